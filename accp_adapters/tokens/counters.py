@@ -1,0 +1,63 @@
+"""How many tokens a model sees: each function returns a cached `accp_core.ports.TokenCounter`."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import tiktoken
+
+from accp_adapters.tokens.vocabulary import load_o200k_base
+from accp_core.ports import TokenCounter
+
+__all__ = ["by_name", "hugging_face", "o200k_base", "tiktoken_encoding"]
+
+
+@functools.cache
+def o200k_base() -> TokenCounter:
+    """Return the counter of o200k_base (GPT-4o and later), from the bundled vocabulary: no network, ever.
+
+    The first call loads the vocabulary (about half a second, see `make bench`); later calls return the same counter.
+    """
+    return _counter(load_o200k_base())
+
+
+@functools.cache
+def tiktoken_encoding(name: str) -> TokenCounter:
+    """Return the counter of the tiktoken encoding `name`, for example "cl100k_base".
+
+    Encodings other than o200k_base are loaded by tiktoken itself, which asks the network unless its
+    cache directory (`TIKTOKEN_CACHE_DIR`) holds them.
+
+    Raises:
+        ValueError: tiktoken knows no encoding of that name.
+    """
+    return o200k_base() if name == "o200k_base" else _counter(tiktoken.get_encoding(name))
+
+
+@functools.cache
+def hugging_face(path: str) -> TokenCounter:
+    """Return the counter of a Hugging Face `tokenizer.json` file at `path`; needs the extra `tokenizers`.
+
+    Raises:
+        ImportError: the package `tokenizers` is not installed.
+        FileNotFoundError: there is no such file.
+    """
+    from tokenizers import Tokenizer  # noqa: PLC0415  optional: the extra `tokenizers`
+
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"expected a tokenizer.json file, found none at {path!r}")
+    tokenizer = Tokenizer.from_file(path)
+    # Special tokens that frame a whole prompt are not part of a text inside it.
+    tokenizer.encode_special_tokens = True
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def by_name(name: str) -> TokenCounter:
+    """Return a counter for `name`: a path that ends in `.json` (Hugging Face), else a tiktoken encoding."""
+    return hugging_face(name) if name.endswith(".json") else tiktoken_encoding(name)
+
+
+def _counter(encoding: tiktoken.Encoding) -> TokenCounter:
+    # "<|endoftext|>" in a tool result is text that a model reads, not an instruction to the tokenizer.
+    return lambda text: len(encoding.encode_ordinary(text))

@@ -1,0 +1,52 @@
+"""The o200k_base vocabulary as package data, and its rule for splitting text (tiktoken, MIT; LICENSE.o200k_base)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import lzma
+from importlib import resources
+from typing import Final
+
+import tiktoken
+
+__all__ = ["O200K_BASE_SHA256", "load_o200k_base", "read_o200k_base"]
+
+O200K_BASE_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+
+# The words of o200k_base: a word with its leading character, up to three digits, punctuation, white space.
+_WORDS: Final = "|".join(
+    (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    )
+)
+_SPECIAL: Final = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+
+
+def read_o200k_base() -> bytes:
+    """Return the vocabulary file as published: lines of base64 token, space, rank.
+
+    Raises:
+        ValueError: the packaged file is not the published one.
+    """
+    packed = resources.files("accp_adapters.tokens").joinpath("o200k_base.tiktoken.xz").read_bytes()
+    published = lzma.decompress(packed)
+    found = hashlib.sha256(published).hexdigest()
+    if found != O200K_BASE_SHA256:
+        raise ValueError(
+            f"expected the o200k_base vocabulary with sha256 {O200K_BASE_SHA256!r}, found {found!r}"
+        )
+    return published
+
+
+def load_o200k_base() -> tiktoken.Encoding:
+    """Return the o200k_base encoding, built from the packaged vocabulary."""
+    pairs = (line.split() for line in read_o200k_base().splitlines())
+    ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
+    return tiktoken.Encoding("o200k_base", pat_str=_WORDS, mergeable_ranks=ranks, special_tokens=_SPECIAL)

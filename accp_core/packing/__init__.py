@@ -1,0 +1,1 @@
+"""Reversible structural transforms that frames and views share (DESIGN section 3)."""

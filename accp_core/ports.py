@@ -1,0 +1,29 @@
+"""What the core asks of the world, one Protocol each; adapters implement them."""
+
+from typing import Protocol
+
+__all__ = ["ColdStore", "TokenCounter"]
+
+
+class TokenCounter(Protocol):
+    """How many tokens a model sees in a text; `accp_adapters.tokens.o200k_base()` is one."""
+
+    def __call__(self, text: str, /) -> int:
+        """Return the number of tokens of `text`, at least 0; text that looks like a special token is text."""
+        ...
+
+
+class ColdStore(Protocol):
+    """The cold tier of ACCP section 5.1: full values, content-addressed, never put into a context by themselves."""
+
+    def put(self, session_id: str, key: str, text: str) -> None:
+        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
+        ...
+
+    def get(self, session_id: str, key: str) -> str | None:
+        """Return the text kept under `key` for `session_id`, or None when there is none."""
+        ...
+
+    def purge(self, session_id: str) -> int:
+        """Forget everything of `session_id`; return how many texts went."""
+        ...

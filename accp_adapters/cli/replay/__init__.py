@@ -1,0 +1,22 @@
+"""Recorded runs of agents, replayed to count what they send, what it costs and what stays readable."""
+
+from accp_adapters.cli.replay.formats import RunFormat, read_runs
+from accp_adapters.cli.replay.recording import Call, Message, Role, Run
+from accp_adapters.cli.replay.replay import Replay, replay
+from accp_adapters.cli.replay.strategy import AS_RECORDED, Strategy, compact, lossless, previewing
+
+__all__ = [
+    "AS_RECORDED",
+    "Call",
+    "Message",
+    "Replay",
+    "Role",
+    "Run",
+    "RunFormat",
+    "Strategy",
+    "compact",
+    "lossless",
+    "previewing",
+    "read_runs",
+    "replay",
+]

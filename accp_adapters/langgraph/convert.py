@@ -1,0 +1,186 @@
+"""ToolMessage to compact ToolMessage and back: the pure part that every seam of this adapter calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from langchain_core.messages import ToolMessage
+
+from accp_adapters.langgraph.policy import Limits, Policy
+from accp_core.errors import ProtocolError
+from accp_core.ports import TokenCounter
+from accp_core.view import View, preview, render_text
+
+__all__ = ["MARK", "Block", "ColdItem", "cold_key", "compact_message", "restore_message", "text_of"]
+
+MARK: Final = "accp"
+"""The key in `additional_kwargs` under which a rewritten message says what was done; no provider sees it."""
+
+Block: TypeAlias = str | dict[str, Any]
+"""One piece of a message's content: text, or a content block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColdItem:
+    """A text that must be in the cold store before the message that cites it is returned."""
+
+    key: str
+    """Its key, as in the reference `$key`."""
+    text: str
+    """The whole text, as the tool returned it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rewritten:
+    """One block's new text, the note that leads back to the old one, and what to store."""
+
+    text: str
+    note: dict[str, str]
+    item: ColdItem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """What every block of one message is rewritten by."""
+
+    counter: TokenCounter
+    session_id: str
+    limits: Limits
+    request: str
+
+    def rewrite(self, blocks: Sequence[Block]) -> list[_Rewritten | None]:
+        """Return each block's new text, None where it stays as it is."""
+        texts = [text_of(block) for block in blocks]
+        views = [render_text(text, counter=self.counter) if text else None for text in texts]
+        budgets = _allot([view.tokens_after if view else 0 for view in views], self.limits.inline)
+        return [
+            self._fit(text, view, budget) if text and view else None
+            for text, view, budget in zip(texts, views, budgets, strict=True)
+        ]
+
+    def _fit(self, source: str, view: View, budget: int | None) -> _Rewritten | None:
+        if budget is not None and view.tokens_after > budget and (shown := self._preview(source, view)):
+            return shown
+        return None if view.text == source else _Rewritten(text=view.text, note={"layout": view.layout})
+
+    def _preview(self, source: str, view: View) -> _Rewritten | None:
+        """Return the preview of `source`, None where it would not be shorter than the view."""
+        key = cold_key(self.session_id, source)
+        text = preview(
+            source, limit=self.limits.preview, ref=f"${key}", counter=self.counter, request=self.request
+        )
+        if self.counter(text) >= view.tokens_after:
+            return None
+        return _Rewritten(text=text, note={"ref": key}, item=ColdItem(key=key, text=source))
+
+
+def cold_key(session_id: str, source: str) -> str:
+    """Return the content-addressed key of `source` in `session_id`, `cold.` and 12 hexadecimal digits.
+
+    The same text of the same session has one key, so that a retry, a resume or a replay stores one item.
+    """
+    bound = f"{session_id}\0{source}".encode("utf-8", "surrogatepass")
+    return f"cold.{hashlib.sha256(bound).hexdigest()[:12]}"
+
+
+def compact_message(
+    message: ToolMessage, policy: Policy, session_id: str, *, limits: Limits | None = None, request: str = ""
+) -> tuple[ToolMessage, tuple[ColdItem, ...]]:
+    """Return `message` in fewer tokens, and the texts to store before anyone sees it.
+
+    The same message comes back when nothing gets smaller, and when it must stay as it is: errors, results
+    of excluded tools, messages already rewritten. Only text changes; id, name, tool_call_id, status,
+    artifact and other content blocks stay.
+
+    Args:
+        message: A tool's answer.
+        policy: The limits and the token counter.
+        session_id: Whose store the texts belong to.
+        limits: What this message may take; None: what `policy` gives to a single result.
+        request: The user's words and the call's arguments, which rank what a preview keeps.
+    """
+    if message.status == "error" or message.name in policy.exclude_tools or MARK in message.additional_kwargs:
+        return message, ()
+    blocks = _blocks_of(message)
+    desk = _Desk(
+        counter=policy.counter, session_id=session_id, limits=limits or policy.limits(1), request=request
+    )
+    found = desk.rewrite(blocks)
+    if not any(found):
+        return message, ()
+    items = tuple(one.item for one in found if one and one.item)
+    pairs = zip(blocks, found, strict=True)
+    content = [_with_text(block, one.text) if one else block for block, one in pairs]
+    mark: dict[str, Any] = {"blocks": [one.note if one else None for one in found]}
+    if items:
+        mark |= {"refs": [item.key for item in items], "session": session_id}
+    return _replace(message, content, {**message.additional_kwargs, MARK: mark}), items
+
+
+def restore_message(
+    message: ToolMessage, read_cold: Callable[[str], str | None] | None = None
+) -> ToolMessage:
+    """Return the message that `compact_message` was given, byte for byte.
+
+    Args:
+        message: A message, rewritten or not.
+        read_cold: Returns the text stored under a key, or None; needed for previews.
+
+    Raises:
+        ProtocolError: E2001, a text that the message cites is not in the store.
+    """
+    if MARK not in message.additional_kwargs:
+        return message
+    kwargs = dict(message.additional_kwargs)
+    notes = kwargs.pop(MARK)["blocks"]
+    pairs = zip(_blocks_of(message), notes, strict=True)
+    content = [_with_text(block, _source(block, note, read_cold)) if note else block for block, note in pairs]
+    return _replace(message, content, kwargs)
+
+
+def _allot(sizes: Sequence[int], budget: int | None) -> list[int | None]:
+    """Share `budget` among blocks so that small ones keep their size and large ones get equal parts."""
+    if budget is None:
+        return [None] * len(sizes)
+    shares: list[int | None] = [None] * len(sizes)
+    left = budget
+    for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        part = left // (len(sizes) - rank)
+        shares[index] = part
+        left -= min(part, sizes[index])
+    return shares
+
+
+def _source(block: Block, note: dict[str, str], read_cold: Callable[[str], str | None] | None) -> str:
+    if layout := note.get("layout"):
+        return View(text=text_of(block) or "", layout=layout, tokens_before=0, tokens_after=0).restore()
+    key = note["ref"]
+    source = read_cold(key) if read_cold else None
+    if source is None:
+        raise ProtocolError(f"expected a stored text under {f'${key}'!r}, found none", code="E2001")
+    return source
+
+
+def text_of(block: Block) -> str | None:
+    """Return the text of a content block, None when it holds something else (an image, a file)."""
+    if isinstance(block, str):
+        return block
+    text = block.get("text")
+    return text if block.get("type") == "text" and isinstance(text, str) else None
+
+
+def _with_text(block: Block, text: str) -> Block:
+    return text if isinstance(block, str) else {**block, "text": text}
+
+
+def _blocks_of(message: ToolMessage) -> list[Block]:
+    return [message.content] if isinstance(message.content, str) else list(message.content)
+
+
+def _replace(message: ToolMessage, blocks: Iterable[Block], kwargs: dict[str, Any]) -> ToolMessage:
+    content = list(blocks)
+    whole = content[0] if isinstance(message.content, str) else content
+    return message.model_copy(update={"content": whole, "additional_kwargs": kwargs})

@@ -1,0 +1,112 @@
+"""Who may open a reference: the session that owns it, when trusted metadata of the agent's state cites it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from accp_adapters.langgraph.convert import MARK
+from accp_core.errors import ProtocolError
+
+__all__ = [
+    "SESSION_KEY",
+    "messages_of",
+    "new_session",
+    "open_grant",
+    "request_of",
+    "results_beside",
+    "session_of",
+]
+
+SESSION_KEY: Final = "accp_session"
+"""The private state key that holds the session of a run without a thread."""
+
+_RUN: Final = "run-"
+
+
+class _Execution(Protocol):
+    @property
+    def thread_id(self) -> str | None: ...
+
+
+class _Runtime(Protocol):
+    """What `Runtime` and `ToolRuntime` have in common here."""
+
+    @property
+    def execution_info(self) -> _Execution | None: ...
+
+
+def new_session() -> str:
+    """Return a session id that nobody can guess, for a run without a thread."""
+    return f"{_RUN}{secrets.token_hex(16)}"
+
+
+def session_of(runtime: _Runtime, state: Any) -> str | None:
+    """Return the id of the session: the thread, else the private one of this run, else None.
+
+    Never the checkpoint namespace, which differs from node to node.
+    """
+    execution = runtime.execution_info
+    if execution is not None and execution.thread_id:
+        return execution.thread_id
+    return state.get(SESSION_KEY) if isinstance(state, Mapping) else None
+
+
+def messages_of(state: Any, key: str = "messages") -> list[AnyMessage]:
+    """Return the messages in `state`: a list of them, a mapping or an object that holds them under `key`."""
+    if isinstance(state, list):
+        return state
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(found or ())
+
+
+def open_grant(ref: str, messages: Iterable[AnyMessage], session_id: str | None) -> tuple[str, str]:
+    """Return the session and the key that `ref` opens for an agent whose state holds `messages`.
+
+    A reference that somebody typed is text, not a grant. One of another session opens only when that
+    session was a run without a thread: its id cannot be guessed, so whoever carries it was given it.
+
+    Raises:
+        ProtocolError: E5002, no message grants `ref`, or it belongs to another session.
+    """
+    key = ref.strip().removeprefix("$")
+    owners = {owner for granted, owner in _grants(messages) if granted == key}
+    for owner in sorted(owners, key=lambda owner: owner != session_id):
+        if owner == session_id or owner.startswith(_RUN):
+            return owner, key
+    raise ProtocolError(
+        f"expected a reference that a tool result of this conversation cites, found {ref!r}",
+        code="E5002",
+    )
+
+
+def _grants(messages: Iterable[AnyMessage]) -> Iterable[tuple[str, str]]:
+    for message in messages:
+        mark = message.additional_kwargs.get(MARK) or {}
+        for key in mark.get("refs", ()):
+            yield key, mark["session"]
+
+
+def request_of(messages: Sequence[AnyMessage], call: Mapping[str, Any] | None) -> str:
+    """Return what the agent works on: the last words of the user and the arguments of `call`."""
+    words = next((message.text for message in reversed(messages) if isinstance(message, HumanMessage)), "")
+    values = " ".join(str(value) for value in call["args"].values()) if call else ""
+    return f"{words} {values}".strip()
+
+
+def call_of(messages: Sequence[AnyMessage], call_id: str | None) -> tuple[Mapping[str, Any] | None, int]:
+    """Return the tool call `call_id` and how many calls its AIMessage made, (None, 1) when there is none."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                if call["id"] == call_id:
+                    return call, len(message.tool_calls)
+    return None, 1
+
+
+def results_beside(messages: Sequence[AnyMessage], call_id: str | None) -> int:
+    """Return how many results the model turn that made call `call_id` will have, at least 1."""
+    return call_of(messages, call_id)[1]

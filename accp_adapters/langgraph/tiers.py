@@ -1,0 +1,123 @@
+"""Where full texts are kept: a LangGraph `BaseStore` or a `ColdStore` of ours (ACCP section 5.1, tier 3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchOp
+
+from accp_adapters.langgraph.convert import ColdItem
+from accp_adapters.langgraph.policy import Policy
+from accp_adapters.stores import embedded_store
+from accp_core.ports import ColdStore
+
+__all__ = ["Store", "StoreColdStore", "aget", "aput", "choose", "put"]
+
+Store: TypeAlias = BaseStore | ColdStore
+"""What the user may give as `store=`."""
+
+# The store joins labels with "." and matches prefixes with LIKE; an email address is a common thread id.
+_PAGE: Final = 100
+
+
+class StoreColdStore:
+    """A `ColdStore` over a LangGraph `BaseStore`, with an async twin of each method."""
+
+    def __init__(self, store: BaseStore, *, namespace: str = "accp", ttl: float | None = None) -> None:
+        """Keep texts in `store` under (`namespace`, session); `ttl` is in minutes, None means for ever.
+
+        Raises:
+            ValueError: `ttl` is given and `store` cannot forget.
+        """
+        if ttl is not None and not store.supports_ttl:
+            raise ValueError(
+                f"expected ttl None for a {type(store).__name__}, which cannot forget, found {ttl!r}"
+            )
+        self._store: Final = store
+        self._root: Final = namespace
+        self._ttl: Final = ttl
+
+    def put(self, session_id: str, key: str, text: str) -> None:
+        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
+        self._store.batch([self._put(session_id, key, text)])
+
+    async def aput(self, session_id: str, key: str, text: str) -> None:
+        """`put`, asynchronously."""
+        await self._store.abatch([self._put(session_id, key, text)])
+
+    def get(self, session_id: str, key: str) -> str | None:
+        """Return the text kept under `key` for `session_id`, or None when there is none."""
+        return _text_of(self._store.batch([GetOp(self._place(session_id), key)])[0])
+
+    async def aget(self, session_id: str, key: str) -> str | None:
+        """`get`, asynchronously."""
+        return _text_of((await self._store.abatch([GetOp(self._place(session_id), key)]))[0])
+
+    def purge(self, session_id: str) -> int:
+        """Forget everything of `session_id`; return how many texts went."""
+        removals = list(self._removals(session_id))
+        self._store.batch(removals)
+        return len(removals)
+
+    def _put(self, session_id: str, key: str, text: str) -> PutOp:
+        # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
+        return PutOp(self._place(session_id), key, {"text": json.dumps(text)}, index=False, ttl=self._ttl)
+
+    def _place(self, session_id: str) -> tuple[str, str]:
+        return _label(self._root), _label(session_id)
+
+    def _removals(self, session_id: str) -> Iterator[PutOp]:
+        place = self._place(session_id)
+        offset = 0
+        while True:
+            page: Any = self._store.batch([SearchOp(place, limit=_PAGE, offset=offset)])[0]
+            # SQL stores match a prefix of the text: a search in session "1" also finds those of "10".
+            yield from (PutOp(place, item.key, None) for item in page if item.namespace == place)
+            offset += _PAGE
+            if len(page) < _PAGE:
+                return
+
+
+def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore:
+    """Return the store given, else the graph's own (`compile(store=...)`), else ours in memory."""
+    store = given if given is not None else compiled
+    if store is None:
+        return embedded_store()
+    if isinstance(store, BaseStore):
+        return StoreColdStore(store, namespace=policy.namespace, ttl=policy.ttl)
+    return store
+
+
+def put(store: ColdStore, session_id: str, items: Iterable[ColdItem]) -> None:
+    """Keep all `items` of a session."""
+    for item in items:
+        store.put(session_id, item.key, item.text)
+
+
+async def aput(store: ColdStore, session_id: str, items: Iterable[ColdItem]) -> None:
+    """`put` without blocking the event loop."""
+    for item in items:
+        if isinstance(store, StoreColdStore):
+            await store.aput(session_id, item.key, item.text)
+        else:
+            await asyncio.to_thread(store.put, session_id, item.key, item.text)
+
+
+async def aget(store: ColdStore, session_id: str, key: str) -> str | None:
+    """`ColdStore.get` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        return await store.aget(session_id, key)
+    return await asyncio.to_thread(store.get, session_id, key)
+
+
+def _label(name: str) -> str:
+    """Return `name` as a namespace label, which may be neither empty nor hold a dot."""
+    return quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
+
+
+def _text_of(item: Any) -> str | None:
+    return json.loads(item.value["text"]) if isinstance(item, Item) else None

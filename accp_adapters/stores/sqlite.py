@@ -1,0 +1,81 @@
+"""The embedded cold tier: one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sqlite3
+import threading
+import weakref
+import zlib
+from pathlib import Path
+from typing import Final
+
+__all__ = ["SqliteColdStore", "embedded_store"]
+
+MEMORY: Final = ":memory:"
+
+_CREATE: Final = """
+CREATE TABLE IF NOT EXISTS cold (
+    session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
+) WITHOUT ROWID
+"""
+# A tool may return lone surrogates, which UTF-8 does not have: nothing may be lost, so they pass as they are.
+_ENCODING: Final = ("utf-8", "surrogatepass")
+
+
+class SqliteColdStore:
+    """A `ColdStore` in SQLite that threads may share; texts are kept compressed (zlib)."""
+
+    def __init__(self, path: str | os.PathLike[str] = MEMORY) -> None:
+        """Open or create the store at `path`; ":memory:" keeps everything in this process until `close`.
+
+        A file is created for its owner only (mode 0600) and written ahead (WAL), so that other
+        processes can read while one writes.
+
+        Raises:
+            sqlite3.Error: the file cannot be opened, or is no SQLite database.
+        """
+        self.path: Final = os.fspath(path)
+        if self.path != MEMORY:
+            # SQLite gives its -wal and -shm files the mode of the database.
+            Path(self.path).touch(mode=0o600)
+        self._connection: Final = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+        self._lock: Final = threading.Lock()
+        self._closer: Final = weakref.finalize(self, self._connection.close)
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute(_CREATE)
+
+    def put(self, session_id: str, key: str, text: str) -> None:
+        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
+        packed = zlib.compress(text.encode(*_ENCODING))
+        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", session_id, key, packed)
+
+    def get(self, session_id: str, key: str) -> str | None:
+        """Return the text kept under `key` for `session_id`, or None when there is none."""
+        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", session_id, key)
+        return zlib.decompress(rows[0][0]).decode(*_ENCODING) if rows else None
+
+    def purge(self, session_id: str) -> int:
+        """Forget everything of `session_id`; return how many texts went."""
+        _, count = self._execute("DELETE FROM cold WHERE session = ?", session_id)
+        return count
+
+    def close(self) -> None:
+        """Close the database; a store in memory is gone. Closing twice is allowed."""
+        with self._lock:
+            self._closer()
+
+    def _execute(self, statement: str, *values: str | bytes) -> tuple[list[tuple[bytes]], int]:
+        with self._lock:
+            cursor = self._connection.execute(statement, values)
+            return cursor.fetchall(), cursor.rowcount
+
+
+@functools.cache
+def embedded_store() -> SqliteColdStore:
+    """Return this process's store in memory: what everything uses that was given no store.
+
+    There is one, so that a tool finds what a node of the same process put; sessions keep graphs apart.
+    """
+    return SqliteColdStore()

@@ -1,0 +1,71 @@
+"""What the tests of this folder share: CRM rows, agents, and reading what a model received."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.tools import BaseTool, tool
+
+from accp_adapters.langgraph import AccpMiddleware
+from tests.scripted_model import ScriptedModel, call, calls
+
+ROWS = [
+    {
+        "id": f"CRM-{i:04}",
+        "name": f"Customer {i}",
+        "email": f"c{i}@example.com",
+        "status": "open" if i % 3 else "won",
+    }
+    for i in range(300)
+]
+
+
+@tool
+def crm(query: str) -> list[dict[str, Any]]:
+    """Return customers."""
+    return ROWS
+
+
+@tool
+def prose(query: str) -> str:
+    """Return a short text."""
+    return f"Nothing is known about {query}."
+
+
+def agent(
+    script: Sequence[Any],
+    *tools: BaseTool,
+    middleware: AccpMiddleware | None = None,
+    **options: Any,
+) -> tuple[Any, ScriptedModel]:
+    """Return a compiled agent with the middleware, and its model, which records what it receives."""
+    model = ScriptedModel(script=list(script))
+    chosen = middleware or AccpMiddleware()
+    return create_agent(model, list(tools) or [crm], middleware=[chosen], **options), model
+
+
+def thread(name: str) -> dict[str, Any]:
+    """Return the configuration of a run in thread `name`."""
+    return {"configurable": {"thread_id": name}}
+
+
+def refs_in(message: BaseMessage) -> list[str]:
+    """Return the references that stand in a message's text."""
+    return re.findall(r"\$cold\.[0-9a-f]{12}", message.text)
+
+
+def fetch_last(messages: Sequence[BaseMessage], call_id: str = "f1", **args: Any) -> AIMessage:
+    """A step of a script: open the first reference of the last message."""
+    return calls(call("accp_fetch", call_id, ref=refs_in(messages[-1])[0], **args))
+
+
+def results(state: dict[str, Any]) -> list[ToolMessage]:
+    """Return the tool results of a state."""
+    return [message for message in state["messages"] if isinstance(message, ToolMessage)]
+
+
+LOOK_UP = calls(call("crm", "c1", query="customers"))

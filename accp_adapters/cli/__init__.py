@@ -1,1 +1,5 @@
 """The `accp` command."""
+
+from accp_adapters.cli.app import main
+
+__all__ = ["main"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["InputRefused", "place"]
+__all__ = ["ExtraMissing", "InputRefused", "place"]
 
 
 class InputRefused(Exception):
@@ -23,3 +23,11 @@ def place(text: str, position: int) -> tuple[int, int]:
     """Return line and column, both from 1, of the character at `position` of `text`."""
     before = text[:position]
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+
+class ExtraMissing(Exception):
+    """A command needs an optional part that is not installed; it ends with exit code 2 and this text."""
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} needs an extra: pip install 'accp-middleware[{extra}]'")
+        self.extra = extra

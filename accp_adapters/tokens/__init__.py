@@ -1,5 +1,11 @@
 """Token counters: tiktoken with the bundled o200k_base vocabulary, other encodings and tokenizers by name."""
 
-from accp_adapters.tokens.counters import by_name, hugging_face, o200k_base, tiktoken_encoding
+from accp_adapters.tokens.counters import (
+    by_name,
+    hugging_face,
+    o200k_base,
+    o200k_base_encoding,
+    tiktoken_encoding,
+)
 
-__all__ = ["by_name", "hugging_face", "o200k_base", "tiktoken_encoding"]
+__all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]

@@ -10,7 +10,7 @@ import tiktoken
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from accp_core.ports import TokenCounter
 
-__all__ = ["by_name", "hugging_face", "o200k_base", "tiktoken_encoding"]
+__all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
 
 
 @functools.cache
@@ -19,7 +19,13 @@ def o200k_base() -> TokenCounter:
 
     The first call loads the vocabulary (about half a second, see `make bench`); later calls return the same counter.
     """
-    return _counter(load_o200k_base())
+    return _counter(o200k_base_encoding())
+
+
+@functools.cache
+def o200k_base_encoding() -> tiktoken.Encoding:
+    """Return the o200k_base encoding itself, for those who need token ids and not only their number."""
+    return load_o200k_base()
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Where the needed values of a call stand: in what was recorded, in what was sent, behind which references."""
+"""Where the needed values of a call stand: in what was recorded, in what was sent, behind references."""
 
 from __future__ import annotations
 
@@ -73,4 +73,3 @@ class Evidence:
         visible = bool(found & self._unchanged or self._changed(value) & foreign)
         sources = () if visible else tuple(sorted(i for i in found if self._sent[i].ref))
         return Need(value, visible, sources)
-

@@ -16,9 +16,7 @@ from accp_adapters.cli.replay.trajectories import is_trajectory, trajectory_to_r
 
 __all__ = ["RunFormat", "read_runs"]
 
-_EXPECTED = (
-    "expected OpenAI chat messages, LangChain messages (messages_to_dict or dumps), or a line of a trajectory file"
-)
+_EXPECTED = "expected OpenAI chat messages, LangChain messages (messages_to_dict, dumps) or trajectories"
 
 
 class RunFormat(StrEnum):
@@ -32,7 +30,7 @@ class RunFormat(StrEnum):
 def read_runs(text: str, *, path: str, run_format: RunFormat | None = None) -> list[Run]:
     """Return the runs in `text`, the content of the file `path`; `run_format` None means to look.
 
-    A JSON document is one run, or a list of runs; in JSONL each line is a run, or one message of a single run.
+    A JSON document is a run or a list of runs; in JSONL each line is a run, or one message of a single run.
     The tools of `runs.jsonl` may stand beside it in `runs.tools.json`.
 
     Raises:
@@ -77,13 +75,12 @@ def _detect(document: object) -> RunFormat:
     raise ValueError(_EXPECTED)
 
 
-def _conversation(document: object) -> tuple[list[Mapping[str, Any]], object]:
+def _conversation(document: Any) -> tuple[list[Mapping[str, Any]], object]:
     """Return the messages of a document and its tool definitions, None where it holds none."""
-    match document:
-        case [*messages]:
-            return messages, None
-        case {"messages": [*messages]}:
-            return messages, document.get("tools")
+    if isinstance(document, list):
+        return document, None
+    if isinstance(document, dict) and isinstance(document.get("messages"), list):
+        return document["messages"], document.get("tools")
     raise ValueError(_EXPECTED)
 
 

@@ -54,4 +54,7 @@ def _chat_message(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _chat_tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
     # LangChain holds arguments as a value; models write them as compact JSON.
-    return {"id": call["id"] or "", "function": {"name": call["name"], "arguments": compact_json(call["args"])}}
+    return {
+        "id": call["id"] or "",
+        "function": {"name": call["name"], "arguments": compact_json(call["args"])},
+    }

@@ -16,8 +16,8 @@ def compact_json(value: object) -> str:
 def write_value(value: object, layout: str) -> str:
     """Return `value` in `layout`, byte for byte as it was recorded.
 
-    `py` (the defaults of json.dumps, also used for `native`), `compact`, `indent1`, `indent2`, `indent4`, each
-    also with `-u` (no escapes for letters outside ASCII); `mcp-repr` (see `_call_tool_result`).
+    `py` (the defaults of json.dumps, also used for `native`), `compact`, `indent1`, `indent2`, `indent4`,
+    each also with `-u` (no escapes for letters outside ASCII); `mcp-repr` (see `_call_tool_result`).
 
     Raises:
         ValueError: there is no such layout.
@@ -37,11 +37,12 @@ def write_value(value: object, layout: str) -> str:
 def _call_tool_result(value: object) -> str:
     """Return the Python repr of an MCP CallToolResult as LiveMCPBench put it into its tool messages.
 
-    The recorded value holds the fields `content` (text blocks) and `isError` only. Our reading is the repr of the
-    SDK of that time, `meta=None content=[TextContent(type='text', text='…', annotations=None)] isError=False`:
-    recorded results too long for the recording to rebuild begin so, and with it the file has exactly the tokens
-    that its publisher states (246,901). A replay gives this text, escapes included, to every strategy; nobody is
-    credited with the text block that a client without this habit would have seen.
+    The recorded value holds the fields `content` (text blocks) and `isError` only. Our reading is the repr
+    of the SDK of that time:
+    `meta=None content=[TextContent(type='text', text='…', annotations=None)] isError=False`.
+    Results that were cut, and so stayed text in the recording, begin like this, and the file comes to exactly
+    the tokens that its publisher counted (246,901). A replay gives this text, escapes included, to every
+    strategy: nobody is credited with the text block that a client without this habit would have sent.
 
     Raises:
         ValueError: `value` is not such a result.

@@ -12,8 +12,8 @@ __all__ = ["CACHE_MINIMUM", "CACHE_STEP", "READ_PRICE", "WRITE_PRICE", "Charge",
 Tokens = Sequence[int]
 """The token ids of one part of a prompt: the tool definitions or one message."""
 
-# Providers' published terms of 2025: OpenAI caches from 1,024 tokens in steps of 128; Anthropic reads at 0.1 of the
-# list price and writes at 1.25.
+# Providers' published terms of 2025: OpenAI caches from 1,024 tokens on in steps of 128; Anthropic takes 0.1
+# of the list price for a token read and 1.25 for one written.
 CACHE_MINIMUM: Final = 1024
 CACHE_STEP: Final = 128
 READ_PRICE: Final = 0.1
@@ -53,7 +53,7 @@ class Ledger:
 
 
 def _common_prefix(last: Sequence[Tokens], prompt: Sequence[Tokens]) -> int:
-    """Return how many tokens two prompts share from the start: whole parts, then the first part that differs."""
+    """Return how many tokens two prompts share from the start: part by part, then token by token."""
     shared = 0
     for old, new in zip(last, prompt, strict=False):
         if old is not new and old != new:

@@ -1,7 +1,7 @@
 """The values that a model wrote and had to have read before: how a replay measures what stayed readable.
 
-A value counts as needed when a model output holds it, it stands in a tool result or another agent's message of
-that call's prompt, and nowhere else in the prompt that the model could have it from.
+A value counts as needed when a model output holds it, it stands in a tool result or another agent's message
+of that call's prompt, and nowhere else in the prompt that the model could have it from.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LEVELS: Final = 4
 
 
 def values_of(messages: Sequence[Message]) -> frozenset[Value]:
-    """Return the values that model outputs hold: the leaves of JSON arguments, the names and numbers of a text."""
+    """Return the values that model outputs hold: leaves of JSON arguments, names and numbers of a text."""
     found: set[Value] = set()
     for message in messages:
         found.update(_in_text(message.text) if message.value is None else _leaves(message.value))

@@ -48,7 +48,7 @@ def chat_to_run(messages: list[Mapping[str, Any]], tools: object, *, name: str, 
 
 
 def _parts(message: Mapping[str, Any], *, turn: int, called: dict[str, str]) -> Iterator[Message]:
-    """Yield the text of one message, then each of its tool calls; `called` remembers which tool a call id means."""
+    """Yield the text of one message, then each of its tool calls; `called` notes the tool of each call id."""
     role = _ROLES[message["role"]]
     text = blocks_to_text(message.get("content"))
     if role is Role.TOOL:

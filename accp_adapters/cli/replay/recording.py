@@ -66,7 +66,7 @@ class Run:
 
 
 def is_foreign(message: Message, agent: str) -> bool:
-    """Whether `message` reached `agent` from a tool or from another agent, so that a middleware may rewrite it."""
+    """Whether `message` reached `agent` from a tool or another agent, so that a middleware may rewrite it."""
     return message.role is Role.TOOL or (message.role is Role.AGENT and message.sender != agent)
 
 

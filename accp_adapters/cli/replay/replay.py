@@ -10,7 +10,7 @@ from typing import Final
 
 from accp_adapters.cli.replay.evidence import Evidence, Need
 from accp_adapters.cli.replay.ledger import Charge, Ledger, Tokens
-from accp_adapters.cli.replay.recording import Call, Role, Run, is_foreign
+from accp_adapters.cli.replay.recording import Call, Message, Role, Run, is_foreign
 from accp_adapters.cli.replay.strategy import Birth, Sent, Strategy
 
 __all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay"]
@@ -65,7 +65,7 @@ class Replay:
 def replay(run: Run, strategy: Strategy, tokenize: Tokenizer) -> Replay:
     """Return what `run` would have sent under `strategy`; every text is rewritten once, when it is born."""
     sent = {position: strategy.rewrite(_birth(run, position)) for position in _shown(run)}
-    stage = _Stage(run, sent, strategy.fetch_tool, functools.cache(tokenize))
+    stage = _Stage(run, sent, strategy, functools.cache(tokenize))
     return Replay(
         run=run.name,
         source=run.source,
@@ -78,12 +78,14 @@ def replay(run: Run, strategy: Strategy, tokenize: Tokenizer) -> Replay:
 class _Stage:
     """One run and the texts it sends: the ledgers, and what each agent has fetched so far."""
 
-    def __init__(self, run: Run, sent: Mapping[int, Sent], fetch_tool: str, tokenize: Tokenizer) -> None:
+    def __init__(self, run: Run, sent: Mapping[int, Sent], strategy: Strategy, tokenize: Tokenizer) -> None:
         self._run = run
         self._sent = sent
         self._tokenize = tokenize
-        self._fetch_tool = fetch_tool
-        self._with_references = {call.agent for call in run.calls if _references(run, call, sent)}
+        self._fetch_tool = strategy.fetch_tool
+        self._with_references = {
+            call.agent for call in run.calls if strategy.always_fetch_tool or _references(run, call, sent)
+        }
         self._evidence = Evidence(run, sent)
         self._ledger, self._fetch_ledger = Ledger(), Ledger()
         self._fetched: dict[str, dict[int, int]] = defaultdict(dict)
@@ -115,7 +117,7 @@ class _Stage:
             )
 
     def _charges_with_fetches(self, call: Call, needs: Sequence[Need]) -> Iterator[Charge]:
-        """Yield the call's price with what was fetched before, then its price once more after what it fetches."""
+        """Yield the call's price with what was fetched before, then once more with what it fetches itself."""
         fetched = self._fetched[call.agent]
         yield self._fetch_ledger.enter(call.agent, self._prompt(call, fetched))
         before = len(fetched)
@@ -126,13 +128,15 @@ class _Stage:
             yield self._fetch_ledger.enter(call.agent, self._prompt(call, fetched))
 
     def _prompt(self, call: Call, fetched: Mapping[int, int]) -> list[Tokens]:
-        """Return the parts of a prompt; `fetched` says which sources stand in it, after which message each."""
+        """Return the parts of a prompt; `fetched` says which sources stand in it, after which message."""
         parts = [self._tokenize(call.tools)]
         if self._fetch_tool and call.agent in self._with_references:
             parts.append(self._tokenize(self._fetch_tool))
         for position in call.prompt:
             parts.append(self._tokenize(self._text(position, call.agent)))
-            parts += [part for source, after in fetched.items() if after == position for part in self._fetch(source)]
+            parts += [
+                part for source, after in fetched.items() if after == position for part in self._fetch(source)
+            ]
         return parts
 
     def _fetch(self, source: int) -> tuple[Tokens, Tokens]:
@@ -144,7 +148,7 @@ class _Stage:
 
 
 def _shown(run: Run) -> Counter[int]:
-    """Return the positions of the messages that a model was shown as another's words, and how often each was."""
+    """Return the positions of the messages that a model was shown as another's words, and how often."""
     return Counter(p for call in run.calls for p in call.prompt if is_foreign(run.messages[p], call.agent))
 
 
@@ -153,13 +157,23 @@ def _references(run: Run, call: Call, sent: Mapping[int, Sent]) -> list[int]:
 
 
 def _birth(run: Run, position: int) -> Birth:
-    """Return a message with what its reader works on: the user's words so far and the call that it answers."""
+    """Return a message with what its reader works on: the user's last words and the call that it answers."""
     message, earlier = run.messages[position], run.messages[:position]
-    words = [other.text for other in earlier if other.role is Role.USER]
-    calls = [
-        other.text
-        for other in earlier
-        if message.tool and other.tool == message.tool and other.role is Role.AGENT
-        and other.call_id in ("", message.call_id)
-    ]
-    return Birth(message=message, request="\n".join((*words, *calls[-1:])))
+    words = [other.text for other in earlier if other.role is Role.USER][-1:]
+    call = next((other for other in reversed(earlier) if _answers(message, other)), None)
+    if call is None:
+        return Birth(message=message, request=" ".join(words))
+    beside = sum(
+        _is_call(other) and other.turn == call.turn and other.sender == call.sender for other in earlier
+    )
+    return Birth(message=message, request=" ".join((*words, call.text)), beside=max(beside, 1))
+
+
+def _answers(result: Message, call: Message) -> bool:
+    if result.role is not Role.TOOL or not call.by_model:
+        return False
+    return call.call_id == result.call_id if result.call_id else call.sender == result.recipient
+
+
+def _is_call(message: Message) -> bool:
+    return message.by_model and bool(message.tool)

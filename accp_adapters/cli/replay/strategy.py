@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from accp_adapters.cli.replay.layouts import compact_json
 from accp_adapters.cli.replay.recording import Message
 from accp_core.ports import TokenCounter
 from accp_core.view import preview, render_text
 
-__all__ = ["AS_RECORDED", "Birth", "Sent", "Strategy", "compact", "lossless", "previewing"]
+__all__ = ["AS_RECORDED", "Birth", "Limits", "Sent", "Strategy", "compact", "lossless", "previewing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,10 @@ class Birth:
     """A message that has just come into being."""
 
     message: Message
-    request: str
-    """What its reader works on: the user's words and the arguments of the call that it answers."""
+    request: str = ""
+    """What its reader works on: the user's last words and the arguments of the call that it answers."""
+    beside: int = 1
+    """How many results the model turn that asked for it will have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +43,22 @@ class Strategy:
     name: str
     rewrite: Callable[[Birth], Sent]
     fetch_tool: str = ""
-    """The definition of the tool that opens references, as compact JSON; counted in every call of an agent that
-    sees a reference in its run, from its first call on."""
+    """The definition of the tool that opens references, as compact JSON; empty: none is ever needed."""
+    always_fetch_tool: bool = False
+    """Whether every call pays for it; else every call of an agent that sees a reference in its run, from its
+    first call on, so that no cached prefix breaks."""
+
+
+class Limits(Protocol):
+    """What one result may take, in tokens; `accp_adapters.langgraph.policy.Limits` is one."""
+
+    @property
+    def inline(self) -> int | None:
+        """A view of more tokens is previewed; None: never."""
+
+    @property
+    def preview(self) -> int:
+        """At most this many tokens of a preview."""
 
 
 AS_RECORDED: Final = Strategy(name="as recorded", rewrite=lambda birth: Sent(text=birth.message.text))
@@ -50,20 +66,39 @@ AS_RECORDED: Final = Strategy(name="as recorded", rewrite=lambda birth: Sent(tex
 
 def compact(counter: TokenCounter) -> Strategy:
     """Return the baseline: a text that is JSON becomes compact JSON where that has fewer tokens."""
-    return Strategy(name="compact JSON", rewrite=lambda birth: Sent(text=_compact(birth.message.text, counter)))
+    return Strategy(
+        name="compact JSON", rewrite=lambda birth: Sent(text=_compact(birth.message.text, counter))
+    )
 
 
 def lossless(counter: TokenCounter) -> Strategy:
     """Return the strategy that renders every text and leaves nothing out."""
     return Strategy(
-        name="lossless", rewrite=lambda birth: Sent(text=render_text(birth.message.text, counter=counter).text)
+        name="lossless",
+        rewrite=lambda birth: Sent(text=render_text(birth.message.text, counter=counter).text),
     )
 
 
-def previewing(counter: TokenCounter, *, limit: int, fetch_tool: str) -> Strategy:
-    """Return the strategy that shows a preview of at most `limit` tokens where the rendered text has more."""
+def previewing(
+    counter: TokenCounter,
+    *,
+    limits: Callable[[int], Limits],
+    fetch_tool: str,
+    always_fetch_tool: bool = False,
+) -> Strategy:
+    """Return the strategy that shows a preview where the rendered text is too long.
+
+    Args:
+        counter: Counts the tokens of the model in use.
+        limits: What each of so many results of one model turn may take.
+        fetch_tool: The definition of the tool that opens references, as compact JSON.
+        always_fetch_tool: Whether every call pays for it, also where its run holds no reference.
+    """
     return Strategy(
-        name="default", rewrite=_Previewing(counter=counter, limit=limit), fetch_tool=fetch_tool
+        name="default",
+        rewrite=lambda birth: _preview(birth, counter, limits(birth.beside)),
+        fetch_tool=fetch_tool,
+        always_fetch_tool=always_fetch_tool,
     )
 
 
@@ -75,16 +110,12 @@ def _compact(text: str, counter: TokenCounter) -> str:
     return shorter if counter(shorter) < counter(text) else text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Previewing:
-    counter: TokenCounter = field(repr=False)
-    limit: int
-
-    def __call__(self, birth: Birth) -> Sent:
-        source = birth.message.text
-        view = render_text(source, counter=self.counter)
-        if view.tokens_after <= self.limit:
-            return Sent(text=view.text)
-        ref = f"$cold.{hashlib.sha256(source.encode()).hexdigest()[:12]}"
-        shown = preview(source, limit=self.limit, ref=ref, counter=self.counter, request=birth.request)
-        return Sent(text=shown, ref=ref) if self.counter(shown) < view.tokens_after else Sent(text=view.text)
+def _preview(birth: Birth, counter: TokenCounter, limits: Limits) -> Sent:
+    source = birth.message.text
+    view = render_text(source, counter=counter)
+    if limits.inline is None or view.tokens_after <= limits.inline:
+        return Sent(text=view.text)
+    key = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    ref = f"$cold.{key}"
+    shown = preview(source, limit=limits.preview, ref=ref, counter=counter, request=birth.request)
+    return Sent(text=shown, ref=ref) if counter(shown) < view.tokens_after else Sent(text=view.text)

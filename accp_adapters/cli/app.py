@@ -1,0 +1,52 @@
+"""`accp`: views and frames as a Unix tool, recorded runs replayed, a demonstration."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from accp_adapters.cli.commands.frame import frame
+from accp_adapters.cli.commands.replay import replay
+from accp_adapters.cli.commands.view import view
+from accp_adapters.cli.errors import ExtraMissing, InputRefused
+
+__all__ = ["app", "main"]
+
+
+class _Commands(TyperGroup):
+    """The commands, and what they have in common: refused input ends with 1, a missing extra with 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command."""
+        try:
+            return super().invoke(ctx)
+        except InputRefused as refused:
+            typer.echo(str(refused), err=True)
+            raise typer.Exit(1) from refused
+        except ExtraMissing as missing:
+            typer.echo(f"accp: {missing}", err=True)
+            raise typer.Exit(2) from missing
+
+
+app = typer.Typer(
+    name="accp",
+    cls=_Commands,
+    help="The fewest tokens a team of AI agents can exchange without losing anything.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command()(view)
+app.command()(replay)
+app.add_typer(frame, name="frame")
+
+
+def main() -> None:
+    """Run the command of `sys.argv`; the entry point of the package."""
+    if hasattr(sys.stderr, "reconfigure"):
+        sys.stderr.reconfigure(errors="backslashreplace")
+    app()

@@ -1,0 +1,1 @@
+"""The sub-commands of `accp`, one module each."""

@@ -1,0 +1,103 @@
+"""`accp replay`: what recorded runs would have sent with the middleware."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from accp_adapters.cli.sources import read_source, write_text
+
+if TYPE_CHECKING:
+    from accp_adapters.cli.replay.recording import Run
+    from accp_adapters.cli.replay.report import Report
+    from accp_adapters.cli.replay.strategies import StrategyName
+
+__all__ = ["replay"]
+
+
+class Format(StrEnum):
+    """How a run is written down."""
+
+    OPENAI = "openai"
+    LANGCHAIN = "langchain"
+    TRAJECTORIES = "trajectories"
+
+
+def replay(
+    files: Annotated[list[str], typer.Argument(help="Recorded runs, JSON or JSONL; `-` is standard input.")],
+    *,
+    run_format: Annotated[
+        Optional[Format],  # noqa: UP045  typer reads the annotation
+        typer.Option("--format", help="Found by looking at the content when not given."),
+    ] = None,
+    lossless: Annotated[
+        bool, typer.Option("--lossless", help="Views only: no previews, no references, no fetch tool.")
+    ] = False,
+    fetch_tool_always: Annotated[
+        bool, typer.Option(help="Count the fetch tool in every run, also where nothing refers to it.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole report as JSON.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 is as many as make sense.")] = 0,
+) -> None:
+    """Count what recorded runs sent, what they would have sent with us, and what stayed readable.
+
+    Every tool result and every message of another agent is rewritten once, when it is born. Counted for each
+    model call: the tokens of its prompt, their cost with a provider's prompt cache (a cached token 0.1, all
+    others 1.25), and the values that the model went on to use: visible in its prompt, or behind a reference.
+
+    Reads OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
+
+    Example: `accp replay conversation.json`
+
+    Example: `accp replay runs/*.jsonl --json | jq .total`
+    """
+    report = _replayed(_read(files, run_format), _strategy(lossless, fetch_tool_always), jobs)
+    if as_json:
+        write_text(json.dumps(report.to_json(), indent=1))
+    else:
+        _print(report)
+
+
+def _read(files: list[str], run_format: Format | None) -> list[Run]:
+    from accp_adapters.cli.replay.formats import RunFormat, read_runs
+
+    chosen = RunFormat(run_format.value) if run_format else None
+    return [run for file in files for run in read_runs(read_source(file), path=file, run_format=chosen)]
+
+
+def _strategy(lossless: bool, fetch_tool_always: bool) -> StrategyName:
+    from accp_adapters.cli.replay.strategies import StrategyName
+
+    if lossless:
+        return StrategyName.LOSSLESS
+    return StrategyName.DEFAULT_ALWAYS if fetch_tool_always else StrategyName.DEFAULT
+
+
+def _replayed(runs: list[Run], strategy: StrategyName, jobs: int) -> Report:
+    from rich.console import Console
+    from rich.progress import track
+
+    from accp_adapters.cli.replay.report import Report
+    from accp_adapters.cli.replay.strategies import StrategyName
+    from accp_adapters.cli.replay.workers import replay_all
+
+    pairs = replay_all(runs, (StrategyName.AS_RECORDED, strategy), processes=jobs or None)
+    console = Console(stderr=True)
+    bar = track(
+        pairs, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal
+    )
+    replayed = list(bar)
+    return Report([before for before, _ in replayed], [after for _, after in replayed])
+
+
+def _print(report: Report) -> None:
+    from rich.console import Console
+
+    from accp_adapters.cli.replay.tables import print_report
+
+    console = Console()
+    # A file or a pipe has no width of its own; 80 columns would cut names.
+    print_report(report, console if console.is_terminal else Console(width=110))

@@ -1,0 +1,70 @@
+"""`accp view`: a text as a model reads it, and back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from accp_adapters.cli.errors import InputRefused, place
+from accp_adapters.cli.sources import STDIN, read_source, write_text
+
+__all__ = ["view"]
+
+
+def view(
+    file: Annotated[str, typer.Argument(help="A JSON document or any text; `-` is standard input.")] = STDIN,
+    *,
+    read: Annotated[bool, typer.Option("--read", help="The inverse: a view in, compact JSON out.")] = False,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Write the text rebuilt from its view; fails if a byte differs.")
+    ] = False,
+    tokenizer: Annotated[
+        str, typer.Option(help="A tiktoken encoding, or the path of a Hugging Face tokenizer.json.")
+    ] = "o200k_base",
+) -> None:
+    """Show a text in as few tokens as a model needs to read all of it.
+
+    The view goes to standard output, the token counts to standard error. A text that does not get smaller
+    comes out as it is.
+
+    Example: `curl -s https://api.github.com/repos/python/cpython/issues | accp view`
+
+    Example: `accp view result.json | accp view --read`
+    """
+    source = read_source(file)
+    if read:
+        write_text(_value(source, file))
+    else:
+        _show(source, file, restore=restore, tokenizer=tokenizer)
+
+
+def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
+    from accp_adapters.tokens import by_name
+    from accp_core.view import render_text
+
+    try:
+        counter = by_name(tokenizer)
+    except (ValueError, FileNotFoundError) as error:
+        raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
+    shown = render_text(source, counter=counter)
+    restored = shown.restore() if restore else source
+    if restored != source:
+        raise InputRefused("the view does not rebuild this text", path=path, code="E1005")
+    write_text((source if restore else shown.text).removesuffix("\n"))
+    share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
+    typer.echo(
+        f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True
+    )
+
+
+def _value(text: str, path: str) -> str:
+    from accp_adapters.cli.replay.layouts import compact_json
+    from accp_core.errors import DecodeError
+    from accp_core.view import read as read_view
+
+    try:
+        return compact_json(read_view(text.removesuffix("\n")))
+    except DecodeError as error:
+        line, column = place(error.text, error.position)
+        raise InputRefused(error.reason, path=path, line=line, column=column, code=error.code) from error

@@ -1,0 +1,244 @@
+r"""The words of a frame: patterns, and the ways between Python values and those words (ACCP section 3.1).
+
+    agent-id    = 1*( ALPHA / DIGIT / "-" / "_" )
+    intent      = 1*( ALPHA )
+    operation   = 1*( ALPHA / DIGIT / "_" )
+    key         = 1*( ALPHA / DIGIT / "_" )
+    ref-key     = 1*( ALPHA / DIGIT / "_" / "." )
+    string      = 1*( safe-char / escaped-char )
+    safe-char   = VCHAR except delimiter
+    escaped-char = "\" delimiter
+    delimiter   = "@" / ">" / ":" / "{" / "}" / "[" / "]"
+                / "|" / "$" / "," / "~" / "\"
+
+Every repetition is possessive, so no input makes a pattern try twice. Literals are case-sensitive, although
+RFC 5234 says otherwise: section 3.1.1 writes "true or false", and `TRUE` must survive as a string.
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import accumulate
+from json import loads
+from math import isinf
+from typing import Any, Final, NoReturn
+
+__all__ = [
+    "AGENT_ID",
+    "ATOM",
+    "BOOLEANS",
+    "DEFAULT_LIMITS",
+    "FORBIDDEN",
+    "HIDDEN",
+    "HIDDEN_IN_ASCII",
+    "INTENT",
+    "LEADING_ZERO",
+    "LOOKALIKE",
+    "MENTION",
+    "NAME",
+    "NULL_MEMBER",
+    "NUMBER",
+    "PAIR",
+    "QUOTED",
+    "REF_KEY",
+    "SPLIT_SURROGATES",
+    "UNSIGNED",
+    "Limits",
+    "escape",
+    "escape_key",
+    "quote",
+    "read_json",
+    "read_number",
+    "unescape",
+    "unescape_key",
+    "unquote",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one frame may hold; more is refused with E1001 in both directions.
+
+    Raises: ValueError when a depth is outside 1..100; the recursion would come near the interpreter's limit.
+    """
+
+    frame_bytes: int = 1 << 20
+    """Length of the frame in UTF-8."""
+    digits: int = 1_000
+    """Digits of one number."""
+    depth: int = 5
+    """Arrays and maps inside each other; a parameter's own array is at level 1."""
+    json_depth: int = 64
+    """Arrays and objects inside each other within one JSON literal."""
+    members: int = 10_000
+    """Parameters, elements, map entries and metadata fields together; a JSON literal is one value."""
+    msg_id_chars: int = 64
+    """Length of a msg_id, of which Table 4 wants 12."""
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.depth <= 100 and 1 <= self.json_depth <= 100):
+            raise ValueError("depth and json_depth must be in 1..100")
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+_DELIMITER = r"[@>:{}\[\]|$,~\\]"
+_SAFE = r"[^@>:{}\[\]|$,~\\]"
+_INTEGER = r"-?(?:0|[1-9][0-9]*+)"
+
+AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]++")
+INTENT: Final = re.compile(r"[A-Za-z]++")
+NAME: Final = re.compile(r"[A-Za-z0-9_]++")
+REF_KEY: Final = re.compile(r"[A-Za-z0-9_.]++")
+ATOM: Final = re.compile(rf"{_SAFE}*+(?:\\{_DELIMITER}{_SAFE}*+)*+")
+BOOLEANS: Final = {"true": True, "false": False}
+
+# integer = ["-"] 1*DIGIT, decimal = ["-"] 1*DIGIT "." 1*DIGIT; section 3.1.1 then takes leading zeros out.
+NUMBER: Final = re.compile(r"-?[0-9]++(?:\.[0-9]++)?")
+LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
+UNSIGNED: Final = re.compile(r"0|[1-9][0-9]*+")
+
+# Forms that section 3.1.1 does not know and that stand inside the draft's string: "text_with_%25", =json.
+QUOTED: Final = re.compile(rf'"((?:(?!["%]){_SAFE}|\\{_DELIMITER}|%[0-9A-F]{{2}})*+)')
+# Two code points in a Python string, but one character once JSON has been read.
+SPLIT_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+
+# The draft's own examples that its grammar refuses (sections 3.2 and 5.4).
+MENTION: Final = re.compile(r"@[A-Za-z0-9_-]++(?::[A-Za-z0-9_]++)?")
+PAIR: Final = re.compile(r"(?!(?:true|false|[0-9]++):)([A-Za-z0-9_]++):")
+NULL_MEMBER: Final = re.compile(r"null(?=[,}])")
+
+# A plain string that would be read as something else: nothing, a quoted form, JSON, boolean, null or number.
+LOOKALIKE: Final = re.compile(r'["=]|(?:true|false|null|-?[0-9]++(?:\.[0-9]++)?)?\Z')
+
+# "Frames MUST NOT contain spaces, tabs, or newlines" (3.3); C1 controls and U+00A0 go with them, and no UTF-8
+# text holds a surrogate.
+FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]")
+
+# White space, format characters, surrogates, private use, noncharacters and the blocks kept for them. Written
+# out, because str.isprintable follows the interpreter's Unicode tables and canonical bytes must not.
+_UNPRINTABLE = (
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
+    r"\u3000\ud800-\uf8ff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe-\U000e00ff"
+    r"\U000e01f0-\U0010ffff"
+)
+HIDDEN: Final = re.compile(rf"[\x00-\x20\x7f-\xa0{_UNPRINTABLE}]++")
+HIDDEN_IN_ASCII: Final = re.compile(r"[^!-~]++")
+
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+_JSON_BRACKET = re.compile(r"[\[\]{}]")
+_DELIMITERS = "@>:{}[]|$,~\\"
+_ESCAPES = str.maketrans({delimiter: f"\\{delimiter}" for delimiter in _DELIMITERS})
+_QUOTED_ESCAPES = _ESCAPES | str.maketrans({" ": "_", "_": "%5F", "%": "%25", '"': "%22"})
+_ESCAPED = re.compile(rf"\\({_DELIMITER})")
+_PERCENT_RUN = re.compile(r"(?:%[0-9A-F]{2})++")
+_KEY_OFFENDER = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
+_KEY_ESCAPE = re.compile(r"_x([0-9a-f]{1,6})_")
+
+
+def escape(text: str) -> str:
+    """Return `text` with a backslash before every delimiter."""
+    return text.translate(_ESCAPES)
+
+
+def unescape(text: str) -> str:
+    """Undo `escape`."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+def quote(text: str, hidden: re.Pattern[str]) -> str:
+    r"""Return the quoted form of `text`: `_` for a space, `%HH` for a byte of UTF-8; delimiters are escaped.
+
+    `hidden` (HIDDEN or HIDDEN_IN_ASCII) says which characters must not stand for themselves.
+    """
+    return f'"{hidden.sub(_percent_encode, text.translate(_QUOTED_ESCAPES))}"'
+
+
+def unquote(body: str) -> str:
+    """Return the string whose quoted form holds `body` between its quotes.
+
+    Raises: UnicodeDecodeError when the percent-encoded bytes are not UTF-8 (lone surrogates are let through).
+    """
+    return _PERCENT_RUN.sub(_percent_decode, unescape(body).replace("_", " "))
+
+
+def escape_key(key: str) -> str:
+    """Return `key` in the alphabet of the ABNF; a key that is in it already mostly stays as it is.
+
+    Each offending character, and each `_` before an `x`, becomes `_x<hex>_`, its code point in lower case;
+    the empty key is `_x_`. No two keys share an escape.
+    """
+    return _KEY_OFFENDER.sub(lambda offender: f"_x{ord(offender[0]):x}_", key) or "_x_"
+
+
+def unescape_key(word: str) -> str:
+    """Undo `escape_key`.
+
+    Raises: ValueError when an escape names no code point.
+    """
+    if "_x" not in word:
+        return word
+    return "" if word == "_x_" else _KEY_ESCAPE.sub(lambda found: chr(int(found[1], 16)), word)
+
+
+def read_number(
+    word: str, decimal_type: type[float] | type[Decimal], limits: Limits
+) -> int | float | Decimal:
+    """Return the number that `word` spells; a point or an exponent makes it a decimal.
+
+    Raises: ValueError when it has more digits, written without exponent, than `limits` allow.
+    """
+    mantissa, _, exponent = word.lower().partition("e")
+    digits = len(mantissa) - mantissa.count("-") - mantissa.count(".")
+    if max(digits, abs(int(exponent or 0))) > limits.digits:
+        raise ValueError(f"a number has at most {limits.digits} digits")
+    return decimal_type(word) if exponent or "." in word else int(word)
+
+
+def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> Any:
+    """Return the value of a JSON text; none of Python's extensions to JSON is one.
+
+    Raises: ValueError when it is malformed, repeats a member's name, nests too deep, or has a number that is
+        too long or beyond float64.
+    """
+    brackets = _JSON_BRACKET.findall(_JSON_STRING.sub("", source))
+    # A recursive decoder must not be the first to find out.
+    if max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0) > limits.json_depth:
+        raise ValueError(f"a JSON literal nests at most {limits.json_depth} deep")
+    return loads(
+        source,
+        parse_int=partial(read_number, decimal_type=decimal_type, limits=limits),
+        parse_float=partial(_read_finite, decimal_type=decimal_type, limits=limits),
+        parse_constant=_refuse_constant,
+        object_pairs_hook=_unique_members,
+    )
+
+
+def _read_finite(
+    word: str, decimal_type: type[float] | type[Decimal], limits: Limits
+) -> int | float | Decimal:
+    number = read_number(word, decimal_type, limits)
+    if isinf(float(word)):
+        raise ValueError("the number is beyond float64")
+    return number
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("duplicate member")
+    return members
+
+
+def _percent_encode(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
+
+
+def _percent_decode(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "surrogatepass")

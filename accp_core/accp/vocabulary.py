@@ -1,0 +1,57 @@
+"""The closed word lists of a frame: intents and envelope fields (ACCP sections 3.5, 4.1 and 11.2)."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ["ENVELOPE_FIELDS", "FIELD_NAMES", "INTEGER_FIELDS", "TRANSPORT_INTENTS", "Intent", "is_delta"]
+
+
+class Intent(StrEnum):
+    """What a frame is for (Table 7); the value is its code in the header, such as "req"."""
+
+    REQUEST = "req"
+    COMPLETE = "done"
+    FAILURE = "fail"
+    WAITING = "wait"
+    ESCALATE = "esc"
+    COMPRESS = "comp"
+    SYNCHRONIZE = "sync"
+    QUERY = "qry"
+    ACKNOWLEDGE = "ack"
+    CANCEL = "cancel"
+    STREAM = "stream"
+    END_STREAM = "end"
+    PING = "ping"
+    PONG = "pong"
+
+
+TRANSPORT_INTENTS: Final = frozenset({Intent.PING, Intent.PONG})
+"""The heartbeat of section 11.2, which Table 7 forgets; these never trigger a checkpoint."""
+
+ENVELOPE_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "msg_id": "mid",
+        "sequence": "seq",
+        "timestamp": "ts",
+        "correlation_id": "cid",
+        "causation_id": "aid",
+        "session_id": "sid",
+        "ttl": "ttl",
+    }
+)
+"""Field name to abbreviation (Table 4), in the order in which they are written."""
+
+FIELD_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {spelling: field for field, short in ENVELOPE_FIELDS.items() for spelling in (field, short)}
+)
+"""Either spelling to the field name: peers may write the long one, we never do."""
+
+INTEGER_FIELDS: Final = frozenset({"sequence", "timestamp", "ttl"})
+"""The fields of type integer (Table 4); every other field is a string, even when it is all digits."""
+
+
+def is_delta(intent: str, operation: str, key: str) -> bool:
+    """Return whether this parameter holds changes to a state, where `~` removes a key (section 5.4)."""
+    return key == "delta" and operation == "state" and intent == Intent.SYNCHRONIZE

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["ExtraMissing", "InputRefused", "place"]
+from accp_core.errors import DecodeError
+
+__all__ = ["ExtraMissing", "InputRefused", "place", "refusal"]
 
 
 class InputRefused(Exception):
@@ -17,6 +19,13 @@ class InputRefused(Exception):
         self.line = line
         self.column = column
         self.code = code
+
+
+def refusal(error: DecodeError, *, path: str, line: int = 1) -> InputRefused:
+    """Return what to say about a text that the core refused; `line` is where the text begins in the file."""
+    first, column = place(error.text, error.position)
+    reason = error.reason.removesuffix(f", at position {error.position}")
+    return InputRefused(reason, path=path, line=line + first - 1, column=column, code=error.code)
 
 
 def place(text: str, position: int) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
+
 from accp_adapters.cli.errors import InputRefused, place
 
 __all__ = ["STDIN", "read_source", "write_text"]
@@ -16,16 +18,18 @@ def read_source(path: str) -> str:
     """Return the text of the file at `path`, of standard input for `-`; line ends stay as they are.
 
     Raises:
-        InputRefused: the file cannot be read or is no UTF-8.
+        InputRefused: the text is no UTF-8.
+        typer.BadParameter: the file cannot be read.
     """
     try:
         read = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
-        raise InputRefused(error.strerror or str(error), path=path, code="E1004") from error
+        raise typer.BadParameter(f"{path}: {error.strerror}") from error
     try:
         return read.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, column = place(read[: error.start].decode("utf-8", "replace"), error.start)
+        before = read[: error.start].decode("utf-8")
+        line, column = place(before, len(before))
         raise InputRefused(f"no UTF-8: {error.reason}", path=path, line=line, column=column) from error
 
 

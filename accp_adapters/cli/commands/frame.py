@@ -1,11 +1,115 @@
-"""`accp frame`: ACCP frames read, written and checked."""
+"""`accp frame`: ACCP frames read, written and checked, one a line (draft-benzing-accp-00, section 3)."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
 import typer
+
+from accp_adapters.cli.errors import InputRefused, refusal
+from accp_adapters.cli.sources import STDIN, read_source, write_text
+
+if TYPE_CHECKING:
+    from accp_core.accp import Frame
 
 __all__ = ["frame"]
 
 frame = typer.Typer(
-    help="Read, write and check ACCP frames (draft-benzing-accp-00, section 3).", no_args_is_help=True
+    help="Read, write and check ACCP frames, one a line (draft-benzing-accp-00, section 3).",
+    no_args_is_help=True,
 )
+
+File = Annotated[str, typer.Argument(help="A file with a frame on each line; `-` is standard input.")]
+Strict = Annotated[bool, typer.Option("--strict", help="The draft's grammar only, none of the known errata.")]
+
+
+@frame.command()
+def parse(file: File = STDIN, *, strict: Strict = False) -> None:
+    """Print each frame as one line of JSON; a reference is `{"$ref": "warm.x"}`.
+
+    Example: `echo '@planner>req:schedule{pri:high}[mid:49679033e07c,seq:3]' | accp frame parse`
+    """
+    from accp_adapters.cli.frames import frame_to_json
+    from accp_adapters.cli.replay.layouts import compact_json
+
+    for line, text in _lines(file):
+        write_text(compact_json(frame_to_json(_parse(text, file, line, strict=strict))))
+
+
+@frame.command("format")
+def format_frame(
+    file: Annotated[
+        str, typer.Argument(help="Frames, or what `parse` prints, one a line; `-` is stdin.")
+    ] = STDIN,
+    *,
+    ascii_only: Annotated[bool, typer.Option("--ascii", help="Only the draft's own characters.")] = False,
+) -> None:
+    """Print each frame in its canonical spelling: always the same bytes for equal frames.
+
+    Example: `accp frame parse frames.txt | jq -c '.params.pri = "low"' | accp frame format`
+    """
+    from accp_core.accp import serialize_frame
+    from accp_core.errors import EncodeError
+
+    for line, text in _lines(file):
+        try:
+            write_text(serialize_frame(_read(text, file, line), ascii_only=ascii_only))
+        except EncodeError as error:
+            raise InputRefused(error.reason, path=file, line=line, code=error.code) from error
+
+
+@frame.command()
+def check(file: File = STDIN, *, strict: Strict = False) -> None:
+    """Report what is wrong or doubtful in each frame; exit code 1 if a frame is refused.
+
+    Warned about: what only the errata of the draft allow, a spelling that is not the canonical one,
+    characters outside the draft's, an envelope without `mid` or `seq`, a `mid` that is not 12 hex digits,
+    unknown fields.
+
+    Example: `accp frame check frames.txt && echo fine`
+    """
+    from accp_adapters.cli.frames import warnings
+
+    refused = 0
+    for line, text in _lines(file):
+        try:
+            parsed = _parse(text, file, line, strict=strict)
+        except InputRefused as error:
+            refused += 1
+            typer.echo(str(error), err=True)
+            continue
+        for column, warning in warnings(text, parsed):
+            typer.echo(f"{file}:{line}:{column}: warning: {warning}", err=True)
+    raise typer.Exit(1 if refused else 0)
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    # On the line feed only: a frame may hold the other characters at which str.splitlines cuts.
+    lines = read_source(path).split("\n")
+    yield from ((number, line) for number, line in enumerate(lines, 1) if line)
+
+
+def _parse(text: str, path: str, line: int, *, strict: bool) -> Frame:
+    from accp_core.accp import parse_frame
+    from accp_core.errors import DecodeError
+
+    try:
+        return parse_frame(text, strict=strict)
+    except DecodeError as error:
+        raise refusal(error, path=path, line=line) from error
+
+
+def _read(text: str, path: str, line: int) -> Frame:
+    """Return the frame of one line of `format`: a frame, or the JSON of one."""
+    from accp_adapters.cli.frames import frame_from_json
+
+    if not text.startswith("{"):
+        return _parse(text, path, line, strict=False)
+    try:
+        return frame_from_json(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise InputRefused(error.msg, path=path, line=line, column=error.colno) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputRefused(f"no frame: {error}", path=path, line=line) from error

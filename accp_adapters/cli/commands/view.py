@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from accp_adapters.cli.errors import InputRefused, place
+from accp_adapters.cli.errors import InputRefused, refusal
 from accp_adapters.cli.sources import STDIN, read_source, write_text
 
 __all__ = ["view"]
@@ -66,5 +66,4 @@ def _value(text: str, path: str) -> str:
     try:
         return compact_json(read_view(text.removesuffix("\n")))
     except DecodeError as error:
-        line, column = place(error.text, error.position)
-        raise InputRefused(error.reason, path=path, line=line, column=column, code=error.code) from error
+        raise refusal(error, path=path) from error

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from accp_adapters.cli.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals
 
@@ -40,34 +41,33 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f}" if whole else "-"
 
 
-def plain_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def plain_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
+) -> RenderableType:
     """Return a table of which the first column holds names, to be cut first, and the others numbers."""
     cells = [tuple(map(escape, row)) for row in rows]
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column(columns[0], overflow="ellipsis", no_wrap=True)
     for index, name in enumerate(columns[1:], 1):
         width = max(len(name), *(len(row[index]) for row in cells), 0)
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
     for row in cells:
         table.add_row(*row)
-    return table
+    # Not the table's own title, which would wrap at the width of the table.
+    return Group(Text(title, style="bold"), table, *([Text(f"{caption}\n")] if caption else []))
 
 
-def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> Table:
+def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> RenderableType:
     """Return tokens and cost, as sent and with us, of each name."""
     columns = ("", "tokens", "with us", "%", "cost", "with us", "%")
     return plain_table(title, columns, [(name, *_costs(before, after)) for name, before, after in rows])
 
 
-def readable_table(title: str, rows: Iterable[Comparison]) -> Table:
+def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
     """Return what each comparison left readable, and what it made worse."""
     columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "dearer", "larger")
-    table = plain_table(title, columns, [(_short(row.name), *_readable(row)) for row in rows])
-    table.caption = "needed: values that a model went on to use; dearer: runs by over 1 %; larger: messages"
-    table.caption_justify = "left"
-    return table
+    caption = "needed: values that a model went on to use; dearer: runs by over 1 %; larger: messages"
+    return plain_table(title, columns, [(_short(row.name), *_readable(row)) for row in rows], caption=caption)
 
 
 def _costs(before: Totals, after: Totals) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def _fetch_line(total: Comparison) -> str:
     )
 
 
-def _tool_table(rows: Sequence[ToolTotals]) -> Table:
+def _tool_table(rows: Sequence[ToolTotals]) -> RenderableType:
     title = _shown("results of tools, and messages of agents to others", len(rows))
     columns = ("", "messages", "tokens", "%", "in prompts", "with us", "%")
     return plain_table(title, columns, [(row.name, *_tool(row)) for row in rows[:_ROWS]])
@@ -119,7 +119,7 @@ def _tool(row: ToolTotals) -> tuple[str, ...]:
     )
 
 
-def _largest_table(title: str, rows: Iterable[LargestMessage]) -> Table:
+def _largest_table(title: str, rows: Iterable[LargestMessage]) -> RenderableType:
     return plain_table(title, ("begins", "from", "run", "tokens", "with us", "%"), map(_largest, rows))
 
 

@@ -1,0 +1,62 @@
+"""`python -m tests.bench [section…]`: payloads, tool_results, trajectories, speed, wire; all for none."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from rich.console import Console
+
+from tests.bench import payloads, speed, tool_results, trajectories
+from tests.bench.data import find_data
+
+__all__ = ["SECTIONS", "main"]
+
+BASELINES: Final = """\
+Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers are
+the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt
+from 1,024 tokens on pays 0.1 for what its agent's last prompt began with (in steps of 128) and 1.25 for the
+rest; a shorter one pays 1. Visible, reachable: of the values that a model went on to use. Dearer: runs whose
+cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every needed value that is not visible were fetched (estimated).
+"""
+
+
+def wire(data: Path | None, console: Console) -> None:
+    """Print the table of the wire, where its module is there."""
+    if importlib.util.find_spec("tests.bench.wire") is None:
+        console.print("5. wire: skipped, no tests/bench/wire.py")
+        return
+    importlib.import_module("tests.bench.wire").main()
+
+
+SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingProxyType(
+    {
+        "payloads": payloads.main,
+        "tool_results": tool_results.main,
+        "trajectories": trajectories.main,
+        "speed": speed.main,
+        "wire": wire,
+    }
+)
+
+
+def main(names: Sequence[str], console: Console) -> int:
+    """Print the sections called `names`, all for none; return the exit code."""
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        console.print(f"expected one of {', '.join(SECTIONS)}, found {', '.join(unknown)}")
+        return 2
+    data = find_data()
+    console.print(BASELINES)
+    console.print(f"data: {data or 'none; set ACCP_DATA to the folder of the recorded material'}\n")
+    for name in names or SECTIONS:
+        SECTIONS[name](data, console)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], Console() if sys.stdout.isatty() else Console(width=120)))

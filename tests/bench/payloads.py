@@ -1,0 +1,134 @@
+"""Table 1: the payloads that agents exchange, against compact JSON and the smallest lossless peer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum, log
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from accp_adapters.cli.replay.layouts import compact_json
+from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.tokens import o200k_base
+from accp_core.view import read, render
+from tests.bench.data import read_json
+
+__all__ = ["geometric_mean", "main", "read_baselines", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What another encoding needs for a payload."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One payload: tokens in compact JSON, in the smallest lossless peer, and in our view."""
+
+    payload: str
+    compact: int
+    peer: Peer
+    ours: int
+    lossless: bool
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print the table, or what was skipped."""
+    if data is None:
+        console.print("payloads: skipped, no data folder (set ACCP_DATA)")
+        return
+    baselines = data / "payloads" / "BASELINES.md"
+    known = read_baselines(baselines.read_text(encoding="utf-8")) if baselines.is_file() else {}
+    rows = [_measure(path, known.get(path.stem, [])) for path in sorted((data / "payloads").glob("*.json"))]
+    console.print(_table(rows))
+    if not known:
+        console.print("no BASELINES.md beside the payloads: compact JSON is the only peer")
+
+
+def read_baselines(text: str) -> dict[str, list[Peer]]:
+    """Return the lossless cells of the first table of BASELINES.md, by payload.
+
+    A cell with a cross did not decode to the same value, and one that says less than 100 % readable has left
+    something out: neither is a lossless baseline.
+    """
+    lines = [_cells(line) for line in text.splitlines() if line.startswith("|")]
+    names = lines[0][1:]
+    rows = [line for line in lines[2:] if line[0].startswith("`")]
+    return {row[0].strip("`"): list(_lossless(names, row[1:])) for row in rows}
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """Return the geometric mean of positive `ratios`, 1.0 of none."""
+    return exp(fsum(map(log, ratios)) / len(ratios)) if ratios else 1.0
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two JSON values are equal in types and key order, too: 1 is neither 1.0 nor true."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Mapping):
+        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _lossless(names: list[str], cells: list[str]) -> Iterator[Peer]:
+    for name, cell in zip(names, cells, strict=True):
+        found = re.fullmatch(r"([\d,]+)(?: \(100 ?%\))?", cell)
+        if found:
+            yield Peer(name, int(found[1].replace(",", "")))
+
+
+def _measure(path: Path, peers: list[Peer]) -> Row:
+    count, value = o200k_base(), read_json(path)
+    view = render(value, counter=count)
+    compact = count(compact_json(value))
+    peer = min([*peers, Peer("compact JSON", compact)], key=lambda one: one.tokens)
+    return Row(path.stem, compact, peer, count(view), same(read(view), value))
+
+
+def _table(rows: list[Row]) -> RenderableType:
+    lines = [_line(row) for row in rows]
+    compact, peer, ours = (
+        sum(c) for c in zip(*((r.compact, r.peer.tokens, r.ours) for r in rows), strict=True)
+    )
+    lost = sum(row.ours > row.peer.tokens for row in rows)
+    lines.append(
+        ("sum", f"{compact:,}", f"{peer:,}", "", f"{ours:,}", percent(ours, compact), percent(ours, peer), "")
+    )
+    means = (
+        geometric_mean([r.ours / r.compact for r in rows]),
+        geometric_mean([r.ours / r.peer.tokens for r in rows]),
+    )
+    lines.append(
+        ("geometric mean", "", "", "", "", *(f"{100 * mean:.1f}" for mean in means), f"lost: {lost}")
+    )
+    title = "1. payloads: o200k_base tokens against compact JSON and the smallest lossless peer"
+    columns = ("", "compact JSON", "smallest peer", "which", "ours", "% of compact", "% of peer", "")
+    return plain_table(title, columns, lines)
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    mark = "" if row.lossless else "NOT LOSSLESS"
+    return (
+        row.payload,
+        f"{row.compact:,}",
+        f"{row.peer.tokens:,}",
+        row.peer.name.replace(", columns+refs", ""),
+        f"{row.ours:,}",
+        percent(row.ours, row.compact),
+        percent(row.ours, row.peer.tokens),
+        mark or ("LOST" if row.ours > row.peer.tokens else ""),
+    )

@@ -1,0 +1,120 @@
+"""Table 4: how long a view takes, as ratios in one run on one machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from timeit import Timer
+from typing import Any, Final
+
+from rich.console import Console
+from toon_format import decode, encode
+
+from accp_adapters.cli.replay.layouts import compact_json
+from accp_adapters.cli.replay.tables import plain_table
+from accp_adapters.tokens import o200k_base
+from accp_core.view import read, render
+from tests.bench.data import read_json
+from tests.bench.payloads import geometric_mean
+
+__all__ = ["main"]
+
+_REPEATS: Final = 5
+_LONG_ENOUGH: Final = 0.02
+_SIZES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print the tables; the one of payloads needs the data folder."""
+    if data is None:
+        console.print("speed of payloads: skipped, no data folder (set ACCP_DATA)")
+    else:
+        _payloads(data, console)
+    _sizes(console)
+    _vocabulary(console)
+
+
+def _payloads(data: Path, console: Console) -> None:
+    values = {path.stem: read_json(path) for path in sorted((data / "payloads").glob("*.json"))}
+    rows = [(name, _against_toon(value)) for name, value in values.items()]
+    columns = list(zip(*(ratios for _, ratios in rows), strict=True))
+    rows.append(("geometric mean", tuple(geometric_mean(column) for column in columns)))
+    lines = [(name, *(f"{ratio:.2f}" for ratio in ratios)) for name, ratios in rows]
+    title = "4. time against toon-format (Python), 1.00 is as long; render counts tokens, encode does not"
+    console.print(plain_table(title, ("", "render / encode", "read / decode", "both / both"), lines))
+
+
+def _against_toon(value: Any) -> tuple[float, ...]:
+    count = o200k_base()
+    view, toon = render(value, counter=count), encode(value)
+    rendering, encoding = _best(lambda: render(value, counter=count)), _best(lambda: encode(value))
+    reading, decoding = _best(lambda: read(view)), _best(lambda: decode(toon))
+    return rendering / encoding, reading / decoding, (rendering + reading) / (encoding + decoding)
+
+
+def _best(action: Callable[[], object], repeats: int = _REPEATS) -> float:
+    """Return the seconds that `action` takes, the fastest of some repeats that are long enough to measure."""
+    timer = Timer(action)
+    once = max(timer.timeit(1), 1e-7)
+    number = max(1, round(_LONG_ENOUGH / once))
+    return min(timer.repeat(repeats, number)) / number
+
+
+def _sizes(console: Console) -> None:
+    """Print the time a byte for growing lists of records, against that of the smallest list."""
+    lines, first = [], None
+    for size in _SIZES:
+        times = _times(_records(size), size)
+        first = first or times
+        lines.append(
+            (f"{size:,} bytes", *(f"{now / then:.2f}" for now, then in zip(times, first, strict=True)))
+        )
+    title = "   linearity: time a byte against that of 1,000 bytes (records of 8 fields)"
+    console.print(plain_table(title, ("", "render", "read", "counting tokens alone"), lines))
+
+
+def _times(value: Any, size: int) -> tuple[float, float, float]:
+    count, repeats = o200k_base(), 1 if size > 100_000 else 3
+    text, view = compact_json(value), render(value, counter=count)
+    return (
+        _best(lambda: render(value, counter=count), repeats) / len(text),
+        _best(lambda: read(view), repeats) / len(text),
+        _best(lambda: count(text), repeats) / len(text),
+    )
+
+
+def _records(size: int) -> list[dict[str, Any]]:
+    record = len(compact_json([_record(1_000)]))
+    return [_record(number) for number in range(max(1, size // record))]
+
+
+def _record(number: int) -> dict[str, Any]:
+    return {
+        "id": f"ord_{number:07d}",
+        "customer": {"name": f"Customer {number % 97}", "city": ("Oslo", "Bern", "Lima")[number % 3]},
+        "total": number * 1.25,
+        "paid": number % 4 != 0,
+        "note": None if number % 5 else f"call back on day {number % 28}",
+        "items": [number % 7, number % 11],
+        "status": ("open", "sent", "done")[number % 3],
+        "created": f"2026-03-{number % 28 + 1:02d}T10:{number % 60:02d}:00Z",
+    }
+
+
+def _vocabulary(console: Console) -> None:
+    """Print how long a fresh process waits for its first count."""
+    program = (
+        "from time import perf_counter; from accp_adapters.tokens import o200k_base; "
+        "start = perf_counter(); o200k_base()('x'); print(perf_counter() - start)"
+    )
+    runs = [
+        float(
+            subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+        )
+        for _ in range(3)
+    ]
+    console.print(
+        f"   o200k_base vocabulary: {min(runs):.2f} s to the first count in a fresh process, here\n"
+    )

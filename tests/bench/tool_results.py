@@ -1,0 +1,72 @@
+"""Table 2: JSON that real tools returned, against compact JSON of the same value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from accp_adapters.cli.replay.layouts import compact_json
+from accp_adapters.cli.replay.openai import json_value
+from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.tokens import o200k_base
+from accp_core.view import read, render
+from tests.bench.data import read_json
+from tests.bench.payloads import same
+
+__all__ = ["main"]
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print the table, or what was skipped."""
+    if data is None:
+        console.print("tool results: skipped, no data folder (set ACCP_DATA)")
+        return
+    sources = {path.stem: list(_recorded(path)) for path in sorted((data / "trajectories").glob("*.jsonl"))}
+    sources |= {f"mcp {path.stem}": list(_captured(path)) for path in sorted((data / "mcp").glob("*.json"))}
+    rows = [(name, _count(values)) for name, values in sources.items() if values]
+    rows.append(("total", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
+    title = "2. JSON that tools returned: o200k_base tokens against compact JSON of the value"
+    columns = ("", "results", "compact JSON", "ours", "%", "larger", "not lossless")
+    console.print(plain_table(title, columns, [(name, *_line(*row)) for name, row in rows]))
+
+
+def _line(results: int, compact: int, ours: int, larger: int, lossy: int) -> tuple[str, ...]:
+    return f"{results:,}", f"{compact:,}", f"{ours:,}", percent(ours, compact), f"{larger:,}", f"{lossy:,}"
+
+
+def _recorded(path: Path) -> Iterator[object]:
+    """Yield the values of tool results in recorded runs; an MCP result is the JSON in its text blocks."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        for message in json.loads(line)["messages"]:
+            if message["kind"] == "tool_result" and not isinstance(message["content"], str):
+                yield from _values(message["content"], is_mcp=message.get("fmt") == "mcp-repr")
+
+
+def _values(content: Any, *, is_mcp: bool) -> Iterator[object]:
+    if not is_mcp:
+        yield content
+        return
+    values = (json_value(block["text"]) for block in content["content"] if block["type"] == "text")
+    yield from (value for value in values if value is not None)
+
+
+def _captured(path: Path) -> Iterator[object]:
+    """Yield the results of the tool calls of one MCP server, as the objects that stood on the wire."""
+    capture = read_json(path)
+    for era in ("legacy", "modern"):
+        calls = (capture.get(era) or {}).get("tools/call", [])
+        yield from (call["response"]["result"] for call in calls if "result" in call["response"])
+
+
+def _count(values: list[object]) -> list[int]:
+    count = o200k_base()
+    views = [render(value, counter=count) for value in values]
+    compact = [count(compact_json(value)) for value in values]
+    ours = [count(view) for view in views]
+    larger = sum(new > old for new, old in zip(ours, compact, strict=True))
+    lossy = sum(not same(read(view), value) for view, value in zip(views, values, strict=True))
+    return [len(values), sum(compact), sum(ours), larger, lossy]

@@ -1,0 +1,62 @@
+"""Table 3: recorded runs replayed, in percent of doing nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Final
+
+from rich.console import Console, RenderableType
+
+from accp_adapters.cli.replay.formats import read_runs
+from accp_adapters.cli.replay.report import Comparison, Report
+from accp_adapters.cli.replay.strategies import StrategyName
+from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.cli.replay.workers import replay_all
+
+__all__ = ["main"]
+
+STRATEGIES: Final = {
+    StrategyName.COMPACT: "baseline: JSON results as compact JSON, at birth",
+    StrategyName.LOSSLESS: "lossless: every result as a view, nothing left out",
+    StrategyName.DEFAULT: "default policy; its fetch tool counted where a run makes references",
+    StrategyName.DEFAULT_ALWAYS: "default policy; its fetch tool counted in every call",
+}
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print a table for each strategy, or what was skipped."""
+    if data is None:
+        console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
+        return
+    paths = sorted((data / "trajectories").glob("*.jsonl"))
+    runs = [run for path in paths for run in read_runs(path.read_text(encoding="utf-8"), path=str(path))]
+    asked = [run for run in runs if run.calls]
+    replays = list(replay_all(asked, (StrategyName.AS_RECORDED, *STRATEGIES)))
+    console.print(
+        f"3. recorded runs: {len(asked)} with model calls (the other {len(runs) - len(asked)} are documented "
+        "messages), in % of doing nothing, which is the text as recorded\n"
+    )
+    for column, title in enumerate(STRATEGIES.values(), 1):
+        report = Report([each[0] for each in replays], [each[column] for each in replays])
+        console.print(_table(title, [*report.by_source(), report.total()]))
+
+
+def _table(title: str, rows: list[Comparison]) -> RenderableType:
+    columns = ("", "calls", "prompt %", "cost %", "visible %", "reachable %", "dearer %", "larger", "fetched")
+    return plain_table(f"   {title}", columns, map(_line, rows))
+
+
+def _line(row: Comparison) -> tuple[str, ...]:
+    before, after = row.before, row.after
+    fetched = f"{percent(after.fetch_prompt, before.prompt)} / {percent(after.fetch_cost, before.cost)}"
+    return (
+        PurePath(row.name).stem,
+        f"{after.calls:,}",
+        percent(after.prompt, before.prompt),
+        percent(after.cost, before.cost),
+        percent(after.visible, after.needed),
+        percent(after.reachable, after.needed),
+        percent(row.dearer_runs, row.runs),
+        f"{row.larger_messages:,}",
+        fetched,
+    )

@@ -55,16 +55,18 @@ class _Desk:
         """Return each block's new text, None where it stays as it is."""
         texts = [text_of(block) for block in blocks]
         views = [render_text(text, counter=self.counter) if text else None for text in texts]
-        budgets = _allot([view.tokens_after if view else 0 for view in views], self.limits.inline)
+        budgets = _allot([_tokens(view) if view else 0 for view in views], self.limits.inline)
         return [
             self._fit(text, view, budget) if text and view else None
             for text, view, budget in zip(texts, views, budgets, strict=True)
         ]
 
     def _fit(self, source: str, view: View, budget: int | None) -> _Rewritten | None:
-        if budget is not None and view.tokens_after > budget and (shown := self._preview(source, view)):
+        if budget is not None and _tokens(view) > budget and (shown := self._preview(source, view)):
             return shown
-        return None if view.text == source else _Rewritten(text=view.text, note={"layout": view.layout})
+        if view.tokens_after >= view.tokens_before:
+            return None
+        return _Rewritten(text=view.text, note={"layout": view.layout})
 
     def _preview(self, source: str, view: View) -> _Rewritten | None:
         """Return the preview of `source`, None where it would not be shorter than the view."""
@@ -72,7 +74,7 @@ class _Desk:
         text = preview(
             source, limit=self.limits.preview, ref=f"${key}", counter=self.counter, request=self.request
         )
-        if self.counter(text) >= view.tokens_after:
+        if self.counter(text) >= _tokens(view):
             return None
         return _Rewritten(text=text, note={"ref": key}, item=ColdItem(key=key, text=source))
 
@@ -139,6 +141,11 @@ def restore_message(
     pairs = zip(_blocks_of(message), notes, strict=True)
     content = [_with_text(block, _source(block, note, read_cold)) if note else block for block, note in pairs]
     return _replace(message, content, kwargs)
+
+
+def _tokens(view: View) -> int:
+    """Return what the block takes when it is shown whole."""
+    return min(view.tokens_before, view.tokens_after)
 
 
 def _allot(sizes: Sequence[int], budget: int | None) -> list[int | None]:

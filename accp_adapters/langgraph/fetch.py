@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from langchain.tools import ToolRuntime
@@ -9,8 +11,9 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.grants import messages_of, open_grant, results_beside, session_of
+from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.select import Query, answer
+from accp_adapters.langgraph.select import Query
 from accp_core.errors import ProtocolError
 
 __all__ = ["FETCH_NAME", "LEGEND", "fetch_tool"]
@@ -22,8 +25,8 @@ LEGEND: Final = ""
 """How to read a view, one line; empty while the notation needs none."""
 
 _DESCRIPTION: Final = (
-    'Open a $cold reference from a tool result. select: "col,col", "col=value" or a path "a.b"; '
-    "offset, limit: rows or lines."
+    'Open a $cold reference from a tool result. select: "col,col", "col=value", a path "a.b", '
+    "or words to find in text; offset, limit: rows or lines."
 )
 
 # Written by hand: a schema made from the signature spells every default out and costs half as much again.
@@ -52,33 +55,17 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
     """
     chosen = policy or Policy()
 
-    def accp_fetch(
-        ref: str,
-        runtime: ToolRuntime,
-        select: str | None = None,
-        offset: int | None = 0,
-        limit: int | None = None,
-    ) -> str:
-        try:
-            owner, key = _grant(ref, runtime)
+    def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
+        with _refusals():
+            owner, key = _grant(asked, runtime)
             source = tiers.choose(chosen, store, runtime.store).get(owner, key)
-            return _answer(ref, source, Query.of(select, offset, limit), chosen, runtime)
-        except ProtocolError as refusal:
-            raise ToolException(str(refusal)) from refusal
+            return _answer(source, asked, chosen, runtime)
 
-    async def aaccp_fetch(
-        ref: str,
-        runtime: ToolRuntime,
-        select: str | None = None,
-        offset: int | None = 0,
-        limit: int | None = None,
-    ) -> str:
-        try:
-            owner, key = _grant(ref, runtime)
+    async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
+        with _refusals():
+            owner, key = _grant(asked, runtime)
             source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
-            return _answer(ref, source, Query.of(select, offset, limit), chosen, runtime)
-        except ProtocolError as refusal:
-            raise ToolException(str(refusal)) from refusal
+            return _answer(source, asked, chosen, runtime)
 
     return StructuredTool.from_function(
         accp_fetch,
@@ -90,13 +77,24 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
     )
 
 
-def _grant(ref: str, runtime: ToolRuntime) -> tuple[str, str]:
-    return open_grant(ref, messages_of(runtime.state), session_of(runtime, runtime.state))
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Answer a refusal as a tool error, which the model reads and the graph survives."""
+    try:
+        yield
+    except ProtocolError as refusal:
+        raise ToolException(str(refusal)) from refusal
 
 
-def _answer(ref: str, source: str | None, query: Query, policy: Policy, runtime: ToolRuntime) -> str:
+def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]:
+    return open_grant(str(asked.get("ref")), messages_of(runtime.state), session_of(runtime, runtime.state))
+
+
+def _answer(source: str | None, asked: Mapping[str, object], policy: Policy, runtime: ToolRuntime) -> str:
     if source is None:
-        raise ProtocolError(f"expected a stored text under {ref!r}, found none", code="E2001")
+        reason = f"expected a stored text under {asked['ref']!r}, found none: gone, or in another store"
+        raise ProtocolError(reason, code="E2001")
+    query = Query.of(asked.get("select"), asked.get("offset"), asked.get("limit"))
     results = results_beside(messages_of(runtime.state), runtime.tool_call_id)
     limit = min(policy.fetch_limit, policy.batch_limit // results)
     return answer(source, query, limit=limit, counter=policy.counter)

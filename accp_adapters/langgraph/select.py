@@ -1,23 +1,239 @@
-"""thin first version"""
+"""Which part of a stored text a fetch asks for: a path, columns, rows by value, or lines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
 
-from accp_core.ports import TokenCounter
-from accp_core.view import render_text
+from accp_core.errors import ProtocolError
+
+__all__ = ["Query", "Table", "lines_of", "narrow", "open_source", "table_of"]
+
+Value: TypeAlias = Any
+"""A JSON value; a text that is no JSON is a str."""
+
+_ABSENT: Final = object()
+# A JSON document in a string in a text block, as MCP servers answer, is two deep.
+_NESTED: Final = 3
+# So that one huge line (minified HTML) can be paged, too.
+_LINE: Final = 400
+# How many names a refusal lists.
+_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    select: str
-    offset: int
-    limit: int | None
+    """What a fetch asks for."""
+
+    select: str = ""
+    """`col,col`, `col=value`, a path `a.b`, words that lines of a text contain; empty: everything."""
+    offset: int = 0
+    """How many rows (or lines) to pass over."""
+    limit: int | None = None
+    """How many rows (or lines) at most; None: as many as fit."""
 
     @classmethod
-    def of(cls, select: str | None, offset: int | None, limit: int | None) -> Query:
-        return cls(select=select or "", offset=offset or 0, limit=limit)
+    def of(cls, select: object, offset: object, limit: object) -> Query:
+        """Return the query that a model's arguments mean; it may leave any out, and write numbers as text.
+
+        Raises:
+            ProtocolError: E1004, `offset` or `limit` is no number or negative.
+        """
+        start = _whole_number("offset", offset)
+        return cls(
+            select=str(select or "").strip(), offset=start, limit=_whole_number("limit", limit) or None
+        )
 
 
-def answer(source: str, query: Query, *, limit: int, counter: TokenCounter) -> str:
-    return render_text(source, counter=counter).text
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows of a value, which a fetch can pass over, count and filter."""
+
+    rows: Sequence[tuple[int, Value]]
+    """Each row with its index where it stands."""
+    place: str
+    """The path to the rows, such as "data.items"; empty: the whole value is the rows."""
+    key: str = ""
+    """The key of the rows in the object that holds them; empty: no object does."""
+    beside: Mapping[str, Value] | None = None
+    """That object, for what it holds beside the rows; None: it holds nothing, or nobody asked for it."""
+
+    def part(self, start: int, count: int) -> Value:
+        """Return the value with only `count` of its rows, from row `start` on."""
+        rows = [row for _, row in self.rows[start : start + count]]
+        return rows if self.beside is None else {**self.beside, self.key: rows}
+
+
+def open_source(source: str) -> Value:
+    """Return the JSON value in `source` where nothing is lost by reading it, else `source` itself.
+
+    It opens a JSON document, lines of JSON, JSON inside a JSON string, and the text block of an MCP answer.
+    """
+    text = source
+    for _ in range(_NESTED):
+        value = _inner(_parse(text))
+        if not isinstance(value, str):
+            return text if value is _ABSENT else value
+        text = value
+    return text
+
+
+def table_of(value: Value, place: str = "") -> Table | None:
+    """Return the rows of `value`: its items, or those of the only list in it; None when it has none.
+
+    `place` is the path at which `value` stands.
+    """
+    if isinstance(value, list):
+        return Table(rows=list(enumerate(value)), place=place)
+    names = [name for name in value if isinstance(value[name], list)] if isinstance(value, dict) else []
+    if len(names) != 1:
+        return None
+    key = names[0]
+    rows = list(enumerate(value[key]))
+    return Table(rows=rows, place=f"{place}.{key}" if place else key, key=key, beside=value)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of `text` with their ends; one of more than 400 characters counts as several."""
+    lines = text.splitlines(keepends=True)
+    return [line[start : start + _LINE] for line in lines for start in range(0, len(line), _LINE)]
+
+
+def narrow(value: Value, select: str) -> Value | Table:
+    """Return what `select` means in `value`.
+
+    Raises:
+        ProtocolError: E1004, `select` names nothing in `value`.
+    """
+    if not select:
+        return value
+    if isinstance(value, str):
+        return _lines_with(value, select)
+    found = _follow(value, select)
+    if found is not _ABSENT:
+        return found
+    table = table_of(value)
+    if table is None:
+        raise _no_such(select, value)
+    return _pick(table, [term.strip() for term in select.split(",") if term.strip()])
+
+
+def _pick(table: Table, terms: Iterable[str]) -> Table:
+    """Keep the rows that every `col=value` fits, and of them the columns that the other terms name."""
+    columns: list[str] = []
+    for term in terms:
+        column, equals, wanted = (part.strip() for part in term.partition("="))
+        if not any(_follow(row, column) is not _ABSENT for _, row in table.rows):
+            raise _no_such(column, *(row for _, row in table.rows))
+        if equals:
+            table = replace(
+                table, rows=[pair for pair in table.rows if _is(_follow(pair[1], column), wanted)]
+            )
+        else:
+            columns.append(column)
+    if not columns:
+        return table
+    # What stands beside the rows was not asked for.
+    return replace(table, rows=[(index, _project(row, columns)) for index, row in table.rows], beside=None)
+
+
+def _project(row: Value, columns: Iterable[str]) -> dict[str, Value]:
+    cells = ((column, _follow(row, column)) for column in columns)
+    return {column: cell for column, cell in cells if cell is not _ABSENT}
+
+
+def _follow(value: Value, path: str) -> Value:
+    """Return what stands at `path`; a key that holds dots is found before a path through keys."""
+    if not path:
+        return value
+    if isinstance(value, dict):
+        if path in value:
+            return value[path]
+        names = [name for name in value if path.startswith(f"{name}.")]
+        tries = (_follow(value[name], path[len(name) + 1 :]) for name in names)
+        return next((found for found in tries if found is not _ABSENT), _ABSENT)
+    if isinstance(value, list):
+        index, _, rest = path.partition(".")
+        if index.isdecimal() and int(index) < len(value):
+            return _follow(value[int(index)], rest)
+    return _ABSENT
+
+
+def _is(cell: Value, wanted: str) -> bool:
+    """Return whether `cell` is what a model writes as `wanted`: text as it is, other values as JSON."""
+    if isinstance(cell, str):
+        return cell in (wanted, wanted.strip("\"'"))
+    return cell is not _ABSENT and json.dumps(cell) == wanted
+
+
+def _lines_with(text: str, words: str) -> str:
+    """Return the lines that contain `words`, each with the offset at which it is found again."""
+    lines = enumerate(lines_of(text))
+    found = [f"{number}: {line}" for number, line in lines if words.casefold() in line.casefold()]
+    if not found:
+        raise ProtocolError(f"expected words that stand in the text, found {words!r}", code="E1004")
+    return "".join(found)
+
+
+def _no_such(name: str, *values: Value) -> ProtocolError:
+    known = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
+    listed = ", ".join(list(known)[:_NAMED]) or "a list index or nothing"
+    return ProtocolError(f"expected select to name one of: {listed}; found {name!r}", code="E1004")
+
+
+def _whole_number(name: str, value: object) -> int:
+    try:
+        number = int(str(value or 0))
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise ProtocolError(f"expected {name} to be a whole number from 0 on, found {value!r}", code="E1004")
+    return number
+
+
+def _parse(text: str) -> Value:
+    """Return the JSON value of `text`, or a list of its lines' values; `_ABSENT` when it is neither."""
+    try:
+        return _DECODE(text)
+    except (ValueError, RecursionError):
+        pass
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        rows = [_DECODE(line) for line in lines]
+    except (ValueError, RecursionError):
+        return _ABSENT
+    return rows if len(rows) > 1 and all(isinstance(row, (dict, list)) for row in rows) else _ABSENT
+
+
+def _inner(value: Value) -> Value:
+    """Return the text of a single MCP text block, else `value`."""
+    match value:
+        case [{"type": "text", "text": str(text)}]:
+            return text
+    return value
+
+
+def _unique(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("expected each name once in an object")
+    return found
+
+
+def _exact(digits: str) -> float:
+    number = float(digits)
+    if Decimal(repr(number)) != Decimal(digits):
+        raise ValueError(f"expected a number that a float holds, found {digits!r}")
+    return number
+
+
+def _refuse(constant: str) -> Value:
+    raise ValueError(f"expected JSON, found {constant!r}")
+
+
+_DECODE: Final[Callable[[str], Value]] = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_float=_exact, parse_constant=_refuse
+).decode

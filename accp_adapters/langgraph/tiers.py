@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
-from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.policy import Policy
@@ -47,7 +47,7 @@ class StoreColdStore:
 
     async def aput(self, session_id: str, key: str, text: str) -> None:
         """`put`, asynchronously."""
-        await self._store.abatch([self._put(session_id, key, text)])
+        await self._abatch(self._put(session_id, key, text))
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text kept under `key` for `session_id`, or None when there is none."""
@@ -55,13 +55,20 @@ class StoreColdStore:
 
     async def aget(self, session_id: str, key: str) -> str | None:
         """`get`, asynchronously."""
-        return _text_of((await self._store.abatch([GetOp(self._place(session_id), key)]))[0])
+        return _text_of(await self._abatch(GetOp(self._place(session_id), key)))
 
     def purge(self, session_id: str) -> int:
         """Forget everything of `session_id`; return how many texts went."""
         removals = list(self._removals(session_id))
         self._store.batch(removals)
         return len(removals)
+
+    async def _abatch(self, operation: Op) -> Any:
+        try:
+            return (await self._store.abatch([operation]))[0]
+        except NotImplementedError:
+            # SqliteStore has no asynchronous half; an asynchronous run of its graph must not fail for that.
+            return (await asyncio.to_thread(self._store.batch, [operation]))[0]
 
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
         # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.

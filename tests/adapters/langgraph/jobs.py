@@ -59,8 +59,9 @@ def refs_in(message: BaseMessage) -> list[str]:
 
 
 def fetch_last(messages: Sequence[BaseMessage], call_id: str = "f1", **args: Any) -> AIMessage:
-    """A step of a script: open the first reference of the last message."""
-    return calls(call("accp_fetch", call_id, ref=refs_in(messages[-1])[0], **args))
+    """A step of a script: open the reference that was shown last."""
+    ref = next(refs_in(message)[0] for message in reversed(messages) if refs_in(message))
+    return calls(call("accp_fetch", call_id, ref=ref, **args))
 
 
 def results(state: dict[str, Any]) -> list[ToolMessage]:

@@ -1,0 +1,149 @@
+"""The node in hand-built graphs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.store.memory import InMemoryStore
+
+from accp_adapters.langgraph import CompressNode, Policy, fetch_tool
+from accp_adapters.langgraph.convert import MARK
+from accp_adapters.langgraph.policy import count_o200k
+from accp_adapters.stores import SqliteColdStore
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
+from tests.scripted_model import ScriptedModel, call, calls
+
+SOURCE = json.dumps(ROWS)
+
+
+def build(
+    script: list[Any], policy: Policy | None = None, store: Any = None, own: Any = None, **options: Any
+) -> tuple[Any, ScriptedModel]:
+    """Return agent → tools → compress → agent, and its model."""
+    model = ScriptedModel(script=script)
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([crm, fetch_tool(policy, store=store)]))
+    graph.add_node("compress", CompressNode(policy, store=store))
+    graph.add_edge(START, "agent")
+    graph.add_conditional_edges("agent", tools_condition)
+    graph.add_edge("tools", "compress")
+    graph.add_edge("compress", "agent")
+    return graph.compile(store=own, **options), model
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", ["embedded", "given", "compiled"])
+@pytest.mark.parametrize("config", [thread("t"), {}], ids=["thread", "no thread"])
+async def test_results_are_replaced_in_place_and_open(kind: str, asynchronous: bool, config: Any) -> None:
+    store = SqliteColdStore() if kind == "given" else None
+    own = InMemoryStore() if kind == "compiled" else None
+    graph, model = build([LOOK_UP, fetch_last, "done"], store=store, own=own)
+    asked: Any = {"messages": [("user", "go")]}
+    state = await graph.ainvoke(asked, config) if asynchronous else graph.invoke(asked, config)
+    shown, fetched = results(state)
+    assert len(state["messages"]) == 6
+    assert shown.tool_call_id == "c1"
+    assert len(set(refs_in(shown))) == 1
+    assert fetched.status == "success"
+    assert MARK not in fetched.additional_kwargs
+    assert ROWS[0]["email"] in fetched.text
+    assert model.received[1][-1].content == shown.content
+
+
+def test_earlier_messages_never_change() -> None:
+    script = [LOOK_UP, "found", calls(call("crm", "c2", query="again")), "done"]
+    graph, model = build(script, checkpointer=InMemorySaver())
+    for words in ("find customers", "again"):
+        graph.invoke({"messages": [("user", words)]}, thread("t"))
+    for before, after in pairwise(model.received):
+        assert after[: len(before)] == before
+
+
+def test_results_that_a_model_has_read_stay_even_when_they_were_never_rewritten() -> None:
+    graph, _ = build([LOOK_UP, "done"])
+    old = [
+        HumanMessage("before"),
+        LOOK_UP.model_copy(),
+        ToolMessage(SOURCE, tool_call_id="c1"),
+        AIMessage("read"),
+    ]
+    state = graph.invoke({"messages": [*old, HumanMessage("go")]})
+    first, second = results(state)
+    assert first.text == SOURCE
+    assert len(second.text) < len(SOURCE)
+
+
+def test_parallel_results_stay_within_the_batch_budget() -> None:
+    turn = calls(*(call("crm", f"c{number}", query=str(number)) for number in range(8)))
+    graph, _ = build([turn, "done"], Policy(batch_limit=4_000))
+    found = results(graph.invoke({"messages": [("user", "go")]}))
+    assert len(found) == 8
+    assert sum(count_o200k(message.text) for message in found) <= 4_000
+
+
+def test_a_replay_stores_once() -> None:
+    store = SqliteColdStore()
+    graph, _ = build([LOOK_UP, "done"], store=store, checkpointer=InMemorySaver())
+    graph.invoke({"messages": [("user", "go")]}, thread("t"))
+    for node in ("compress", "tools"):
+        past = next(past for past in graph.get_state_history(thread("t")) if past.next == (node,))
+        graph.invoke(None, past.config)
+    assert store.purge("t") == 1
+    store.close()
+
+
+class Talk(TypedDict):
+    talk: Annotated[list[AnyMessage], add_messages]
+
+
+@dataclass
+class Desk:
+    messages: Annotated[list[AnyMessage], add_messages] = field(default_factory=list)
+
+
+RAW = [LOOK_UP.model_copy(), ToolMessage(SOURCE, tool_call_id="c1", id="m1")]
+
+
+def run(schema: Any, given: Any, node: CompressNode) -> Any:
+    graph = StateGraph(schema)
+    graph.add_node("compress", node)
+    graph.add_edge(START, "compress")
+    return graph.compile().invoke(given)
+
+
+def test_the_messages_may_stand_under_another_key_or_in_an_object_or_be_the_state() -> None:
+    small = run(Talk, {"talk": RAW}, CompressNode(messages_key="talk"))["talk"]
+    other = run(Desk, {"messages": RAW}, CompressNode())["messages"]
+    whole = run(Annotated[list[AnyMessage], add_messages], RAW, CompressNode())
+    for messages in (small, other, whole):
+        assert [message.id for message in messages][1:] == ["m1"]
+        assert len(refs_in(messages[1])) > 0
+
+
+def _append(left: list[BaseMessage], right: list[BaseMessage]) -> list[BaseMessage]:
+    return [*left, *right]
+
+
+class Appending(TypedDict):
+    messages: Annotated[list[AnyMessage], _append]
+
+
+def test_messages_without_an_id_are_refused_because_they_would_be_appended() -> None:
+    raw = [LOOK_UP.model_copy(), ToolMessage(SOURCE, tool_call_id="c1")]
+    with pytest.raises(ValueError, match=r"expected messages with ids.* result of call 'c1'"):
+        run(Appending, {"messages": raw}, CompressNode())
+
+
+def test_without_anything_to_rewrite_nothing_is_written() -> None:
+    state = run(MessagesState, {"messages": [HumanMessage("go", id="h")]}, CompressNode())
+    assert state == {"messages": [HumanMessage("go", id="h")]}

@@ -1,0 +1,40 @@
+"""The numbers that decide, and their presets."""
+
+from __future__ import annotations
+
+import pytest
+
+from accp_adapters.langgraph import Policy
+from accp_adapters.langgraph.policy import Limits
+
+
+def test_a_single_result_may_take_the_inline_limit() -> None:
+    assert Policy().limits(1) == Limits(inline=4_000, preview=1_000)
+
+
+def test_parallel_results_share_the_batch_limit() -> None:
+    policy = Policy(inline_limit=4_000, preview_limit=1_000, batch_limit=6_000)
+    assert policy.limits(3) == Limits(inline=2_000, preview=1_000)
+    assert policy.limits(12) == Limits(inline=500, preview=500)
+
+
+def test_a_share_too_small_for_a_preview_still_lets_it_name_the_reference() -> None:
+    assert Policy(batch_limit=100).limits(50) == Limits(inline=2, preview=60)
+
+
+def test_lossless_never_previews() -> None:
+    policy = Policy.lossless()
+    assert not policy.previews
+    assert policy.limits(100).inline is None
+
+
+def test_the_draft_has_the_budgets_of_the_draft() -> None:
+    draft = Policy.draft()
+    assert (draft.preview_limit, draft.batch_limit) == (100, 500)
+    assert draft.previews
+
+
+@pytest.mark.parametrize("name", ["inline_limit", "preview_limit", "batch_limit", "fetch_limit"])
+def test_a_limit_below_one_is_refused_by_name(name: str) -> None:
+    with pytest.raises(ValueError, match=f"expected {name} to be at least 1 token, found 0"):
+        Policy(**{name: 0})

@@ -1,0 +1,90 @@
+"""The embedded cold store."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_core.ports import ColdStore
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteColdStore]:
+    path = ":memory:" if request.param == "memory" else tmp_path / "cold.sqlite"
+    opened = SqliteColdStore(path)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("text", ["", "rows", "ünï\0\x1b", "half of a pair: \ud800", "x" * 300_000])
+def test_a_text_comes_back_as_it_was(store: ColdStore, text: str) -> None:
+    store.put("s", "cold.1", text)
+    assert store.get("s", "cold.1") == text
+
+
+def test_nothing_is_known_in_another_session_or_under_another_key(store: ColdStore) -> None:
+    store.put("s", "cold.1", "text")
+    assert store.get("t", "cold.1") is None
+    assert store.get("s", "cold.2") is None
+
+
+def test_putting_a_key_again_changes_nothing(store: ColdStore) -> None:
+    store.put("s", "cold.1", "first")
+    store.put("s", "cold.1", "second")
+    assert store.get("s", "cold.1") == "first"
+
+
+def test_purge_forgets_one_session_and_counts(store: ColdStore) -> None:
+    for session, key in [("s", "cold.1"), ("s", "cold.2"), ("t", "cold.1")]:
+        store.put(session, key, "text")
+    assert store.purge("s") == 2
+    assert store.purge("s") == 0
+    assert store.get("s", "cold.1") is None
+    assert store.get("t", "cold.1") == "text"
+
+
+def test_threads_may_share_it(store: ColdStore) -> None:
+    def work(number: int) -> str | None:
+        store.put("s", f"cold.{number % 10}", f"text {number % 10}")
+        return store.get("s", f"cold.{number % 10}")
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, range(200)))
+    assert found == [f"text {number % 10}" for number in range(200)]
+
+
+def test_a_file_is_for_its_owner_only_and_outlives_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "cold.sqlite"
+    first = SqliteColdStore(path)
+    first.put("s", "cold.1", "text")
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    second = SqliteColdStore(str(path))
+    assert second.get("s", "cold.1") == "text"
+    assert modes == {0o600}
+    first.close()
+    second.close()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, " * 100, encoding="utf-8")
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        SqliteColdStore(path)
+
+
+def test_closing_twice_is_allowed_and_a_closed_store_refuses() -> None:
+    store = SqliteColdStore()
+    store.close()
+    store.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        store.get("s", "cold.1")
+
+
+def test_a_process_has_one_embedded_store() -> None:
+    assert embedded_store() is embedded_store()

@@ -20,6 +20,7 @@ __all__ = ["serialize_frame"]
 DecimalRule: TypeAlias = Literal["exact", "round6"]
 
 INTENTS: Final = frozenset(Intent)
+SIX_PLACES: Final = Decimal("0.000001")
 
 
 @dataclass(slots=True)
@@ -95,9 +96,7 @@ def write_payload(frame: Frame, writing: Writing) -> str:
 
 def write_param_key(key: str) -> str:
     """Return the key of a parameter; a literal one has its first character escaped, and nobody expands it."""
-    if not isinstance(key, str):
-        raise uncarried(key, "only a string is a key")
-    word = write_key(key)
+    word = write_key(str.__str__(key) if isinstance(key, LiteralKey) else key)
     # Whatever had to be escaped is no abbreviation.
     if isinstance(key, LiteralKey) and len(word) == len(key):
         return f"_x{ord(word[0]):x}_{word[1:]}"
@@ -205,9 +204,6 @@ def round_to_six(number: Decimal, limits: Limits) -> Decimal:
     )
 
 
-SIX_PLACES: Final = Decimal("0.000001")
-
-
 # string = 1*( safe-char / escaped-char )
 def write_string(value: str, level: int, writing: Writing) -> str:
     """Return a plain string where one is read as the same string, else the quoted form."""
@@ -251,15 +247,19 @@ def write_map(
 
 def sorted_keys(value: Mapping[Any, Any]) -> list[str]:
     """Return the keys by code point, which is the order of their UTF-8 bytes."""
-    for key in value:
-        if not isinstance(key, str) or isinstance(key, LiteralKey):
-            raise uncarried(key, "only a string is a key, and only a parameter's key can be literal")
-    return sorted(value)
+    return sorted(map(check_key, value))
 
 
-def write_key(key: str) -> str:
+def check_key(key: object) -> str:
+    """Return the key, if it can be one."""
+    if not isinstance(key, str) or isinstance(key, LiteralKey):
+        raise uncarried(key, "only a string is a key, and only a parameter's key can be literal")
+    return str.__str__(key)
+
+
+def write_key(key: object) -> str:
     """Return a key in the alphabet of the ABNF."""
-    return grammar.escape_key(str.__str__(key))
+    return grammar.escape_key(check_key(key))
 
 
 def write_json_literal(value: Items | Mapping[Any, Any], writing: Writing) -> str:
@@ -269,10 +269,14 @@ def write_json_literal(value: Items | Mapping[Any, Any], writing: Writing) -> st
 
 def write_json(value: Any, level: int, writing: Writing) -> str:
     """Return a value as canonical JSON: compact, in visible ASCII, keys sorted, numbers without exponents."""
+    return find_writer(JSON_WRITERS, value)(value, level, writing)
+
+
+def check_json_level(level: int, writing: Writing) -> None:
+    """Refuse the array or object that stands too deep in its literal."""
     if level > writing.limits.json_depth:
         reason = f"a JSON literal nests at most {writing.limits.json_depth} deep"
         raise EncodeError(reason, code=ErrorCode.PARSE_ERROR)
-    return find_writer(JSON_WRITERS, value)(value, level, writing)
 
 
 def write_json_null(value: None, level: int, writing: Writing) -> str:
@@ -290,11 +294,13 @@ def write_json_string(value: str, level: int, writing: Writing) -> str:
 
 def write_json_array(value: Items, level: int, writing: Writing) -> str:
     """Return an array."""
+    check_json_level(level, writing)
     return f"[{','.join([write_json(item, level + 1, writing) for item in value])}]"
 
 
 def write_json_object(value: Mapping[Any, Any], level: int, writing: Writing) -> str:
     """Return an object."""
+    check_json_level(level, writing)
     members = [
         f"{write_json_string(key, level, writing)}:{write_json(value[key], level + 1, writing)}"
         for key in sorted_keys(value)
@@ -319,9 +325,10 @@ def write_envelope(envelope: Envelope, writing: Writing) -> str:
 
 def write_extra_key(key: str) -> str:
     """Return the key of a field that Table 4 does not know."""
+    word = write_key(key)
     if key in FIELD_NAMES:
         raise uncarried(key, "a field of Table 4 has an attribute of its own")
-    return write_key(key)
+    return word
 
 
 def write_field(name: str, value: object, writing: Writing) -> str:

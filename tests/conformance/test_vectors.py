@@ -1,0 +1,103 @@
+"""Every vector of every family, in every mode that it does not exclude."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from accp_core import DecodeError, EncodeError, Frame, parse_frame, serialize_frame
+from tests.conformance.vectors import ROOT, build_frame, build_value, exact, files, load
+
+MODES = {"strict": {"strict": True}, "errata": {}, "compat": {"compat": True}}
+
+
+def modes(vector: dict[str, Any]) -> list[str]:
+    return [vector["mode"]] if "mode" in vector else ["strict", "errata"]
+
+
+@pytest.mark.parametrize("family", ["accp"])
+def test_a_family_has_vectors(family: str) -> None:
+    assert len(files(family)) > 5
+
+
+@pytest.mark.parametrize("kind", ["parse", "refuse", "values", "serialize", "unserializable"])
+def test_there_are_vectors_of_every_kind(kind: str) -> None:
+    assert len(load("accp", kind)) > 2
+
+
+@pytest.mark.parametrize("path", files("accp"), ids=lambda path: path.stem)
+def test_a_file_has_the_shape_of_the_schema(path: Any) -> None:
+    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert set(schema["required"]) <= set(content) <= set(schema["properties"])
+    for kind in set(content) & set(schema["$defs"]):
+        shape = schema["$defs"][kind]
+        for vector in content[kind]:
+            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
+
+
+@pytest.mark.parametrize("path", files("accp"), ids=lambda path: path.stem)
+def test_no_two_vectors_of_a_kind_have_one_name(path: Any) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for kind in set(content) - {"document", "section", "title"}:
+        names = [vector["name"] for vector in content[kind]]
+        assert len(names) == len(set(names)), kind
+
+
+@pytest.mark.parametrize("vector", load("accp", "parse"))
+def test_an_accepted_text_says_this_frame(vector: dict[str, Any]) -> None:
+    for mode in modes(vector):
+        for kind in (float, Decimal):
+            frame = parse_frame(vector["text"], decimal_type=kind, **MODES[mode])
+            assert exact(frame) == exact(build_frame(vector["frame"], kind))
+
+
+@pytest.mark.parametrize(
+    "vector", [vector for vector in load("accp", "parse") if "canonical" in vector.values[0]]
+)
+def test_an_accepted_frame_is_written_canonically(vector: dict[str, Any]) -> None:
+    for mode in modes(vector):
+        assert serialize_frame(parse_frame(vector["text"], **MODES[mode])) == vector["canonical"]
+
+
+@pytest.mark.parametrize("vector", load("accp", "refuse"))
+def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str, Any]) -> None:
+    for mode in modes(vector):
+        with pytest.raises(DecodeError) as refusal:
+            parse_frame(vector["text"], **MODES[mode])
+        assert (refusal.value.code, refusal.value.position) == (vector["error"], vector["position"])
+        assert refusal.value.text == vector["text"]
+
+
+@pytest.mark.parametrize("vector", load("accp", "values"))
+def test_a_value_is_written_and_read_as_this_text(vector: dict[str, Any]) -> None:
+    for kind in (float, Decimal):
+        frame = Frame(
+            sender="a", intent="req", operation="op", params={"k": build_value(vector["value"], kind)}
+        )
+        wire, ascii_wire = vector["wire"], vector.get("ascii", vector["wire"])
+        assert serialize_frame(frame) == f"@a>req:op{{k:{wire}}}"
+        assert serialize_frame(frame, ascii_only=True) == f"@a>req:op{{k:{ascii_wire}}}"
+        for text in (wire, ascii_wire):
+            for strict in (True, False):
+                read = parse_frame(f"@a>req:op{{k:{text}}}", strict=strict, decimal_type=kind)
+                assert exact(read.params) == exact(frame.params)
+
+
+@pytest.mark.parametrize("vector", load("accp", "serialize"))
+def test_a_frame_is_written_as_this_text(vector: dict[str, Any]) -> None:
+    for ascii_only in (True, False):
+        text = serialize_frame(
+            build_frame(vector["frame"]), ascii_only=ascii_only, decimal=vector.get("decimal", "exact")
+        )
+        assert text == vector["text"]
+    if "decimal" not in vector:
+        assert exact(parse_frame(text, strict=True)) == exact(build_frame(vector["frame"]))
+
+
+@pytest.mark.parametrize("vector", load("accp", "unserializable"))
+def test_a_frame_that_has_no_text_is_refused_with_this_code(vector: dict[str, Any]) -> None:
+    with pytest.raises(EncodeError) as refusal:
+        serialize_frame(build_frame(vector["frame"]))
+    assert refusal.value.code == vector["error"]

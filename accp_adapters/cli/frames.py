@@ -16,6 +16,7 @@ _REF: Final = "$ref"
 _REMOVED: Final = {"$removed": True}
 _TABLE_4_MID: Final = re.compile(r"[0-9a-f]{12}")
 _ABNF_CHARACTERS: Final = re.compile(r"[^!-~]")
+_KEY_ESCAPE: Final = re.compile(r"_x([0-9a-f]{1,6})_(.*)", re.DOTALL)
 
 
 def frame_to_json(frame: Frame) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def frame_from_json(value: Mapping[str, Any]) -> Frame:
         sender=value["sender"],
         intent=Intent(value["intent"]),
         operation=value["operation"],
-        params={key: _value_from_json(item) for key, item in value.get("params", {}).items()},
+        params={_key_from_json(key): _value_from_json(item) for key, item in value.get("params", {}).items()},
         envelope=Envelope(**value.get("envelope", {})),
     )
 
@@ -87,7 +88,17 @@ def _first_difference(text: str, other: str) -> int:
 
 
 def _key_to_json(key: str) -> str:
-    return f"_x{ord(key[0]):x}_{key[1:]}" if isinstance(key, LiteralKey) else key
+    # The escape of the wire, for these keys and for those that would look like one.
+    escaped = isinstance(key, LiteralKey) or key.startswith("_x")
+    return f"_x{ord(key[0]):x}_{key[1:]}" if escaped else key
+
+
+def _key_from_json(key: str) -> str:
+    escape = _KEY_ESCAPE.fullmatch(key)
+    if escape is None:
+        return key
+    named = chr(int(escape[1], 16)) + escape[2]
+    return named if named.startswith("_x") else LiteralKey(named)
 
 
 def _value_to_json(value: object) -> object:

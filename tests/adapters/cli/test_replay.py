@@ -1,0 +1,178 @@
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from accp_adapters.cli.replay import AS_RECORDED, Message, Role, Run, Strategy, compact, lossless, replay
+from accp_adapters.cli.replay.replay import FETCH_CALL_TOKENS, Replay
+from accp_adapters.cli.replay.strategy import Birth, Sent
+from accp_adapters.tokens import o200k_base
+from tests.adapters.cli.runs import FLIGHTS, answers, asks, run_of, says, user
+
+
+def words(text: str) -> Sequence[int]:
+    """Return one token a word."""
+    return [hash(word) for word in text.split()]
+
+
+def shortening(*, ref: str = "", fetch_tool: str = "", always: bool = False) -> Strategy:
+    """Return the strategy that keeps the first word of long texts."""
+
+    def rewrite(birth: Birth) -> Sent:
+        first, *rest = birth.message.text.split() or [""]
+        return Sent(text=first, ref=ref) if len(rest) > 1 else Sent(text=birth.message.text)
+
+    return Strategy(name="short", rewrite=rewrite, fetch_tool=fetch_tool, always_fetch_tool=always)
+
+
+def job() -> Run:
+    """Return a run of three calls whose second needs a word of the answer to the first."""
+    return run_of(
+        user("find flights", 0),
+        asks({"to": "SEA"}, 0),
+        answers("three flights: HAT069 HAT083", 0),
+        says("take HAT083", 1),
+        user("thanks", 1),
+        says("welcome", 2),
+        tools="one tool",
+    )
+
+
+def prompts(played: Replay) -> list[int]:
+    return [call.charge.tokens for call in played.calls]
+
+
+def test_prompts_hold_tools_and_all_that_the_agent_saw() -> None:
+    assert prompts(replay(job(), AS_RECORDED, words)) == [4, 10, 13]
+
+
+def test_a_result_counts_in_its_new_size_in_every_later_prompt() -> None:
+    assert prompts(replay(job(), shortening(), words)) == [4, 7, 10]
+
+
+def test_each_message_is_rewritten_once() -> None:
+    born: list[int] = []
+
+    def rewrite(birth: Birth) -> Sent:
+        born.append(birth.message.turn)
+        return Sent(text=birth.message.text)
+
+    replay(job(), Strategy(name="counting", rewrite=rewrite), words)
+    assert born == [0]
+
+
+def test_as_recorded_everything_needed_is_visible() -> None:
+    calls = replay(job(), AS_RECORDED, words).calls
+    assert [(call.needed, call.visible, call.reachable) for call in calls] == [
+        (0, 0, 0),
+        (1, 1, 1),
+        (0, 0, 0),
+    ]
+
+
+def test_what_is_left_out_without_a_reference_is_lost() -> None:
+    call = replay(job(), shortening(), words).calls[1]
+    assert (call.needed, call.visible, call.reachable) == (1, 0, 0)
+    assert len(call.with_fetches) == 1
+
+
+def test_what_is_behind_a_reference_is_reachable_for_one_more_call_and_stays() -> None:
+    calls = replay(job(), shortening(ref="$cold.1"), words).calls
+    assert (calls[1].visible, calls[1].reachable) == (0, 1)
+    fetched = FETCH_CALL_TOKENS + 4
+    assert [[charge.tokens for charge in call.with_fetches] for call in calls] == [
+        [4],
+        [7, 7 + fetched],
+        [10 + fetched],
+    ]
+
+
+def test_a_source_is_fetched_once() -> None:
+    run = run_of(
+        user("find"), asks({}, 0), answers("three: HAT069 HAT083", 0), says("HAT083", 1), says("HAT069", 2)
+    )
+    calls = replay(run, shortening(ref="$cold.1"), words).calls
+    assert [len(call.with_fetches) for call in calls] == [1, 2, 1]
+
+
+def test_the_fetch_tool_counts_from_the_first_call_on_where_a_reference_appears_later() -> None:
+    played = replay(job(), shortening(ref="$cold.1", fetch_tool="a fetch tool"), words)
+    assert prompts(played) == [7, 10, 13]
+
+
+def test_the_fetch_tool_does_not_count_where_no_reference_appears() -> None:
+    run = run_of(user("find"), asks({}, 0), answers("none", 0), says("sorry", 1))
+    strategy = shortening(ref="$cold.1", fetch_tool="a fetch tool")
+    assert prompts(replay(run, strategy, words)) == prompts(replay(run, AS_RECORDED, words))
+
+
+def test_the_fetch_tool_can_be_counted_always() -> None:
+    run = run_of(user("find"), asks({}, 0), answers("none", 0), says("sorry", 1))
+    strategy = shortening(fetch_tool="a fetch tool", always=True)
+    plain = prompts(replay(run, AS_RECORDED, words))
+    assert prompts(replay(run, strategy, words)) == [tokens + 3 for tokens in plain]
+
+
+def test_an_agent_reads_its_own_words_as_it_wrote_them() -> None:
+    long = "a report of many words"
+    messages = (
+        Message(sender="user", recipient="group", role=Role.USER, text="go"),
+        says(long, 0, sender="scout", to="group"),
+        says("fine", 1, sender="clerk", to="group"),
+        says("more", 2, sender="scout", to="group"),
+    )
+    assert prompts(replay(run_of(*messages), shortening(), words)) == [1, 2, 7]
+
+
+def test_message_figures_say_what_models_were_shown() -> None:
+    (figures,) = replay(job(), shortening(), words).messages
+    assert (figures.recorded, figures.sent, figures.shown) == (4, 1, 2)
+    assert (figures.tool, figures.preview) == ("search", "three flights: HAT069 HAT083")
+
+
+def births(run: Run) -> list[Birth]:
+    """Return what a strategy is asked about."""
+    seen: list[Birth] = []
+
+    def rewrite(birth: Birth) -> Sent:
+        seen.append(birth)
+        return Sent(text=birth.message.text)
+
+    replay(run, Strategy(name="watching", rewrite=rewrite), words)
+    return seen
+
+
+def test_a_birth_knows_the_users_last_words_and_the_call_it_answers() -> None:
+    run = run_of(
+        user("hello"),
+        says("yes?", 0),
+        user("to Seattle"),
+        asks({"to": "SEA"}, 1, call_id="c1"),
+        asks({"to": "LAX"}, 1, call_id="c2"),
+        answers("one", 1, call_id="c1"),
+        answers("two", 1, call_id="c2"),
+        says("done", 2),
+    )
+    first, second = births(run)
+    assert first.request == 'to Seattle {"to": "SEA"}'
+    assert second.request == 'to Seattle {"to": "LAX"}'
+    assert (first.beside, second.beside) == (2, 2)
+
+
+def test_a_message_of_another_agent_answers_no_call() -> None:
+    run = run_of(user("go"), says("found it", 0, sender="scout", to="clerk"), says("done", 1))
+    assert [(birth.request, birth.beside) for birth in births(run)] == [("go", 1)]
+
+
+@pytest.mark.parametrize("strategy", [compact, lossless])
+def test_no_message_gets_larger(strategy: object) -> None:
+    chosen = compact(o200k_base()) if strategy is compact else lossless(o200k_base())
+    texts = [json.dumps(FLIGHTS, indent=2), "plain words", "[]", "{broken", '{"a": 1}', "", "42"]
+    run = run_of(user("go"), *(answers(text, 0) for text in texts), says("done", 1))
+    played = replay(run, chosen, o200k_base_ids)
+    assert all(message.sent <= message.recorded for message in played.messages)
+    assert played.messages[0].sent < played.messages[0].recorded
+
+
+def o200k_base_ids(text: str) -> Sequence[int]:
+    return range(o200k_base()(text))

@@ -1,0 +1,60 @@
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from accp_adapters.cli.app import app
+from tests.adapters.cli.runs import FLIGHTS
+
+runner = CliRunner()
+
+
+def test_a_view_goes_to_stdout_and_the_counts_to_stderr() -> None:
+    result = runner.invoke(app, ["view"], input=json.dumps(FLIGHTS, indent=2))
+    assert result.exit_code == 0
+    assert "HAT069" in result.stdout
+    assert " tokens -> " in result.stderr
+
+
+def test_read_is_the_inverse() -> None:
+    shown = runner.invoke(app, ["view", "-"], input=json.dumps(FLIGHTS)).stdout
+    read = runner.invoke(app, ["view", "--read", "-"], input=shown)
+    assert json.loads(read.stdout) == FLIGHTS
+
+
+def test_prose_comes_out_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "prose.txt"
+    path.write_bytes("Zoë went\r\nhome.\n".encode())
+    assert runner.invoke(app, ["view", str(path)]).stdout_bytes == "Zoë went\r\nhome.\n".encode()
+
+
+def test_restore_writes_the_source() -> None:
+    source = json.dumps(FLIGHTS, indent=4)
+    assert runner.invoke(app, ["view", "--restore"], input=source).stdout == f"{source}\n"
+
+
+def test_empty_input_is_empty_output() -> None:
+    result = runner.invoke(app, ["view"], input="")
+    assert (result.exit_code, result.stdout) == (0, "\n")
+    assert "empty" in result.stderr
+
+
+def test_a_text_that_is_no_view_is_refused_with_its_place() -> None:
+    result = runner.invoke(app, ["view", "--read"], input='{"a":')
+    assert result.exit_code == 1
+    assert result.stderr.startswith("-:1:")
+
+
+def test_bytes_that_are_no_text_are_refused_with_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes("aä\nbü".encode() + b"\xff")
+    result = runner.invoke(app, ["view", str(path)])
+    assert (result.exit_code, result.stderr.split(" ")[0]) == (1, f"{path}:2:3:")
+
+
+def test_a_missing_file_is_a_usage_error() -> None:
+    assert runner.invoke(app, ["view", "/no/such/file"]).exit_code == 2
+
+
+def test_an_unknown_tokenizer_is_a_usage_error() -> None:
+    assert runner.invoke(app, ["view", "--tokenizer", "/no/such/tokenizer.json"], input="x").exit_code == 2

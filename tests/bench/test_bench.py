@@ -1,0 +1,81 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.adapters.cli.runs import trajectory
+from tests.bench import data, payloads, tool_results, trajectories
+from tests.bench.__main__ import SECTIONS, main
+
+Section = Callable[[Path | None, Console], None]
+
+BASELINES = """
+| payload | compact JSON | TOON | headroom default (readable) | ZON |
+|---|--:|--:|--:|--:|
+| `flights` | 90 | 60 | 20 (36%) | 10 ✗ |
+| `other` | 90 | 60 | 20 (100%) | 10 ✗ |
+| **sum** | **1** | **1** | **1** | **1** |
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    records = [{"id": f"ord_{n}", "total": n * 1.5, "status": "open"} for n in range(5)]
+    capture = {"legacy": {"tools/call": [{"response": {"result": {"content": records}}}, {"response": {}}]}}
+    for name, text in {
+        "payloads/flights.json": json.dumps(records),
+        "payloads/BASELINES.md": BASELINES,
+        "trajectories/runs.jsonl": json.dumps(trajectory()),
+        "mcp/server.json": json.dumps(capture),
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("section", [payloads.main, tool_results.main, trajectories.main])
+def test_every_section_prints_a_table_or_says_what_it_skips(section: Section, folder: Path) -> None:
+    console = Console(width=120)
+    with console.capture() as table:
+        section(folder, console)
+    with console.capture() as skipped:
+        section(None, console)
+    assert "%" in table.get()
+    assert "skipped, no data folder" in skipped.get()
+
+
+def test_lossy_and_unfaithful_cells_are_no_baselines() -> None:
+    peers = payloads.read_baselines(BASELINES)
+    assert [peer.name for peer in peers["flights"]] == ["compact JSON", "TOON"]
+    assert [peer.tokens for peer in peers["other"]] == [90, 60, 20]
+
+
+def test_values_of_other_types_or_order_are_not_the_same() -> None:
+    assert payloads.same({"a": [1, "x"]}, {"a": [1, "x"]})
+    for left, right in (([1], [1.0]), ([1], [True]), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ([1], [1, 2])):
+        assert not payloads.same(left, right)
+
+
+def test_the_geometric_mean_of_nothing_is_one() -> None:
+    assert payloads.geometric_mean([]) == 1.0
+    assert payloads.geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
+
+
+def test_the_data_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ACCP_DATA", str(tmp_path))
+    assert data.find_data() == tmp_path
+    monkeypatch.setenv("ACCP_DATA", str(tmp_path / "missing"))
+    assert data.find_data() is None
+
+
+def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCP_DATA", str(folder))
+    console = Console(width=120)
+    with console.capture() as capture:
+        assert main(["payloads"], console) == 0
+        assert main(["nonsense"], console) == 2
+    assert "1. payloads" in capture.get()
+    assert set(SECTIONS) == {"payloads", "tool_results", "trajectories", "speed", "wire"}

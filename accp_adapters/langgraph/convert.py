@@ -118,7 +118,8 @@ def compact_message(
     content = [_with_text(block, one.text) if one else block for block, one in pairs]
     mark: dict[str, Any] = {"blocks": [one.note if one else None for one in found]}
     if items:
-        mark |= {"refs": [item.key for item in items], "session": session_id}
+        # Lists only: where LangChain merges two messages it joins lists, and would join the strings, too.
+        mark |= {"refs": [item.key for item in items], "sessions": [session_id] * len(items)}
     return _replace(message, content, {**message.additional_kwargs, MARK: mark}), items
 
 

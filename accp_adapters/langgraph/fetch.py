@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -65,7 +66,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
         with _refusals():
             owner, key = _grant(asked, runtime)
             source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
-            return _answer(source, asked, chosen, runtime)
+            return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
 
     return StructuredTool.from_function(
         accp_fetch,

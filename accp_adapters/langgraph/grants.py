@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from accp_adapters.langgraph.convert import MARK
 from accp_core.errors import ProtocolError
@@ -24,7 +25,7 @@ __all__ = [
 SESSION_KEY: Final = "accp_session"
 """The private state key that holds the session of a run without a thread."""
 
-_RUN: Final = "run-"
+_RUN: Final = re.compile(r"run-[0-9a-f]{32}")
 
 
 class _Execution(Protocol):
@@ -41,7 +42,7 @@ class _Runtime(Protocol):
 
 def new_session() -> str:
     """Return a session id that nobody can guess, for a run without a thread."""
-    return f"{_RUN}{secrets.token_hex(16)}"
+    return f"run-{secrets.token_hex(16)}"
 
 
 def session_of(runtime: _Runtime, state: Any) -> str | None:
@@ -50,20 +51,20 @@ def session_of(runtime: _Runtime, state: Any) -> str | None:
     Never the checkpoint namespace, which differs from node to node.
     """
     execution = runtime.execution_info
-    if execution is not None and execution.thread_id:
-        return execution.thread_id
+    if execution is not None and execution.thread_id not in (None, ""):
+        return str(execution.thread_id)  # callers use numbers and UUIDs, too
     return state.get(SESSION_KEY) if isinstance(state, Mapping) else None
 
 
-def messages_of(state: Any, key: str = "messages") -> list[AnyMessage]:
+def messages_of(state: Any, key: str = "messages") -> list[BaseMessage]:
     """Return the messages in `state`: a list of them, a mapping or an object that holds them under `key`."""
-    if isinstance(state, list):
-        return state
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return list(found or ())
+    found = state
+    if not isinstance(state, list):
+        found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return [message for message in found or () if isinstance(message, BaseMessage)]
 
 
-def open_grant(ref: str, messages: Iterable[AnyMessage], session_id: str | None) -> tuple[str, str]:
+def open_grant(ref: str, messages: Iterable[BaseMessage], session_id: str | None) -> tuple[str, str]:
     """Return the session and the key that `ref` opens for an agent whose state holds `messages`.
 
     A reference that somebody typed is text, not a grant. One of another session opens only when that
@@ -75,7 +76,7 @@ def open_grant(ref: str, messages: Iterable[AnyMessage], session_id: str | None)
     key = ref.strip().removeprefix("$")
     owners = {owner for granted, owner in _grants(messages) if granted == key}
     for owner in sorted(owners, key=lambda owner: owner != session_id):
-        if owner == session_id or owner.startswith(_RUN):
+        if owner == session_id or _RUN.fullmatch(owner):
             return owner, key
     raise ProtocolError(
         f"expected a reference that a tool result of this conversation cites, found {ref!r}",
@@ -83,21 +84,20 @@ def open_grant(ref: str, messages: Iterable[AnyMessage], session_id: str | None)
     )
 
 
-def _grants(messages: Iterable[AnyMessage]) -> Iterable[tuple[str, str]]:
+def _grants(messages: Iterable[BaseMessage]) -> Iterable[tuple[str, str]]:
     for message in messages:
-        mark = message.additional_kwargs.get(MARK) or {}
-        for key in mark.get("refs", ()):
-            yield key, mark["session"]
+        mark = message.additional_kwargs.get(MARK, {})
+        yield from zip(mark.get("refs", ()), mark.get("sessions", ()), strict=False)
 
 
-def request_of(messages: Sequence[AnyMessage], call: Mapping[str, Any] | None) -> str:
+def request_of(messages: Sequence[BaseMessage], call: Mapping[str, Any] | None) -> str:
     """Return what the agent works on: the last words of the user and the arguments of `call`."""
     words = next((message.text for message in reversed(messages) if isinstance(message, HumanMessage)), "")
     values = " ".join(str(value) for value in call["args"].values()) if call else ""
     return f"{words} {values}".strip()
 
 
-def call_of(messages: Sequence[AnyMessage], call_id: str | None) -> tuple[Mapping[str, Any] | None, int]:
+def call_of(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[Mapping[str, Any] | None, int]:
     """Return the tool call `call_id` and how many calls its AIMessage made, (None, 1) when there is none."""
     for message in reversed(messages):
         if isinstance(message, AIMessage):
@@ -107,6 +107,6 @@ def call_of(messages: Sequence[AnyMessage], call_id: str | None) -> tuple[Mappin
     return None, 1
 
 
-def results_beside(messages: Sequence[AnyMessage], call_id: str | None) -> int:
+def results_beside(messages: Sequence[BaseMessage], call_id: str | None) -> int:
     """Return how many results the model turn that made call `call_id` will have, at least 1."""
     return call_of(messages, call_id)[1]

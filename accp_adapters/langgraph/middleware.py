@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
@@ -83,7 +84,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
         """`wrap_tool_call`, asynchronously."""
-        result, items, session_id = self._compact(await handler(request), request)
+        answer = await handler(request)
+        result, items, session_id = await asyncio.to_thread(self._compact, answer, request)
         await tiers.aput(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)
         return result
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
@@ -56,14 +57,14 @@ class CompressNode(Runnable[Any, Any]):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`invoke`, asynchronously."""
         runtime = get_runtime()
-        update, items, session_id = self._compact(input, runtime)
+        update, items, session_id = await asyncio.to_thread(self._compact, input, runtime)
         await tiers.aput(tiers.choose(self._policy, self._store, runtime.store), session_id, items)
         return update
 
     def _compact(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[ColdItem], str]:
         messages = messages_of(state, self._key)
         session_id = session_of(runtime, state) or new_session()
-        changed: list[AnyMessage] = []
+        changed: list[BaseMessage] = []
         items: list[ColdItem] = []
         batch = _newest_results(messages)
         limits = self._policy.limits(len(batch))
@@ -76,7 +77,7 @@ class CompressNode(Runnable[Any, Any]):
         return (changed if isinstance(state, list) else {self._key: changed}), items, session_id
 
 
-def _newest_results(messages: Sequence[AnyMessage]) -> list[ToolMessage]:
+def _newest_results(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
     """Return the tool results after the last model turn: no model has read them yet."""
     turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
     newest = messages[next(turns, -1) + 1 :]

@@ -48,7 +48,7 @@ def test_a_result_that_does_not_fit_is_previewed_and_kept_whole() -> None:
     assert items == (ColdItem(key=key, text=MANY),)
     assert f"${key}" in small.text
     assert tokens(small) <= Policy().preview_limit
-    assert small.additional_kwargs[MARK] == {"blocks": [{"ref": key}], "refs": [key], "session": "thread"}
+    assert small.additional_kwargs[MARK] == {"blocks": [{"ref": key}], "refs": [key], "sessions": ["thread"]}
     assert restore_message(small, {key: MANY}.get) == source
 
 

@@ -27,7 +27,7 @@ def runtime(thread_id: str | None) -> Any:
 
 
 def granting(ref: str, session: str) -> AnyMessage:
-    mark = {"blocks": [{"ref": ref}], "refs": [ref], "session": session}
+    mark = {"blocks": [{"ref": ref}], "refs": [ref], "sessions": [session]}
     return ToolMessage(content="preview", tool_call_id="c1", additional_kwargs={MARK: mark})
 
 
@@ -36,6 +36,8 @@ def test_the_thread_is_the_session_before_the_private_key() -> None:
     assert session_of(runtime(None), {SESSION_KEY: "run-1"}) == "run-1"
     assert session_of(SimpleNamespace(execution_info=None), {}) is None
     assert session_of(runtime(None), []) is None
+    number: Any = 7
+    assert session_of(runtime(number), {}) == "7"
 
 
 def test_messages_are_found_in_every_kind_of_state() -> None:

@@ -15,7 +15,7 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.memory import InMemoryStore
 
-from accp_adapters.langgraph import CompressNode, Policy, fetch_tool
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
 from accp_adapters.langgraph.convert import MARK
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
@@ -147,3 +147,19 @@ def test_messages_without_an_id_are_refused_because_they_would_be_appended() -> 
 def test_without_anything_to_rewrite_nothing_is_written() -> None:
     state = run(MessagesState, {"messages": [HumanMessage("go", id="h")]}, CompressNode())
     assert state == {"messages": [HumanMessage("go", id="h")]}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_the_middlewares_hooks_serve_a_tool_node_so_that_no_checkpoint_holds_the_raw_result(
+    asynchronous: bool,
+) -> None:
+    hooks = AccpMiddleware()
+    node = ToolNode([crm], wrap_tool_call=hooks.wrap_tool_call, awrap_tool_call=hooks.awrap_tool_call)
+    saver = InMemorySaver()
+    graph = (
+        StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile(checkpointer=saver)
+    )
+    asked: Any = {"messages": [LOOK_UP.model_copy()]}
+    state = await graph.ainvoke(asked, thread("t")) if asynchronous else graph.invoke(asked, thread("t"))
+    assert refs_in(results(state)[0])
+    assert SOURCE[5_000:5_300] not in repr((saver.storage, saver.blobs, saver.writes))

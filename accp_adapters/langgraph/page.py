@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from accp_adapters.langgraph.select import Query, Table, lines_of, narrow, open_source, table_of
+from accp_adapters.langgraph.select import Query, Table, narrow, table_of
+from accp_adapters.langgraph.sources import lines_of, open_source
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import render, render_text

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from accp_adapters.langgraph.sources import Value, lines_of
 from accp_core.errors import ProtocolError
 
-__all__ = ["Query", "Table", "lines_of", "narrow", "open_source", "table_of"]
-
-Value: TypeAlias = Any
-"""A JSON value; a text that is no JSON is a str."""
+__all__ = ["Query", "Table", "narrow", "table_of"]
 
 _ABSENT: Final = object()
-# A JSON document in a string in a text block, as MCP servers answer, is two deep.
-_NESTED: Final = 3
-# So that one huge line (minified HTML) can be paged, too.
-_LINE: Final = 400
 # How many names a refusal lists.
 _NAMED: Final = 20
 
@@ -67,20 +60,6 @@ class Table:
         return rows if self.beside is None else {**self.beside, self.key: rows}
 
 
-def open_source(source: str) -> Value:
-    """Return the JSON value in `source` where nothing is lost by reading it, else `source` itself.
-
-    It opens a JSON document, lines of JSON, JSON inside a JSON string, and the text block of an MCP answer.
-    """
-    text = source
-    for _ in range(_NESTED):
-        value = _inner(_parse(text))
-        if not isinstance(value, str):
-            return text if value is _ABSENT else value
-        text = value
-    return text
-
-
 def table_of(value: Value, place: str = "") -> Table | None:
     """Return the rows of `value`: its items, or those of the only list in it; None when it has none.
 
@@ -94,12 +73,6 @@ def table_of(value: Value, place: str = "") -> Table | None:
     key = names[0]
     rows = list(enumerate(value[key]))
     return Table(rows=rows, place=f"{place}.{key}" if place else key, key=key, beside=value)
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines of `text` with their ends; one of more than 400 characters counts as several."""
-    lines = text.splitlines(keepends=True)
-    return [line[start : start + _LINE] for line in lines for start in range(0, len(line), _LINE)]
 
 
 def narrow(value: Value, select: str) -> Value | Table:
@@ -126,7 +99,7 @@ def _pick(table: Table, terms: Iterable[str]) -> Table:
     columns: list[str] = []
     for term in terms:
         column, equals, wanted = (part.strip() for part in term.partition("="))
-        if not any(_follow(row, column) is not _ABSENT for _, row in table.rows):
+        if not column or all(_follow(row, column) is _ABSENT for _, row in table.rows):
             raise _no_such(column, *(row for _, row in table.rows))
         if equals:
             table = replace(
@@ -192,48 +165,3 @@ def _whole_number(name: str, value: object) -> int:
     if number < 0:
         raise ProtocolError(f"expected {name} to be a whole number from 0 on, found {value!r}", code="E1004")
     return number
-
-
-def _parse(text: str) -> Value:
-    """Return the JSON value of `text`, or a list of its lines' values; `_ABSENT` when it is neither."""
-    try:
-        return _DECODE(text)
-    except (ValueError, RecursionError):
-        pass
-    lines = [line for line in text.splitlines() if line.strip()]
-    try:
-        rows = [_DECODE(line) for line in lines]
-    except (ValueError, RecursionError):
-        return _ABSENT
-    return rows if len(rows) > 1 and all(isinstance(row, (dict, list)) for row in rows) else _ABSENT
-
-
-def _inner(value: Value) -> Value:
-    """Return the text of a single MCP text block, else `value`."""
-    match value:
-        case [{"type": "text", "text": str(text)}]:
-            return text
-    return value
-
-
-def _unique(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("expected each name once in an object")
-    return found
-
-
-def _exact(digits: str) -> float:
-    number = float(digits)
-    if Decimal(repr(number)) != Decimal(digits):
-        raise ValueError(f"expected a number that a float holds, found {digits!r}")
-    return number
-
-
-def _refuse(constant: str) -> Value:
-    raise ValueError(f"expected JSON, found {constant!r}")
-
-
-_DECODE: Final[Callable[[str], Value]] = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_exact, parse_constant=_refuse
-).decode

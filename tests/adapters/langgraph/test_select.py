@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from accp_adapters.langgraph.select import Query, Table, lines_of, narrow, open_source, table_of
+from accp_adapters.langgraph.select import Query, Table, narrow, table_of
+from accp_adapters.langgraph.sources import lines_of
 from accp_core.errors import ProtocolError
 
 PEOPLE = [
@@ -23,55 +23,11 @@ def rows(select: str, value: Any = PEOPLE) -> list[Any]:
     return [row for _, row in table.rows]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        json.dumps(PEOPLE),
-        json.dumps(PEOPLE, indent=2),
-        "\n".join(map(json.dumps, PEOPLE)),
-        json.dumps(json.dumps(PEOPLE)),
-        json.dumps([{"type": "text", "text": json.dumps(PEOPLE)}]),
-    ],
-    ids=["compact", "indented", "lines", "in a string", "in a text block"],
-)
-def test_json_is_opened_however_it_was_written(source: str) -> None:
-    assert open_source(source) == PEOPLE
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "Dear all,\nplease read.",
-        '{"a": 1, "a": 2}',
-        '{"a": 0.1234567890123456789}',
-        '{"a": NaN}',
-        "[" * 100_000,
-        "1\n2\n3",
-        "",
-    ],
-    ids=[
-        "prose",
-        "a name twice",
-        "more digits than a float",
-        "no JSON number",
-        "too deep",
-        "numbers",
-        "empty",
-    ],
-)
-def test_what_reading_would_change_stays_text(source: str) -> None:
-    assert open_source(source) == source
-
-
-def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:
-    assert open_source('"line 1\\nline 2"') == "line 1\nline 2"
-    assert open_source('[{"type": "text", "text": "line 1"}]') == "line 1"
-
-
 def test_a_path_leads_through_objects_and_lists() -> None:
     value = {"data": {"people": PEOPLE}, "a.b": {"c": 5}}
     assert narrow(value, "data.people.1.city.name") == "Rome"
     assert narrow(value, "data.people") == PEOPLE
+    assert narrow(value, "data.people.1") == PEOPLE[1]
     assert narrow(value, "a.b.c") == 5
     assert narrow(value, "") is value
 
@@ -120,6 +76,7 @@ def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
     [
         (PEOPLE, "nam", "one of: id, name, city, late, note; found 'nam'"),
         (PEOPLE, "id,nam=Bo", "found 'nam'"),
+        (PEOPLE, "=Bo", "found ''"),
         (PEOPLE, "9", "found '9'"),
         ({"a": [], "b": []}, "c", "one of: a, b; found 'c'"),
         ([1, 2], "c", "one of: a list index or nothing; found 'c'"),

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import ToolMessage
 
-from accp_adapters.langgraph.policy import Limits, Policy
+from accp_adapters.langgraph.policy import SMALLEST_PREVIEW, Limits, Policy
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import View, preview, render_text
@@ -43,7 +43,7 @@ class _Rewritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
+class _Rewriter:
     """What every block of one message is rewritten by."""
 
     counter: TokenCounter
@@ -55,25 +55,35 @@ class _Desk:
         """Return each block's new text, None where it stays as it is."""
         texts = [text_of(block) for block in blocks]
         views = [render_text(text, counter=self.counter) if text else None for text in texts]
-        budgets = _allot([_tokens(view) if view else 0 for view in views], self.limits.inline)
+        rooms = self._rooms([_tokens(view) if view else 0 for view in views])
         return [
-            self._fit(text, view, budget) if text and view else None
-            for text, view, budget in zip(texts, views, budgets, strict=True)
+            self._fit(text, view, room) if text and view else None
+            for text, view, room in zip(texts, views, rooms, strict=True)
         ]
 
-    def _fit(self, source: str, view: View, budget: int | None) -> _Rewritten | None:
-        if budget is not None and _tokens(view) > budget and (shown := self._preview(source, view)):
+    def _rooms(self, sizes: Sequence[int]) -> list[int | None]:
+        """Return what the preview of each block may take, None for blocks that are shown whole."""
+        if self.limits.inline is None:
+            return [None] * len(sizes)
+        budgets = _allot(sizes, self.limits.inline)
+        over = [size > budget for size, budget in zip(sizes, budgets, strict=True)]
+        least = max(self.limits.preview // max(sum(over), 1), SMALLEST_PREVIEW)
+        return [
+            min(self.limits.preview, max(budget, least)) if large else None
+            for budget, large in zip(budgets, over, strict=True)
+        ]
+
+    def _fit(self, source: str, view: View, room: int | None) -> _Rewritten | None:
+        if room is not None and (shown := self._preview(source, view, room)):
             return shown
         if view.tokens_after >= view.tokens_before:
             return None
         return _Rewritten(text=view.text, note={"layout": view.layout})
 
-    def _preview(self, source: str, view: View) -> _Rewritten | None:
+    def _preview(self, source: str, view: View, room: int) -> _Rewritten | None:
         """Return the preview of `source`, None where it would not be shorter than the view."""
         key = cold_key(self.session_id, source)
-        text = preview(
-            source, limit=self.limits.preview, ref=f"${key}", counter=self.counter, request=self.request
-        )
+        text = preview(source, limit=room, ref=f"${key}", counter=self.counter, request=self.request)
         if self.counter(text) >= _tokens(view):
             return None
         return _Rewritten(text=text, note={"ref": key}, item=ColdItem(key=key, text=source))
@@ -107,10 +117,10 @@ def compact_message(
     if message.status == "error" or message.name in policy.exclude_tools or MARK in message.additional_kwargs:
         return message, ()
     blocks = _blocks_of(message)
-    desk = _Desk(
+    rewriter = _Rewriter(
         counter=policy.counter, session_id=session_id, limits=limits or policy.limits(1), request=request
     )
-    found = desk.rewrite(blocks)
+    found = rewriter.rewrite(blocks)
     if not any(found):
         return message, ()
     items = tuple(one.item for one in found if one and one.item)
@@ -149,11 +159,9 @@ def _tokens(view: View) -> int:
     return min(view.tokens_before, view.tokens_after)
 
 
-def _allot(sizes: Sequence[int], budget: int | None) -> list[int | None]:
+def _allot(sizes: Sequence[int], budget: int) -> list[int]:
     """Share `budget` among blocks so that small ones keep their size and large ones get equal parts."""
-    if budget is None:
-        return [None] * len(sizes)
-    shares: list[int | None] = [None] * len(sizes)
+    shares = [0] * len(sizes)
     left = budget
     for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         part = left // (len(sizes) - rank)

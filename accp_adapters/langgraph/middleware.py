@@ -76,6 +76,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Return the tool's answer rewritten, its full text being in the store already."""
+        if request.tool_call["name"] in self._policy.exclude_tools:
+            return handler(request)
         result, items, session_id = self._compact(handler(request), request)
         tiers.put(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)
         return result
@@ -84,6 +86,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
         """`wrap_tool_call`, asynchronously."""
+        if request.tool_call["name"] in self._policy.exclude_tools:
+            return await handler(request)
         answer = await handler(request)
         result, items, session_id = await asyncio.to_thread(self._compact, answer, request)
         await tiers.aput(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)

@@ -69,7 +69,10 @@ class CompressNode(Runnable[Any, Any]):
         batch = _newest_results(messages)
         limits = self._policy.limits(len(batch))
         for message in batch:
-            request = request_of(messages, call_of(messages, message.tool_call_id)[0])
+            call, _ = call_of(messages, message.tool_call_id)
+            if call and call["name"] in self._policy.exclude_tools:
+                continue  # a tool that answers with a Command may leave its result without a name
+            request = request_of(messages, call)
             small, cold = compact_message(message, self._policy, session_id, limits=limits, request=request)
             if small is not message:
                 changed.append(_identified(small))

@@ -8,7 +8,7 @@ from typing import Final
 from accp_adapters.tokens import o200k_base
 from accp_core.ports import TokenCounter
 
-__all__ = ["Limits", "Policy", "count_o200k"]
+__all__ = ["SMALLEST_PREVIEW", "Limits", "Policy", "count_o200k"]
 
 # A preview names the reference and says how to go on; in fewer tokens than this it could show nothing else.
 SMALLEST_PREVIEW: Final = 60

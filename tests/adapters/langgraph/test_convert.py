@@ -122,6 +122,16 @@ def test_blocks_share_the_limit_and_the_small_ones_stay_whole() -> None:
     assert restore_message(small, {items[0].key: MANY}.get) == source
 
 
+def test_previews_of_several_blocks_stay_within_the_limit_of_the_message() -> None:
+    blocks = [json.dumps(ROWS[start:]) for start in range(6)]
+    small, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=3_000, preview=1_000))
+    assert len(items) == 6
+    assert tokens(small) <= 3_000
+    tight, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=13, preview=600))
+    assert len(items) == 6
+    assert tokens(tight) <= 600
+
+
 def test_a_preview_that_would_not_be_shorter_is_not_made() -> None:
     source = message(
         "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"

@@ -98,6 +98,20 @@ def test_errors_excluded_tools_and_prose_reach_the_model_as_they_are() -> None:
     assert not any(MARK in message.additional_kwargs for message in (failed, excluded, text))
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_an_excluded_tool_is_known_by_its_call_whatever_it_returns(asynchronous: bool) -> None:
+    @tool
+    def note(query: str) -> Command[Any]:
+        """Write to the state, in a message without a name."""
+        return Command(update={"messages": [ToolMessage(SOURCE, tool_call_id="c1")]})
+
+    policy = Policy(exclude_tools=frozenset({"note"}))
+    graph, _ = agent([calls(call("note", query="x")), "done"], note, middleware=AccpMiddleware(policy))
+    asked: Any = {"messages": "go"}
+    state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)
+    assert results(state)[0].text == SOURCE
+
+
 def _fail(query: str) -> str:
     from langchain_core.tools import ToolException  # noqa: PLC0415  the tool needs its name only here
 

@@ -91,6 +91,12 @@ def test_parallel_results_stay_within_the_batch_budget() -> None:
     assert sum(count_o200k(message.text) for message in found) <= 4_000
 
 
+def test_an_excluded_tool_is_known_by_its_call_when_its_result_has_no_name() -> None:
+    raw = [LOOK_UP.model_copy(), ToolMessage(SOURCE, tool_call_id="c1", id="m1")]
+    node = CompressNode(Policy(exclude_tools=frozenset({"crm"})))
+    assert run(MessagesState, {"messages": raw}, node)["messages"][1].text == SOURCE
+
+
 def test_a_replay_stores_once() -> None:
     store = SqliteColdStore()
     graph, _ = build([LOOK_UP, "done"], store=store, checkpointer=InMemorySaver())
@@ -145,8 +151,8 @@ def test_messages_without_an_id_are_refused_because_they_would_be_appended() -> 
 
 
 def test_without_anything_to_rewrite_nothing_is_written() -> None:
-    state = run(MessagesState, {"messages": [HumanMessage("go", id="h")]}, CompressNode())
-    assert state == {"messages": [HumanMessage("go", id="h")]}
+    messages = [HumanMessage("go", id="h"), ToolMessage("Nothing.", tool_call_id="c1", id="m1")]
+    assert run(MessagesState, {"messages": messages}, CompressNode()) == {"messages": messages}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -14,7 +14,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.memory import InMemoryStore
-from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 from langgraph.types import Command, interrupt
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
@@ -182,3 +182,11 @@ async def test_every_kind_of_store_gives_the_text_back(kind: str, asynchronous: 
         fetched = results(state)[1]
         assert fetched.status == "success"
         assert ROWS[0]["email"] in fetched.text
+
+
+async def test_a_store_that_is_only_asynchronous_serves_asynchronous_runs() -> None:
+    async with AsyncSqliteStore.from_conn_string(":memory:") as store:
+        await store.setup()
+        graph, _ = agent([LOOK_UP, fetch_last, "done"], store=store)
+        state = await graph.ainvoke({"messages": "go"}, thread("t"))
+    assert results(state)[1].status == "success"

@@ -1,10 +1,209 @@
-"""STUB of the first hour."""
+"""Reads a view back into the JSON value it was rendered from (see `notation`)."""
 
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
+
+from accp_core.errors import DecodeError
+from accp_core.packing.opened import STYLES, unpack_opened
+from accp_core.packing.shared import unpack_shared
+from accp_core.packing.tree import Alias, Anchor, Opened
+from accp_core.view.lines import Lines
+from accp_core.view.notation import RAW
+from accp_core.view.read_rows import RowReader
+from accp_core.view.scan import END_OF_LINE, INLINE_END, read_number, read_plain
+
+__all__ = ["MAX_READ_DEPTH", "read"]
+
+MAX_READ_DEPTH: Final = 200
+"""Values within each other; `render` stops far below."""
+
+_COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
+_REFERENCE: Final = re.compile("[&*][0-9]")
+_OPENED: Final = re.compile(r"!json([0-9t]?u?) ")
 
 
 def read(text: str) -> object:
-    """Return the JSON value whose view is `text`; DecodeError when it is none."""
-    return json.loads(text)
+    """Return the JSON value whose view is `text`; `read(render(value)) == value`, types and order of keys included.
+
+    Raises:
+        DecodeError: E1001, `text` is no view; nothing of it is returned.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        tree = _Reader(text).document()
+        if _REFERENCE.search(text):
+            tree = unpack_shared(tree)
+        return unpack_opened(tree) if "!json" in text else tree
+    except DecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise DecodeError(str(error), code="E1001", text=text, position=len(text)) from error
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"expected a JSON number, got {constant!r}")
+
+
+class _Reader:
+    """One view, read into a tree of packing nodes."""
+
+    def __init__(self, text: str) -> None:
+        self.lines: Final = Lines(text)
+        self.rows: Final = RowReader(self.lines, self.inline)
+        self.depth = 0
+
+    def document(self) -> object:
+        """Return the tree of the whole text."""
+        first = self.lines.text[:1]
+        value = self.value(self.lines.take(), 0) if first and first in "[{!&*" else self.pairs(None)
+        if self.lines:
+            self.lines.take()
+            self.lines.fail("expected the end of the text, found more", 0)
+        return value
+
+    def pairs(self, end: str | None) -> dict[str, object]:
+        """Return the map whose pairs stand on the next lines, up to a line `end`, or to the end of the text."""
+        members: dict[str, object] = {}
+        while self.lines if end is None else True:
+            line = self.lines.take()
+            if line == end:
+                break
+            key, at = self.rows.key(line, 0)
+            if key in members:
+                self.lines.fail(f"expected each key once, found {key!r} again", 0)
+            members[key] = self.value(line, at)
+        return members
+
+    def value(self, line: str, at: int) -> object:
+        """Return the value that begins at `at` and takes the rest of the line, and perhaps more lines."""
+        sign = line[at : at + 1]
+        if sign not in _STARTS:
+            return self._plain(line, at, len(line))
+        self._enter(at)
+        value = self._structure(line, at) if sign in "{[" else self._marked(line, at)
+        self.depth -= 1
+        return value
+
+    def _structure(self, line: str, at: int) -> object:
+        rest = line[at:]
+        if rest == "{":
+            return self.pairs("}")
+        if rest == "[{":
+            return [self.pairs("}]")]
+        counted = _COUNTED.match(line, at)
+        if counted is None:
+            return self._whole(line, at)
+        count = int(counted[2])
+        if counted[3] == ":":
+            return [self.value(self.lines.take(), 0) for _ in range(count)]
+        return self.rows.block(line, counted.end(), count, keyed=counted[1] == "{")
+
+    def _marked(self, line: str, at: int) -> object:
+        if line[at] == "&":
+            number, at = read_number(self.lines, line, at, " ")
+            return Anchor(number, self.value(line, at))
+        opened = _OPENED.match(line, at)
+        if opened is not None:
+            return self._opened(opened, self.value(line, opened.end()))
+        return self._whole(line, at)
+
+    def _whole(self, line: str, at: int) -> object:
+        value, end = self.inline(line, at, END_OF_LINE)
+        if end != len(line):
+            self.lines.fail("expected the end of the line", end)
+        return value
+
+    def inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        """Return the value at `at` and where it ends; a plain string ends before a match of `end`."""
+        sign = line[at : at + 1]
+        if sign not in _STARTS:
+            found = end.search(line, at)
+            stop = found.start() if found else len(line)
+            return self._plain(line, at, stop), stop
+        self._enter(at)
+        result = self._inline_marked(line, at, end)
+        self.depth -= 1
+        return result
+
+    def _plain(self, line: str, at: int, stop: int) -> object:
+        if stop <= at:
+            self.lines.fail("expected a value", at)
+        return read_plain(line[at:stop])
+
+    def _inline_marked(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        sign = line[at]
+        if sign == '"':
+            return self._string(line, at)
+        if sign == "{":
+            return self._inline_map(line, at)
+        if sign == "[":
+            return self._inline_array(line, at)
+        if sign == "!":
+            opened = _OPENED.match(line, at)
+            if opened is None:
+                self.lines.fail("expected '!json' and a code of its style", at)
+            value, at = self.inline(line, opened.end(), end)
+            return self._opened(opened, value), at
+        if sign == "*":
+            number, at = read_number(self.lines, line, at, "")
+            return Alias(number), at
+        number, at = read_number(self.lines, line, at, " ")
+        value, at = self.inline(line, at, end)
+        return Anchor(number, value), at
+
+    def _string(self, line: str, at: int) -> tuple[str, int]:
+        if line.startswith(RAW, at):
+            if not self.lines.blocks:
+                self.lines.fail("expected a block of text below the line", at)
+            return self.lines.blocks.popleft(), at + len(RAW)
+        return self.rows.string(line, at)
+
+    def _inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
+        if line.startswith("{:", at):
+            return self.rows.keyed(line, at + 2)
+        members: dict[str, object] = {}
+        at += 1
+        while not line.startswith("}", at):
+            key, at = self.rows.key(line, at)
+            if key in members:
+                self.lines.fail(f"expected each key once, found {key!r} again", at)
+            members[key], at = self.inline(line, at, INLINE_END)
+            at = self._next_member(line, at, "}")
+        return members, at + 1
+
+    def _inline_array(self, line: str, at: int) -> tuple[list[object], int]:
+        if line.startswith("[:", at):
+            return self.rows.array(line, at + 2)
+        items: list[object] = []
+        at += 1
+        while not line.startswith("]", at):
+            item, at = self.inline(line, at, INLINE_END)
+            items.append(item)
+            at = self._next_member(line, at, "]")
+        return items, at + 1
+
+    def _next_member(self, line: str, at: int, close: str) -> int:
+        if line.startswith(", ", at):
+            return at + 2
+        if not line.startswith(close, at):
+            self.lines.fail(f"expected ', ' or {close!r}", at)
+        return at
+
+    def _opened(self, opened: re.Match[str], value: object) -> Opened:
+        if opened[1] not in STYLES:
+            self.lines.fail(f"expected a code of a style of JSON, got {opened[1]!r}", opened.start(1))
+        return Opened(value, opened[1])
+
+    def _enter(self, at: int) -> None:
+        self.depth += 1
+        if self.depth > MAX_READ_DEPTH:
+            self.lines.fail(f"expected at most {MAX_READ_DEPTH} values within each other", at)
+
+
+_STARTS: Final = frozenset('"{[&*!')

@@ -1,40 +1,65 @@
-"""STUB of the first hour."""
+"""A tool result given as text: the JSON in it rendered, the rest left alone, the source kept byte for byte."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from accp_core.ports import TokenCounter
-from accp_core.view.render import Options
+from accp_core.view.layout import AS_IS, Document, Segment, find_documents, restore, write_layout
+from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
+
+__all__ = ["View", "render_text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A tool result as a model reads it, and what is needed to rebuild the source byte for byte."""
+    """A tool result as a model reads it, and what is needed to rebuild the source."""
 
     text: str
     """What the model reads."""
     layout: str
-    """How the source was written, a short code such as "json-compact"; `text` and `layout` give the source back."""
+    """How the source was written; `text` and `layout` together give it back."""
     tokens_before: int
     """Tokens of the source."""
     tokens_after: int
     """Tokens of `text`, never more than `tokens_before`."""
 
     def restore(self) -> str:
-        """Return the source text, byte for byte."""
-        return self.text if self.layout == "as-is" else json.dumps(json.loads(self.text))
+        """Return the source text, byte for byte.
+
+        Raises:
+            DecodeError: E1001, `text` and `layout` do not belong together.
+        """
+        return restore(self.text, self.layout)
 
 
 def render_text(source: str, *, counter: TokenCounter, options: Options | None = None) -> View:
-    """Return the view of a tool result given as text, never with more tokens than the text itself."""
+    """Return the view of a tool result: as many tokens as the text itself, or fewer.
+
+    JSON in any of the usual layouts, JSON Lines, Python literals and JSON inside other text are rendered;
+    everything else, prose above all, stays as it is.
+    """
     before = counter(source)
-    try:
-        value = json.loads(source)
-        if json.dumps(value) != source:
-            raise ValueError(source)
-    except ValueError:
-        return View(text=source, layout="as-is", tokens_before=before, tokens_after=before)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return View(text=text, layout="json-default", tokens_before=before, tokens_after=counter(text))
+    documents = find_documents(source)
+    if documents:
+        segments = _segments(source, documents, counter, options or DEFAULT_OPTIONS)
+        text = "".join([segment.text for segment in segments])
+        after = counter(text)
+        if after < before:
+            return View(text=text, layout=write_layout(segments), tokens_before=before, tokens_after=after)
+    return View(text=source, layout=AS_IS, tokens_before=before, tokens_after=before)
+
+
+def _segments(source: str, documents: list[Document], counter: TokenCounter, options: Options) -> list[Segment]:
+    segments, at = [], 0
+    alone = len(documents) == 1 and not source[: documents[0].start].strip()
+    for document in documents:
+        written = source[document.start : document.end]
+        view = render_known(document.value, counter=counter, options=options)
+        if not alone and counter(view) >= counter(written):
+            continue
+        if document.start > at:
+            segments.append(Segment("t", source[at : document.start]))
+        segments.append(Segment(document.form, view))
+        at = document.end
+    return segments + ([Segment("t", source[at:])] if at < len(source) else [])

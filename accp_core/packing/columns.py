@@ -1,0 +1,157 @@
+"""Maps of like shape as a table: keys once, values by column, nested maps and lists of maps as nested tables.
+
+`pack_column` and `unpack_column` are inverse. An absent key is not a null; the order of keys is kept: maps whose
+keys come in contradictory orders make no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accp_core.packing.defaults import common_value
+from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Mark, Table, bare, like
+
+__all__ = ["cell_count", "has_cells", "pack_column", "pack_list", "pack_table", "unpack_column", "unpack_table"]
+
+
+def pack_list(items: list[object]) -> Table | Lists | None:
+    """Return the members of an array as a table, or as pooled lists; None where they are neither."""
+    kinds = {type(bare(item)) for item in items}
+    if dict in kinds and kinds <= {dict, Alias}:
+        table = pack_table(items)
+        # In a row of one cell a reference could be the row's or the cell's.
+        return None if table and table.slots is not None and cell_count(table) == 1 else table
+    if list in kinds and kinds <= {list, Alias}:
+        return _pack_lists(items)
+    return None
+
+
+def pack_table(items: list[object]) -> Table | None:
+    """Return the maps among `items` as a table, None where there are fewer than two or their shapes differ."""
+    maps = [item for item in map(bare, items) if type(item) is dict]
+    if len(maps) < 2:
+        return None
+    names = tuple(maps[0])
+    if all(tuple(each) == names for each in maps):
+        values = list(zip(*[each.values() for each in maps], strict=True))
+        cells = [list(column) for column in values]
+    else:
+        merged = _merge_names(maps)
+        if merged is None or not _is_dense(merged, maps):
+            return None
+        names = merged
+        cells = [[each.get(name, ABSENT) for each in maps] for name in names]
+    if not names:
+        return None
+    columns = {name: pack_column(column) for name, column in zip(names, cells, strict=True)}
+    return Table(columns, _slots(items, dict), len(maps))
+
+
+def pack_column(values: list[object]) -> Column:
+    """Return the values of one key, one per row, in the tersest form that fits them all."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and common_value(values) is not ABSENT:
+        return Constant(values[0])
+    if kinds.isdisjoint((dict, list, Anchor)):
+        return values
+    kinds = {type(bare(value)) for value in values} - {Alias, Mark, type(None)}
+    if kinds == {dict}:
+        return pack_table(values) or values
+    if kinds == {list}:
+        return _pack_lists(values) or values
+    return values
+
+
+def _pack_lists(values: list[object]) -> Lists | None:
+    pool = [member for value in map(bare, values) if type(value) is list for member in value]
+    members = pack_list(pool)
+    if members is None:
+        return None
+    return Lists([like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members)
+
+
+def _slots(items: list[object], kind: type) -> list[object] | None:
+    if all(type(item) is kind for item in items):
+        return None
+    return [like(item, PRESENT) if type(bare(item)) is kind else item for item in items]
+
+
+def _merge_names(maps: list[dict[str, object]]) -> tuple[str, ...] | None:
+    """Return an order of all keys that every map follows, None where two maps contradict each other."""
+    shapes = dict.fromkeys(tuple(each) for each in maps)
+    names: list[str] = []
+    for shape in shapes:
+        at = 0
+        for name in shape:
+            if name in names:
+                at = max(at, names.index(name) + 1)
+            else:
+                names.insert(at, name)
+                at += 1
+    rank = {name: position for position, name in enumerate(names)}
+    for shape in shapes:
+        ranks = [rank[name] for name in shape]
+        if ranks != sorted(ranks):
+            return None
+    return tuple(names)
+
+
+def _is_dense(names: tuple[str, ...], maps: list[dict[str, object]]) -> bool:
+    """Tell whether header and absent cells cost less than the keys that the table saves."""
+    present = sum(map(len, maps))
+    absent = len(names) * len(maps) - present
+    return absent <= present and 2 * len(names) + absent < 2 * present
+
+
+def cell_count(table: Table) -> int:
+    """Return how many cells a row of the table has."""
+    return sum(
+        cell_count(column) if type(column) is Table and column.slots is None else type(column) is not Constant
+        for column in table.columns.values()
+    )
+
+
+def has_cells(column: Column) -> bool:
+    """Tell whether a column takes any cell of its own in a row."""
+    if type(column) is Table and column.slots is None:
+        return any(map(has_cells, column.columns.values()))
+    return type(column) is not Constant
+
+
+def unpack_table(table: Table) -> list[object]:
+    """Return the items that `pack_table` was given."""
+    columns = [unpack_column(column, table.rows) for column in table.columns.values()]
+    names = tuple(table.columns)
+    if any(ABSENT in column for column in columns if type(column) is list):
+        rows = [
+            {name: cell for name, cell in zip(names, row, strict=True) if cell is not ABSENT}
+            for row in zip(*columns, strict=True)
+        ]
+    else:
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return rows if table.slots is None else list(_fill(table.slots, iter(rows)))
+
+
+def unpack_column(column: Column, rows: int) -> list[object]:
+    """Return the values of one key, `rows` of them."""
+    if type(column) is Constant:
+        return [column.value] * rows
+    if type(column) is Table:
+        return unpack_table(column)
+    if type(column) is Lists:
+        return _unpack_lists(column)
+    assert type(column) is list
+    return column
+
+
+def _unpack_lists(lists: Lists) -> list[object]:
+    members = iter(unpack_column(lists.members, 0))
+    return [
+        like(slot, [next(members) for _ in range(length)]) if type(length := bare(slot)) is int else slot
+        for slot in lists.slots
+    ]
+
+
+def _fill(slots: list[object], rows: Iterator[dict[str, object]]) -> Iterator[object]:
+    for slot in slots:
+        yield like(slot, next(rows)) if bare(slot) is PRESENT else slot

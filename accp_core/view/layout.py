@@ -1,0 +1,172 @@
+"""How a source text is made up of verbatim text and JSON documents, so that it can be rebuilt byte for byte.
+
+A layout is written as a short text, for example `t8 j2u:340 t1`: 8 characters as they are, then 340 characters
+which are the view of a JSON document of style `2u` (see `packing.opened.STYLES`), then one more as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.errors import DecodeError
+from accp_core.packing.opened import STYLES, open_json, write_json
+from accp_core.view.read import read
+
+__all__ = ["AS_IS", "Document", "Segment", "find_documents", "restore", "write_layout"]
+
+AS_IS: Final = "as-is"
+"""The layout of a text that is its own view."""
+
+_SHORTEST: Final = 16
+"""Characters of a document within other text; a shorter one has nothing to gain."""
+_START: Final = re.compile(r'[\[{](?=\s*["\[{0-9tfn-])')
+_DECODER: Final = json.JSONDecoder()
+_SEGMENT: Final = re.compile(r"t([0-9]+)|([jlp])([0-9t]?u?):([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON document in a source: where it stands, its value and how it is written there."""
+
+    start: int
+    end: int
+    value: object
+    form: str
+    """`j` JSON, `l` JSON Lines, `p` a Python literal; then, but for `p`, the code of the style."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a view: `form` is that of `Document`, or `t` for text as it is."""
+
+    form: str
+    text: str
+
+
+def find_documents(source: str) -> list[Document]:
+    """Return the documents that together with the text between them are `source`, from left to right."""
+    start = len(source) - len(source.lstrip())
+    end = len(source.rstrip())
+    body = source[start:end]
+    if not body or ("{" not in body and "[" not in body):
+        return []
+    for form in (_as_json, _as_lines, _as_python):
+        found = form(body)
+        if found is not None:
+            return [Document(start, end, *found)]
+    return list(_embedded(source))
+
+
+def _as_json(body: str) -> tuple[object, str] | None:
+    opened = open_json(body) if body[0] in "[{" else None
+    return (opened[0], f"j{opened[1]}") if opened and opened[0] else None
+
+
+def _as_lines(body: str) -> tuple[object, str] | None:
+    lines = body.split("\n")
+    if len(lines) < 2 or not all(line[:1] in ("{", "[") for line in lines):
+        return None
+    values: list[object] = []
+    styles: set[str] = set()
+    for line in lines:
+        opened = open_json(line)
+        if opened is None:
+            return None
+        values.append(opened[0])
+        styles.add(opened[1])
+    return _in_one_style(values, styles, lines)
+
+
+def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> tuple[object, str] | None:
+    # A line without a non-ASCII character fits both styles of its kind.
+    style = max(styles, key=len)
+    same = all(write_json(value, style) == line for value, line in zip(values, lines, strict=True))
+    return (values, f"l{style}") if same else None
+
+
+def _as_python(body: str) -> tuple[object, str] | None:
+    """Open what `str()` makes of a list or dict: many tools print that instead of JSON."""
+    if body[0] not in "[{" or "'" not in body:
+        return None
+    try:
+        value = ast.literal_eval(body)
+        return (value, "p") if value and repr(value) == body and _is_json(value) else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _is_json(value: object) -> bool:
+    if type(value) is dict:
+        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+    if type(value) is list:
+        return all(map(_is_json, value))
+    return type(value) in (str, int, bool, type(None)) or (type(value) is float and value - value == 0)
+
+
+def _embedded(source: str) -> Iterator[Document]:
+    """Find the documents inside other text, reading no character more than a few times."""
+    at, budget = 0, 4 * len(source)
+    while budget > 0 and (start := _START.search(source, at)):
+        at = start.start()
+        try:
+            _, end = _DECODER.raw_decode(source, at)
+        except ValueError as error:
+            budget -= getattr(error, "pos", len(source)) - at + 1
+            at += 1
+            continue
+        except RecursionError:
+            return
+        budget -= end - at
+        document = open_json(source[at:end]) if end - at >= _SHORTEST else None
+        if document is not None:
+            yield Document(at, end, document[0], f"j{document[1]}")
+        at = end
+
+
+def write_layout(segments: list[Segment]) -> str:
+    """Return the layout of a text made of `segments`."""
+    return " ".join(
+        f"t{len(segment.text)}" if segment.form == "t" else f"{segment.form}:{len(segment.text)}"
+        for segment in segments
+    )
+
+
+def restore(text: str, layout: str) -> str:
+    """Return the source whose view is `text` in that layout, byte for byte.
+
+    Raises:
+        DecodeError: E1001, `layout` is none, does not fit `text`, or a part of `text` is no view.
+    """
+    if layout == AS_IS:
+        return text
+    parts, at = [], 0
+    for word in layout.split(" "):
+        segment = _SEGMENT.fullmatch(word)
+        if segment is None or segment[3] not in (None, *STYLES):
+            raise DecodeError(f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at)
+        length = int(segment[1] or segment[4])
+        if at + length > len(text):
+            raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
+        part = text[at : at + length]
+        parts.append(part if segment[2] is None else _WRITERS[segment[2]](read(part), segment[3]))
+        at += length
+    if at != len(text):
+        raise DecodeError(f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at)
+    return "".join(parts)
+
+
+def _write_lines(value: object, style: str) -> str:
+    assert isinstance(value, list)
+    return "\n".join([write_json(member, style) for member in value])
+
+
+_WRITERS: Final[dict[str, Callable[[object, str], str]]] = {
+    "j": write_json,
+    "l": _write_lines,
+    "p": lambda value, _style: repr(value),
+}

@@ -1,0 +1,120 @@
+r"""The view's notation: what a model reads in the place of JSON, and the rules both directions share.
+
+    document   a map: its pairs, one to a line; anything else: a value
+    pair       key, blank, value: the rest of the line
+
+    value      null  true  false  42  -0.5  1e+22   as in JSON
+               text                                 a string, as it is
+               "text"                               the same as a JSON string, where it could be taken for another thing
+               triple quote                         the text stands in the next lines, up to a line of a triple quote
+               {  pairs  }                          a map, a pair to a line, or {key value, key value} in one line
+               [a, b]                               an array in one line
+               [{  pairs  }]                        an array of one map
+               [3]:  values                         an array, a value to a line
+               [50] header  rows                    an array of maps as a table, a row to a line
+               {50} header  rows                    a map of maps as a table; each row begins with its key
+               [:header: row; row]  {:header: row}  the same two in one line
+               &1 value   *1                        a value, and the same value again
+               !json value                          a string that holds this as JSON; the code behind says how it is written
+
+    header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
+    column     key          a cell, which a blank ends       key,        a cell, which a comma and a blank end
+               key=value    all rows hold this, no cell      key{header} a map whose cells stand in the row itself
+               key?{header} a cell like {row}                key[header] a cell like [row; row]
+    cell       a value; `-` where the row has no such key
+
+Nothing in a line is indented: a blank at the start of a line costs a token and the brackets already say it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+__all__ = [
+    "ABSENT_CELL", "CELL", "INLINE", "LAST_CELL", "LEGEND", "LINE", "LITERAL", "NESTED_CELL", "NESTED_LAST",
+    "NESTED_WORD", "RAW", "WORD", "Plain", "bare_key", "quote", "write_key",
+]  # fmt: skip
+
+LEGEND: Final = (
+    "Compact JSON: `key value` lines; `[n] columns` then n rows, a comma ends a cell that has blanks; "
+    "- absent; &1 marks a value, *1 repeats it."
+)
+"""What a reader who has never seen the notation is told, once."""
+
+ABSENT_CELL: Final = "-"
+RAW: Final = '"""'
+"""Announces a block of text below the line, and ends it."""
+
+LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+"""What is no string; looser than JSON (`007`), so that nothing which looks like a number is ever a plain string."""
+
+
+class Plain:
+    """Which strings may stand without quotes in one kind of place.
+
+    Nowhere: the empty string, a literal, `-`, one that begins with a sign of the notation or a blank, ends with a
+    blank, or holds a control character, a lone surrogate or a triple quote.
+    """
+
+    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{LITERAL.pattern})$)'
+    _NEVER: Final = r"\x00-\x1f\x7f\ud800-\udfff"
+
+    def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
+        """`stops` end a string of this place, `first` may not begin it; `comma`: a comma and a blank end it."""
+        rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*'
+        signs = r'"(?!"")' + (r"|,(?! |$)" if comma else "")
+        text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*(?<! )$"
+        self._one: Final = re.compile(text, re.MULTILINE)
+        self._other: Final = re.compile(rf"^(?!{text})", re.MULTILINE)
+
+    def fits(self, text: str) -> bool:
+        """Tell whether `text` may stand plain."""
+        return self._one.fullmatch(text) is not None
+
+    def fit(self, texts: list[str]) -> bool:
+        """Tell whether all of `texts` may stand plain; faster than asking for each."""
+        lines = "\n".join(texts)
+        return lines.count("\n") == len(texts) - 1 and self._other.search(lines) is None
+
+
+LINE: Final = Plain()
+"""The rest of a line."""
+LAST_CELL: Final = LINE
+WORD: Final = Plain(" ")
+"""A cell that a blank ends."""
+CELL: Final = Plain(comma=True)
+"""A cell that a comma and a blank end."""
+NESTED_LAST: Final = Plain(r";\[\]{}")
+NESTED_WORD: Final = Plain(r" ;\[\]{}")
+NESTED_CELL: Final = Plain(r";\[\]{}", comma=True)
+INLINE: Final = Plain(r",;\[\]{}", first=":")
+"""A member of an array or a map in one line."""
+
+_BARE_KEY: Final = re.compile(r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*')
+
+
+def bare_key(text: str) -> bool:
+    """Tell whether a key may stand without quotes."""
+    return _BARE_KEY.fullmatch(text) is not None
+
+
+def write_key(key: str) -> str:
+    """Return a key as it stands in a pair or a header."""
+    return key if bare_key(key) else quote(key)
+
+
+def quote(text: str) -> str:
+    """Return `text` as a JSON string: raw Unicode, unless a lone surrogate is in it, which no UTF-8 text can carry."""
+    written = json.dumps(text, ensure_ascii=False)
+    return written if is_encodable(written) else json.dumps(text)
+
+
+def is_encodable(text: str) -> bool:
+    """Tell whether `text` can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""Plain strings, literals and numbers: the smallest pieces of a view (see `notation`)."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.packing.tree import ABSENT, Alias
+from accp_core.view.lines import Lines
+from accp_core.view.notation import ABSENT_CELL
+
+__all__ = [
+    "CELL_END", "CONSTANT_END", "END_OF_LINE", "INLINE_END", "NESTED_END", "WORD_END", "Quoted", "read_cell", "read_column", "read_number",
+    "read_plain",
+]  # fmt: skip
+
+# Where a plain string ends, by the place it stands in; `notation.Plain` says what may be in it.
+END_OF_LINE: Final = re.compile(r"\Z")
+WORD_END: Final = re.compile(" ")
+CELL_END: Final = re.compile(", ")
+NESTED_END: Final = re.compile(r"[;\]}]")
+INLINE_END: Final = re.compile(r"[,\]}]")
+CONSTANT_END: Final = re.compile(r"[ :\]}]")
+
+_REFERENCE: Final = re.compile(r"[&*]([1-9][0-9]{0,9})")
+_WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_NO_STRING: Final = re.compile(
+    r"^(?:-|\*[0-9]+|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE
+)
+_INTEGERS: Final = re.compile(r"(?:(?:0|-?[1-9][0-9]{0,17})\n)*")
+_DECIMALS: Final = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}\n)*")
+_FIRST_OF_LITERAL: Final = frozenset("-0123456789tfn")
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A cell that is a string and nothing else, whatever it looks like."""
+
+    text: str
+
+
+def read_plain(text: str) -> object:
+    """Return the literal or plain string that `text`, not empty, is.
+
+    Raises:
+        ValueError: a number that Python cannot hold.
+    """
+    if text[0] not in _FIRST_OF_LITERAL:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    if number[1] is None and number[2] is None:
+        return int(text)
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"expected a number that a float can hold, got {text!r}")
+    return value
+
+
+def read_cell(text: str) -> object:
+    """Return the value of a plain cell: besides literals and strings an absent value or a reference."""
+    if text == ABSENT_CELL:
+        return ABSENT
+    return Alias(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else read_plain(text)
+
+
+def read_column(cells: list[object]) -> list[object]:
+    """Return the values of cells: of plain texts, of `Quoted` ones and of those that are values already."""
+    if set(map(type, cells)) != {str}:
+        return [_read_mixed(cell) for cell in cells]
+    texts = "\n".join(cells)  # type: ignore[arg-type]  # all are strings
+    if _NO_STRING.search(texts) is None:
+        return cells
+    if _INTEGERS.fullmatch(f"{texts}\n"):
+        return list(map(int, cells))  # type: ignore[arg-type]  # as above
+    if _DECIMALS.fullmatch(f"{texts}\n"):
+        return list(map(float, cells))  # type: ignore[arg-type]  # as above
+    return [read_cell(cell) for cell in cells]  # type: ignore[arg-type]  # as above
+
+
+def _read_mixed(cell: object) -> object:
+    if type(cell) is str:
+        return read_cell(cell)
+    return cell.text if type(cell) is Quoted else cell
+
+
+def read_number(lines: Lines, line: str, at: int, after: str) -> tuple[int, int]:
+    """Return the number of the anchor or alias at `at`, and where it ends, past the text `after`."""
+    number = _REFERENCE.match(line, at)
+    if number is None or not line.startswith(after, number.end()):
+        lines.fail("expected the number of a reference", at)
+    return int(number[1]), number.end() + len(after)

@@ -1,0 +1,167 @@
+"""Writes a packed tree in the view's notation (see `notation`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from accp_core.packing.columns import pack_list, pack_table
+from accp_core.packing.tree import Alias, Anchor, Lists, Opened, Table, bare
+from accp_core.view.notation import INLINE, LINE, RAW, Plain, quote, write_key
+from accp_core.view.write_rows import RowWriter
+
+__all__ = ["write_view"]
+
+_SHORT_MAP: Final = 4
+_SHORT_TEXT: Final = 40
+"""Characters; a longer member gets a line of its own."""
+_NO_RAW: Final = re.compile(r'[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]|"""')
+_BLOCK_LINE: Final = re.compile(r"^.*\x01.*$", re.MULTILINE)
+_BLOCK_MARK: Final = re.compile(r"\x01([0-9]+)\x01")
+
+
+def write_view(tree: object) -> str:
+    """Return the text of a tree of JSON values and packing nodes."""
+    writer = _Writer()
+    return writer.with_blocks(writer.document(tree))
+
+
+class _Writer:
+    """One view; it keeps the texts that stand in blocks below their line."""
+
+    def __init__(self) -> None:
+        self.blocks: list[str] = []
+        self.rows: Final = RowWriter(self.inline)
+
+    def with_blocks(self, text: str) -> str:
+        """Return `text` with each block of text below the line that announces it."""
+        if not self.blocks:
+            return text
+
+        def below(line: re.Match[str]) -> str:
+            blocks = [self.blocks[int(number)] for number in _BLOCK_MARK.findall(line[0])]
+            return "\n".join((_BLOCK_MARK.sub(RAW, line[0]), *(f"{block}\n{RAW}" for block in blocks)))
+
+        return _BLOCK_LINE.sub(below, text)
+
+    def document(self, tree: object) -> str:
+        if type(tree) is str:
+            # A plain text would read as a pair.
+            return quote(tree)
+        if type(tree) is dict and tree:
+            return self.keyed(tree) or self.pairs(tree)
+        return self.value(tree)
+
+    def pairs(self, members: dict[str, object]) -> str:
+        """Return a map, a pair to a line."""
+        return "\n".join([f"{write_key(key)} {self.value(value)}" for key, value in members.items()])
+
+    def value(self, value: object) -> str:
+        """Return a value that takes the rest of a line, and perhaps more lines."""
+        if type(value) is str:
+            return self.string(value, LINE)
+        if type(value) is dict:
+            return self.map(value)
+        if type(value) is list:
+            return self.array(value)
+        if type(value) is Anchor:
+            return f"&{value.number} {self.value(value.value)}"
+        if type(value) is Opened:
+            return f"!json{value.style} {self.value(value.value)}"
+        return self.scalar(value)
+
+    def map(self, members: dict[str, object]) -> str:
+        if not members:
+            return "{}"
+        if len(members) <= _SHORT_MAP and all(map(_is_short, members.values())):
+            return self.inline(members, INLINE)
+        return self.keyed(members) or f"{{\n{self.pairs(members)}\n}}"
+
+    def keyed(self, members: dict[str, object]) -> str | None:
+        """Return a map of maps as a table, None where it makes none."""
+        table = _keyed(members)
+        if table is None:
+            return None
+        header, rows = self.rows.table(table, nested=False)
+        keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
+        return "\n".join([f"{{{len(members)}}} {header}", *keyed])
+
+    def array(self, items: list[object]) -> str:
+        if all(map(_is_short, items)):
+            return self.inline(items, INLINE)
+        if len(items) == 1 and type(items[0]) is dict and items[0]:
+            return f"[{{\n{self.pairs(items[0])}\n}}]"
+        table = pack_list(items)
+        if table is None:
+            return "\n".join([f"[{len(items)}]:", *map(self.value, items)])
+        header, rows = self.rows.table(table, nested=False)
+        return "\n".join([f"[{len(items)}] {header}", *rows])
+
+    def inline(self, value: object, plain: Plain) -> str:
+        """Return a value within a line, in a place where `plain` strings need no quotes."""
+        if type(value) is str:
+            return self.string(value, plain)
+        if type(value) is dict:
+            return self.inline_map(value)
+        if type(value) is list:
+            return self.inline_array(value)
+        if type(value) is Anchor:
+            return f"&{value.number} {self.inline(value.value, plain)}"
+        if type(value) is Opened:
+            return f"!json{value.style} {self.inline(value.value, plain)}"
+        return self.scalar(value)
+
+    def inline_map(self, members: dict[str, object]) -> str:
+        table = _keyed(members)
+        if table is None:
+            pairs = [f"{write_key(key)} {self.inline(value, INLINE)}" for key, value in members.items()]
+            return f"{{{', '.join(pairs)}}}"
+        header, rows = self.rows.table(table, nested=True)
+        keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
+        return f"{{:{header}: {'; '.join(keyed)}}}"
+
+    def inline_array(self, items: list[object]) -> str:
+        table = pack_list(items)
+        if table is None:
+            return f"[{', '.join([self.inline(item, INLINE) for item in items])}]"
+        header, rows = self.rows.table(table, nested=True)
+        return f"[:{header}: {'; '.join(rows)}]"
+
+    def string(self, text: str, plain: Plain) -> str:
+        """Return a string plain, as a JSON string or, if it has many lines or quotes, announced as a block."""
+        if plain.fits(text):
+            return text
+        lines = text.count("\n")
+        if lines > 2 or lines + text.count('"') > 5:
+            if _NO_RAW.search(text) is None and not text.endswith('"'):
+                self.blocks.append(text)
+                return f"\x01{len(self.blocks) - 1}\x01"
+        return quote(text)
+
+    def scalar(self, value: object) -> str:
+        if value is None:
+            return "null"
+        if value is True:
+            return "true"
+        if value is False:
+            return "false"
+        if type(value) is Alias:
+            return f"*{value.number}"
+        return repr(value)
+
+
+def _keyed(members: dict[str, object]) -> Table | None:
+    """Return the values of a map of maps as a table."""
+    if len(members) < 2 or not all(type(bare(value)) in (dict, Alias) for value in members.values()):
+        return None
+    table = pack_list(list(members.values()))
+    return table if type(table) is Table else None
+
+
+def _is_short(value: object) -> bool:
+    """Tell whether a member may share its line with others."""
+    if type(value) is str:
+        return len(value) <= _SHORT_TEXT and INLINE.fits(value)
+    if type(value) is dict or type(value) is list:
+        return not value
+    return type(value) is not Anchor and type(value) is not Opened

@@ -1,0 +1,132 @@
+"""Writes tables: the header that names the cells, and a row of cells for each map (see `notation`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.packing.columns import has_cells
+from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Opened, Table, bare
+from accp_core.view.notation import (
+    ABSENT_CELL, CELL, INLINE, LINE, NESTED_CELL, NESTED_LAST, NESTED_WORD, WORD, Plain, quote, write_key,
+)  # fmt: skip
+
+__all__ = ["RowWriter"]
+
+_CONSTANT: Final = Plain(r" ,;:\[\]{}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of one column as text, and what stands between each and the next cell of its row."""
+
+    texts: list[str]
+    separator: str
+
+
+class RowWriter:
+    """Headers and rows; `inline` writes a value within a line."""
+
+    def __init__(self, inline: Callable[[object, Plain], str]) -> None:
+        self.inline: Final = inline
+
+    def table(self, members: Table | Lists, *, nested: bool) -> tuple[str, list[str]]:
+        """Return the header and a text per item; `nested` rows stand inside brackets."""
+        if type(members) is Lists:
+            header, texts = self.lists(members)
+            return f"[{header}]", texts
+        assert type(members) is Table
+        header, rows = self.rows(members, nested=nested)
+        return header, rows if members.slots is None else self.fill(members.slots, rows, "{}", "&{}: {}")
+
+    def rows(self, table: Table, *, nested: bool) -> tuple[str, list[str]]:
+        """Return the header, and the text of each row that is a map of its own."""
+        heads, cells = self.columns(table, nested=nested, last=True)
+        header = " ".join(heads)
+        if not cells:
+            return header, [ABSENT_CELL] * table.rows
+        if len(cells) == 1:
+            return header, cells[0].texts
+        form = "".join([f"%s{column.separator}" for column in cells[:-1]]) + "%s"
+        return header, list(map(form.__mod__, zip(*[column.texts for column in cells], strict=True)))
+
+    def columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
+        """Return the header's words and the cells; with `last` the last cell ends the row."""
+        heads: list[str] = []
+        cells: list[_Cells] = []
+        final = next((name for name in reversed(table.columns) if has_cells(table.columns[name])), None)
+        for name, column in table.columns.items():
+            head, more = self.column(column, nested=nested, last=last and name == final)
+            heads.append(f"{write_key(name)}{head}")
+            cells += more
+        return heads, cells
+
+    def column(self, column: Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
+        """Return what stands behind the key in the header, and the cells."""
+        if type(column) is Constant:
+            return f"={self.inline(column.value, _CONSTANT)}", []
+        if type(column) is Lists:
+            header, texts = self.lists(column)
+            return f"[{header}]", [_Cells(texts, " ")]
+        if type(column) is Table and column.slots is None:
+            heads, cells = self.columns(column, nested=nested, last=last)
+            return f"{{{' '.join(heads)}}}", cells
+        if type(column) is Table:
+            header, rows = self.rows(column, nested=True)
+            return f"?{{{header}}}", [_Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
+        assert type(column) is list
+        texts, separator = self.cells(column, nested=nested, last=last)
+        return "," if separator == ", " else "", [_Cells(texts, separator)]
+
+    def lists(self, lists: Lists) -> tuple[str, list[str]]:
+        """Return the header of the members, and each list as a text in brackets."""
+        header, members = self.table(lists.members, nested=True)
+        rest = iter(members)
+        texts = []
+        for slot in lists.slots:
+            length = bare(slot)
+            if type(length) is int:
+                anchor = f"&{slot.number} " if type(slot) is Anchor else ""
+                texts.append(f"{anchor}[{'; '.join([next(rest) for _ in range(length)])}]")
+            else:
+                texts.append(self.other(slot))
+        return header, texts
+
+    def fill(self, slots: list[object], rows: list[str], form: str, anchored: str) -> list[str]:
+        """Return a text per slot: the next row where one is due, else what stands instead."""
+        rest = iter(rows)
+        return [
+            (anchored.format(slot.number, next(rest)) if type(slot) is Anchor else form.format(next(rest)))
+            if bare(slot) is PRESENT
+            else self.other(slot)
+            for slot in slots
+        ]
+
+    def other(self, slot: object) -> str:
+        return ABSENT_CELL if slot is ABSENT else self.inline(slot, INLINE)
+
+    def cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:
+        """Return the cells of a column without structure, and their separator."""
+        kinds = set(map(type, values))
+        if last:
+            plain, separator = NESTED_LAST if nested else LINE, ""
+        elif 2 * _spaced(values, kinds) <= len(values):
+            # Two quotes for each of few cells with blanks cost less than a comma for every cell.
+            plain, separator = NESTED_WORD if nested else WORD, " "
+        else:
+            plain, separator = NESTED_CELL if nested else CELL, ", "
+        if kinds == {int} or kinds == {float}:
+            return list(map(repr, values)), separator
+        if kinds == {str} and plain.fit(values):  # type: ignore[arg-type]  # all are strings
+            return values, separator  # type: ignore[return-value]  # as above
+        return [ABSENT_CELL if value is ABSENT else self.inline(value, plain) for value in values], separator
+
+
+def _spaced(values: list[object], kinds: set[type]) -> int:
+    """Return how many cells hold a string with a blank."""
+    if kinds == {str}:
+        return sum([" " in text for text in values])  # type: ignore[operator]  # all are strings
+    if kinds.isdisjoint((str, Anchor)):
+        return 0
+    return sum([type(text) is str and " " in text for text in map(bare, values)])

@@ -127,7 +127,8 @@ _UNPRINTABLE = (
 HIDDEN: Final = re.compile(rf"[\x00-\x20\x7f-\xa0{_UNPRINTABLE}]++")
 HIDDEN_IN_ASCII: Final = re.compile(r"[^!-~]++")
 
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+# The closing quote is optional, or every quote of a string without one would be a new place to try.
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 _JSON_BRACKET = re.compile(r"[\[\]{}]")
 _DELIMITERS = "@>:{}[]|$,~\\"
 _ESCAPES = str.maketrans({delimiter: f"\\{delimiter}" for delimiter in _DELIMITERS})

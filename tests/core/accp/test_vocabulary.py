@@ -1,0 +1,47 @@
+"""The word lists of ACCP sections 3.5, 4.1 and 5.4."""
+
+import pytest
+
+from accp_core.accp.vocabulary import (
+    ENVELOPE_FIELDS,
+    FIELD_NAMES,
+    INTEGER_FIELDS,
+    TRANSPORT_INTENTS,
+    Intent,
+    is_delta,
+)
+
+
+def test_the_intents_are_those_of_table_7_and_the_heartbeat() -> None:
+    table_7 = ["req", "done", "fail", "wait", "esc", "comp", "sync", "qry", "ack", "cancel", "stream", "end"]
+    assert [intent.value for intent in Intent] == [*table_7, "ping", "pong"]
+    assert {"ping", "pong"} == TRANSPORT_INTENTS
+
+
+def test_the_fields_are_those_of_table_4_in_its_order() -> None:
+    assert list(ENVELOPE_FIELDS.values()) == ["mid", "seq", "ts", "cid", "aid", "sid", "ttl"]
+
+
+def test_a_field_is_found_by_either_spelling() -> None:
+    assert FIELD_NAMES["mid"] == FIELD_NAMES["msg_id"] == "msg_id"
+    assert FIELD_NAMES["ttl"] == "ttl"
+
+
+def test_integer_fields_are_fields() -> None:
+    assert set(ENVELOPE_FIELDS) > INTEGER_FIELDS
+
+
+@pytest.mark.parametrize(
+    ("intent", "operation", "key", "delta"),
+    [
+        ("sync", "state", "delta", True),
+        (Intent.SYNCHRONIZE, "state", "delta", True),
+        ("req", "state", "delta", False),
+        ("sync", "registry", "delta", False),
+        ("sync", "state", "v", False),
+    ],
+)
+def test_only_the_delta_of_a_sync_state_is_a_delta(
+    intent: str, operation: str, key: str, delta: bool
+) -> None:
+    assert is_delta(intent, operation, key) is delta

@@ -15,7 +15,7 @@ from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.tokens import o200k_base
 
 DEALS = [
-    {"id": n, "owner": f"c{n}@example.com", "stage": "won" if n % 40 == 7 else "open"} for n in range(400)
+    {"id": n, "owner": f"c{n}@example.com", "stage": "won" if n % 200 == 7 else "open"} for n in range(2_000)
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,12 +16,14 @@ from tests.scripted_model import ScriptedModel, call, calls
 
 ROWS = [
     {
-        "id": f"CRM-{i:04}",
-        "name": f"Customer {i}",
-        "email": f"c{i}@example.com",
-        "status": "open" if i % 3 else "won",
+        "id": f"CRM-{number:04}",
+        "name": f"Customer {number}",
+        "email": f"c{number}@example.com",
+        "status": "open" if number % 3 else "won",
+        # No notation makes these shorter: all rows together never fit.
+        "trace": hashlib.sha256(str(number).encode()).hexdigest()[:24],
     }
-    for i in range(300)
+    for number in range(300)
 ]
 
 

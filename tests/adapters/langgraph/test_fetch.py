@@ -94,7 +94,9 @@ def test_a_selection_that_fits_nothing_tells_the_model_what_there_is() -> None:
     graph, _ = agent([LOOK_UP, lambda messages: fetch_last(messages, select="mail"), "done"])
     refused = results(graph.invoke({"messages": "go"}))[1]
     assert refused.status == "error"
-    assert refused.text == "E1004: expected select to name one of: id, name, email, status; found 'mail'"
+    assert (
+        refused.text == "E1004: expected select to name one of: id, name, email, status, trace; found 'mail'"
+    )
 
 
 @pytest.mark.parametrize("args", [{}, {"ref": None}, {"ref": 5, "colour": "red"}])

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.frame import frame
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.view import view
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 app.command()(view)
 app.command()(replay)
+app.command()(demo)
 app.add_typer(frame, name="frame")
 
 

@@ -111,7 +111,7 @@ def test_named_assistants_are_different_agents_that_see_everything() -> None:
 
 
 def test_langchain_chat_messages_keep_their_role() -> None:
-    messages = messages_to_dict([ChatMessage("go", role="user"), AIMessage("done")])
+    messages = messages_to_dict([ChatMessage(content="go", role="user"), AIMessage("done")])
     (run,) = read(json.dumps(messages))
     assert run.messages[0].role is Role.USER
 

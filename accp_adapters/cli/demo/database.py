@@ -1,0 +1,55 @@
+"""A SQLite database of a folder's files and of what they define, built in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from accp_adapters.cli.demo.folder import Snapshot
+
+__all__ = ["SCHEMA", "build_database", "query_rows"]
+
+SCHEMA: Final = """\
+CREATE TABLE files (path TEXT, folder TEXT, suffix TEXT, bytes INTEGER, lines INTEGER, modified TEXT);
+CREATE TABLE definitions (path TEXT, kind TEXT, name TEXT, line INTEGER);
+"""
+_ROWS: Final = 500
+"""A query returns at most so many rows."""
+
+
+def build_database(snapshot: Snapshot) -> sqlite3.Connection:
+    """Return a read-only database of `snapshot`, usable from any thread."""
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database.executescript(SCHEMA)
+    database.executemany(
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (
+                file.path,
+                file.path.rpartition("/")[0] or ".",
+                file.suffix,
+                file.size,
+                file.lines,
+                file.modified,
+            )
+            for file in snapshot.files
+        ],
+    )
+    database.executemany(
+        "INSERT INTO definitions VALUES (?, ?, ?, ?)",
+        [(file.path, one.kind, one.name, one.line) for file in snapshot.files for one in file.definitions()],
+    )
+    database.commit()
+    database.execute("PRAGMA query_only = ON")
+    return database
+
+
+def query_rows(database: sqlite3.Connection, sql: str) -> list[dict[str, Any]]:
+    """Return the rows of one SELECT, each as an object by column.
+
+    Raises:
+        sqlite3.Error: the statement is no SQL, or would write.
+    """
+    cursor = database.execute(sql)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(_ROWS)]

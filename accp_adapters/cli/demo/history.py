@@ -1,0 +1,65 @@
+"""What changed last in a folder: its git history, or the times of its files where there is none."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from accp_adapters.cli.demo.folder import Snapshot
+
+__all__ = ["read_history"]
+
+_FIELDS: Final = ("commit", "author", "date", "subject")
+_FORMAT: Final = "--pretty=format:%x1e" + "%x1f".join(("%h", "%an", "%ad", "%s")) + "%x1f"
+_SECONDS: Final = 20
+
+
+def read_history(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
+    """Return the last `limit` changes, the latest first.
+
+    In a git repository commits with author, date, subject and files; elsewhere, and where git is not
+    installed, the files that changed last as one change each.
+    """
+    log = _git_log(snapshot.root, limit)
+    changes = [_commit(record) for record in log.split("\x1e") if record.strip()]
+    return changes or _by_time(snapshot, limit)
+
+
+def _git_log(root: Path, limit: int) -> str:
+    """Return what git prints, nothing when it cannot."""
+    command = [
+        "git",
+        "-C",
+        str(root),
+        "-c",
+        "core.quotepath=off",
+        "--no-pager",
+        "log",
+        f"-{limit}",
+        "--date=iso-strict",
+        "--name-only",
+    ]
+    try:
+        done = subprocess.run(
+            [*command, _FORMAT, "--relative", "--", "."],
+            capture_output=True,
+            check=True,
+            timeout=_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _commit(record: str) -> dict[str, Any]:
+    *fields, files = record.split("\x1f")
+    return dict(zip(_FIELDS, fields, strict=True)) | {"files": [path for path in files.split("\n") if path]}
+
+
+def _by_time(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
+    latest = sorted(snapshot.files, key=lambda file: (file.modified, file.path), reverse=True)
+    return [
+        {"commit": "", "author": "", "date": file.modified, "subject": "", "files": [file.path]}
+        for file in latest[:limit]
+    ]

@@ -1,0 +1,103 @@
+"""The job done twice, and what each model call sent, cost and still showed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage, messages_to_dict
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from accp_adapters.cli.demo.folder import Snapshot
+from accp_adapters.cli.demo.script import INSTRUCTIONS, JOB
+from accp_adapters.cli.demo.tools import folder_tools
+from accp_adapters.cli.replay.evidence import Evidence, Need
+from accp_adapters.cli.replay.langchain import message_dump_to_run
+from accp_adapters.cli.replay.recording import Run
+from accp_adapters.cli.replay.replay import CallFigures, replay
+from accp_adapters.cli.replay.strategy import AS_RECORDED, Sent
+from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.tokens import o200k_base_encoding
+
+__all__ = ["Done", "compare_needs", "do_job"]
+
+_STEPS = 100
+"""A LangGraph run of more steps is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One run of the job."""
+
+    messages: tuple[BaseMessage, ...]
+    """The whole conversation, instructions first."""
+    run: Run
+    """The same as a recorded run."""
+    calls: tuple[CallFigures, ...]
+    """What each model call sent and cost."""
+
+    @property
+    def answer(self) -> str:
+        """Return the final answer."""
+        return self.messages[-1].text
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of all prompts."""
+        return sum(call.charge.tokens for call in self.calls)
+
+    @property
+    def cost(self) -> float:
+        """Return the same, cache-weighted."""
+        return sum(call.charge.cost for call in self.calls)
+
+    def says(self) -> list[str]:
+        """Return what each model call led to: the tools it called, or that it answered."""
+        texts = (
+            ", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls
+        )
+        return [text or "the final answer" for text in texts]
+
+
+def do_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware | None) -> Done:
+    """Let an agent do the job over `snapshot`, with `middleware` or without any."""
+    tools = folder_tools(snapshot)
+    added = [middleware] if middleware else []
+    agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=added)
+    state = agent.invoke({"messages": JOB}, {"recursion_limit": _STEPS})
+    messages = (SystemMessage(INSTRUCTIONS), *state["messages"])
+    run = _recorded(messages, [*tools, *(middleware.tools if middleware else ())])
+    calls = replay(run, AS_RECORDED, o200k_base_encoding().encode_ordinary).calls
+    return Done(messages, run, calls)
+
+
+def compare_needs(without: Done, with_us: Done) -> list[Need]:
+    """Return the values that the run without the middleware needed, and what the other run shows of them.
+
+    Tool results are matched by the id of the call that they answer, so both models must have called alike.
+    """
+    shown = {m.tool_call_id: m for m in with_us.messages if isinstance(m, ToolMessage)}
+    sent = {
+        position: _sent(shown.get(message.call_id), message.text)
+        for position, message in enumerate(without.run.messages)
+    }
+    evidence = Evidence(without.run, sent)
+    return [need for call in without.run.calls for need in evidence.needs(call)]
+
+
+def _recorded(messages: Sequence[BaseMessage], tools: Sequence[BaseTool]) -> Run:
+    definitions = [convert_to_openai_tool(each) for each in tools]
+    dumped = json.loads(json.dumps(messages_to_dict(messages)))
+    return message_dump_to_run(dumped, definitions, name="demo", source="demo")
+
+
+def _sent(message: ToolMessage | None, recorded: str) -> Sent:
+    if message is None:
+        return Sent(text=recorded)
+    refs = message.additional_kwargs.get("accp", {}).get("refs", ())
+    return Sent(text=message.text, ref=refs[0] if refs else "")

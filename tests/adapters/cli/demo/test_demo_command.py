@@ -1,0 +1,94 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import ToolMessage
+from typer.testing import CliRunner
+
+from accp_adapters.cli.app import app
+from accp_adapters.cli.demo import report
+from accp_adapters.langgraph import AccpMiddleware
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    project = tmp_path / "project"
+    project.mkdir()
+    for number in range(60):
+        body = "\n".join(
+            f"def step_{number}_{k}(value: int) -> int:\n    return value + {k}\n" for k in range(number)
+        )
+        (project / f"module_{number:02d}.py").write_text(f"import module_00\n{body}", encoding="utf-8")
+    return project
+
+
+def run(folder: Path, output: Path) -> Any:
+    return runner.invoke(app, ["demo", "--folder", str(folder), "--output", str(output)])
+
+
+def test_both_runs_come_to_the_same_answer_for_fewer_tokens(folder: Path, tmp_path: Path) -> None:
+    result = run(folder, tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "The same final answer" in result.stdout
+    (line,) = (line for line in result.stdout.splitlines() if line.strip().startswith("all prompts"))
+    *_, without, with_us, share = line.split()
+    assert int(with_us.replace(",", "")) < int(without.replace(",", ""))
+    assert float(share) < 80
+    assert "cache-weighted cost" in result.stdout
+
+
+def test_the_transcripts_show_what_the_model_read(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "out")
+    without, with_us = ((tmp_path / "out" / name).read_text("utf-8") for name in ("without.md", "with.md"))
+    for text in (without, with_us):
+        assert "## list_files answers (" in text
+        assert "## model calls query_database" in text
+        assert "module_59.py" in text
+    assert len(with_us) < len(without)
+
+
+def test_a_result_too_long_to_show_is_fetched(folder: Path, tmp_path: Path) -> None:
+    lines = "\n".join(f"def longest_{k}(first: int, second: str) -> None: ..." for k in range(450))
+    (folder / "longest.py").write_text(lines, encoding="utf-8")
+    result = run(folder, tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "accp_fetch" in result.stdout
+    assert "def longest_449(first: int, second: str)" in result.stdout
+
+
+class Lossy(AccpMiddleware):
+    """Changes a digit of every result."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        result = handler(request)
+        assert isinstance(result, ToolMessage)
+        return result.model_copy(update={"content": result.text.replace("59", "58")})
+
+
+def test_another_answer_ends_with_1(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "AccpMiddleware", Lossy)
+    result = run(folder, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "The final answers differ" in result.stdout
+
+
+def test_a_folder_without_texts_is_a_usage_error(tmp_path: Path) -> None:
+    result = run(tmp_path, tmp_path / "out")
+    assert result.exit_code == 2
+    assert "holds no text files" in " ".join(result.stderr.split()).replace("│ ", "")
+
+
+def test_an_unknown_model_is_a_usage_error(folder: Path) -> None:
+    result = runner.invoke(app, ["demo", "--folder", str(folder), "--model", "nonsense"])
+    assert result.exit_code == 2
+
+
+def test_transcripts_go_to_temporary_files_unless_told(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert runner.invoke(app, ["demo", "--folder", str(folder)]).exit_code == 0
+    assert (tmp_path / "accp-demo" / "with.md").is_file()

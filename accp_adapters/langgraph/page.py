@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from accp_adapters.langgraph.select import Query, Table, narrow, table_of
-from accp_adapters.langgraph.sources import lines_of, open_source
+from accp_adapters.langgraph.sources import Value, document_in, lines_of, open_source
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import render, render_text
@@ -24,11 +25,19 @@ def answer(source: str, query: Query, *, limit: int, counter: TokenCounter) -> s
     """
     if query == Query() and (view := render_text(source, counter=counter)).tokens_after <= limit:
         return view.text
-    found = narrow(open_source(source), query.select)
+    found = _find(open_source(source), query.select)
     table = found if isinstance(found, Table) else table_of(found, query.select)
     if table is None:
         return _lines(_text_of(found, counter), query, limit, counter)
     return _rows(table, query, limit, counter)
+
+
+def _find(value: Value, select: str) -> Value | Table:
+    """Return what `select` means in `value`; in a text, look in its only JSON document before its lines."""
+    if select and isinstance(value, str) and (document := document_in(value)) is not None:
+        with suppress(ProtocolError):
+            return narrow(document, select)
+    return narrow(value, select)
 
 
 def _rows(table: Table, query: Query, limit: int, counter: TokenCounter) -> str:

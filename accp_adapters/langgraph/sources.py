@@ -7,7 +7,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Value", "lines_of", "open_source"]
+from accp_core.view.layout import Document, find_documents
+
+__all__ = ["Value", "document_in", "lines_of", "open_source"]
 
 Value: TypeAlias = Any
 """A JSON value; a text that is no JSON is a str."""
@@ -22,8 +24,8 @@ _LINE: Final = 400
 def open_source(source: str) -> Value:
     """Return the JSON value in `source`, or `source` itself where it is none or reading would lose something.
 
-    It opens a JSON document, lines of JSON, JSON inside a JSON string, and the text block of an MCP answer.
-    What no JSON number of ours holds (NaN, more digits than a float has) is read as text.
+    It opens a JSON document, lines of JSON, a Python literal, JSON inside a JSON string, and the text
+    block of an MCP answer. What no JSON number of ours holds (NaN, more digits than a float has) is read as text.
     """
     text = source
     for _ in range(_NESTED):
@@ -40,18 +42,35 @@ def lines_of(text: str) -> list[str]:
     return [line[start : start + _LINE] for line in lines for start in range(0, len(line), _LINE)]
 
 
+def document_in(text: str) -> Value:
+    """Return the value of the only JSON document within other text, None when there is none or several."""
+    documents = find_documents(text)
+    return documents[0].value if len(documents) == 1 else None
+
+
 def _parse(text: str) -> Value:
-    """Return the JSON value of `text`, or a list of its lines' values; `_ABSENT` when it is neither."""
-    try:
-        return _DECODE(text)
-    except (ValueError, RecursionError):
-        pass
-    lines = [line for line in text.splitlines() if line.strip()]
-    try:
-        rows = [_DECODE(line) for line in lines]
-    except (ValueError, RecursionError):
-        return _ABSENT
-    return rows if len(rows) > 1 and all(isinstance(row, (dict, list)) for row in rows) else _ABSENT
+    """Return the JSON value of `text`, a list of its lines' values, or `_ABSENT`."""
+    for form in (_DECODE, _lines, _literal):
+        try:
+            return form(text)
+        except (ValueError, RecursionError):
+            continue
+    return _ABSENT
+
+
+def _lines(text: str) -> Value:
+    rows = [_DECODE(line) for line in text.splitlines() if line.strip()]
+    if len(rows) < 2 or not all(isinstance(row, (dict, list)) for row in rows):
+        raise ValueError("expected several lines of JSON objects or arrays")
+    return rows
+
+
+def _literal(text: str) -> Value:
+    """Open what `str()` makes of a list or dict: many tools print that instead of JSON."""
+    match find_documents(text):
+        case [Document(form="p", value=value)]:
+            return value
+    raise ValueError("expected a Python literal")
 
 
 def _inner(value: Value) -> Value:

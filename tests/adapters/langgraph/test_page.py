@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.select import Query
+from accp_adapters.langgraph.sources import lines_of
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import ROWS
 
@@ -123,3 +124,11 @@ def test_an_offset_behind_the_end_is_refused(source: str, unit: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_every_answer_leads_on(rows: list[object], limit: int) -> None:
     assert len(list(pages(json.dumps(rows), limit))) <= max(1, len(rows))
+
+
+def test_a_selection_in_a_text_with_one_document_is_looked_for_there_before_in_the_lines() -> None:
+    text = f"All customers of the north:\n{ALL}\nThat is all.\n"
+    page = answer(text, Query(select="status=won,email", limit=2), limit=800, counter=count_o200k)
+    assert [row["email"] for row in ROWS if row["email"] in page] == ["c0@example.com", "c3@example.com"]
+    assert page.endswith("\n… rows 0-1 of 100; next: offset=2")
+    assert fetch(text, select="that is") == f"{len(lines_of(text)) - 1}: That is all.\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_adapters.langgraph.sources import lines_of, open_source
+from accp_adapters.langgraph.sources import document_in, lines_of, open_source
 
 PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
 
@@ -17,10 +17,11 @@ PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late"
         json.dumps(PEOPLE),
         json.dumps(PEOPLE, indent=2),
         "\n".join(map(json.dumps, PEOPLE)),
+        str(PEOPLE),
         json.dumps(json.dumps(PEOPLE)),
         json.dumps([{"type": "text", "text": json.dumps(PEOPLE)}]),
     ],
-    ids=["compact", "indented", "lines", "in a string", "in a text block"],
+    ids=["compact", "indented", "lines", "a Python literal", "in a string", "in a text block"],
 )
 def test_json_is_opened_however_it_was_written(source: str) -> None:
     assert open_source(source) == PEOPLE
@@ -77,3 +78,11 @@ def test_lines_keep_their_ends_and_long_ones_count_as_several() -> None:
     assert [len(line) for line in lines_of(text)] == [5, 400, 400, 101, 4]
     assert "".join(lines_of(text)) == text
     assert lines_of("") == []
+
+
+def test_the_only_document_within_a_text_is_found() -> None:
+    text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
+    assert open_source(text) == text
+    assert document_in(text) == PEOPLE
+    assert document_in(text + text) is None
+    assert document_in("prose") is None

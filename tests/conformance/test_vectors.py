@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from accp_core import DecodeError, EncodeError, Frame, parse_frame, serialize_frame
-from tests.conformance.vectors import ROOT, build_frame, build_value, exact, files, load
+from accp_core import DecodeError, EncodeError, parse_frame, serialize_frame
+from tests.conformance.vectors import ROOT, build_frame, exact, files, load
 
-MODES = {"strict": {"strict": True}, "errata": {}, "compat": {"compat": True}}
+MODES: dict[str, dict[str, Any]] = {"strict": {"strict": True}, "errata": {}, "compat": {"compat": True}}
+
+EMPTY = {"sender": "a", "intent": "req", "operation": "op"}
 
 
 def modes(vector: dict[str, Any]) -> list[str]:
@@ -73,9 +75,7 @@ def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str
 @pytest.mark.parametrize("vector", load("accp", "values"))
 def test_a_value_is_written_and_read_as_this_text(vector: dict[str, Any]) -> None:
     for kind in (float, Decimal):
-        frame = Frame(
-            sender="a", intent="req", operation="op", params={"k": build_value(vector["value"], kind)}
-        )
+        frame = build_frame({**EMPTY, "params": {"k": vector["value"]}}, kind)
         wire, ascii_wire = vector["wire"], vector.get("ascii", vector["wire"])
         assert serialize_frame(frame) == f"@a>req:op{{k:{wire}}}"
         assert serialize_frame(frame, ascii_only=True) == f"@a>req:op{{k:{ascii_wire}}}"

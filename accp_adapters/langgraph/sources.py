@@ -25,7 +25,7 @@ def open_source(source: str) -> Value:
     """Return the JSON value in `source`, or `source` itself where it is none or reading would lose something.
 
     It opens a JSON document, lines of JSON, a Python literal, JSON inside a JSON string, and the text
-    block of an MCP answer. What no JSON number of ours holds (NaN, more digits than a float has) is read as text.
+    block of an MCP answer. A number that a float does not hold (NaN, too many digits) is read as text.
     """
     text = source
     for _ in range(_NESTED):

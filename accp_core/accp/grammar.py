@@ -33,6 +33,7 @@ __all__ = [
     "HIDDEN",
     "HIDDEN_IN_ASCII",
     "INTENT",
+    "KEY",
     "LEADING_ZERO",
     "LOOKALIKE",
     "MENTION",
@@ -90,6 +91,7 @@ _INTEGER = r"-?(?:0|[1-9][0-9]*+)"
 AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]++")
 INTENT: Final = re.compile(r"[A-Za-z]++")
 NAME: Final = re.compile(r"[A-Za-z0-9_]++")
+KEY: Final = re.compile(r"([A-Za-z0-9_]++):")
 REF_KEY: Final = re.compile(r"[A-Za-z0-9_.]++")
 ATOM: Final = re.compile(rf"{_SAFE}*+(?:\\{_DELIMITER}{_SAFE}*+)*+")
 BOOLEANS: Final = {"true": True, "false": False}
@@ -146,7 +148,7 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Undo `escape`."""
-    return _ESCAPED.sub(r"\1", text)
+    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
 
 def quote(text: str, hidden: re.Pattern[str]) -> str:
@@ -162,7 +164,8 @@ def unquote(body: str) -> str:
 
     Raises: UnicodeDecodeError when the percent-encoded bytes are not UTF-8 (lone surrogates are let through).
     """
-    return _PERCENT_RUN.sub(_percent_decode, unescape(body).replace("_", " "))
+    text = unescape(body).replace("_", " ")
+    return _PERCENT_RUN.sub(_percent_decode, text) if "%" in text else text
 
 
 def escape_key(key: str) -> str:
@@ -179,8 +182,6 @@ def unescape_key(word: str) -> str:
 
     Raises: ValueError when an escape names no code point.
     """
-    if "_x" not in word:
-        return word
     return "" if word == "_x_" else _KEY_ESCAPE.sub(lambda found: chr(int(found[1], 16)), word)
 
 
@@ -191,11 +192,10 @@ def read_number(
 
     Raises: ValueError when it has more digits, written without exponent, than `limits` allow.
     """
-    mantissa, _, exponent = word.lower().partition("e")
-    digits = len(mantissa) - mantissa.count("-") - mantissa.count(".")
-    if max(digits, abs(int(exponent or 0))) > limits.digits:
-        raise ValueError(f"a number has at most {limits.digits} digits")
-    return decimal_type(word) if exponent or "." in word else int(word)
+    # A short word without exponent cannot be a long number.
+    if len(word) > limits.digits or "e" in word or "E" in word:
+        _check_digits(word, limits)
+    return int(word) if word.isdigit() or word[1:].isdigit() else decimal_type(word)
 
 
 def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> Any:
@@ -215,6 +215,13 @@ def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Li
         parse_constant=_refuse_constant,
         object_pairs_hook=_unique_members,
     )
+
+
+def _check_digits(word: str, limits: Limits) -> None:
+    mantissa, _, exponent = word.lower().partition("e")
+    digits = len(mantissa) - mantissa.count("-") - mantissa.count(".")
+    if max(digits, abs(int(exponent or 0))) > limits.digits:
+        raise ValueError(f"a number has at most {limits.digits} digits")
 
 
 def _read_finite(

@@ -174,14 +174,18 @@ def parse_param(text: str, position: int, reading: Reading) -> tuple[int, tuple[
 
 def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
     """Read a key and its colon; one that was escaped without need becomes a `literal`."""
-    end, word = parse_word(text, position, grammar.NAME, "a key")
+    found = grammar.KEY.match(text, position)
+    if not found:
+        end, _ = parse_word(text, position, grammar.NAME, "a key")
+        raise refusal(text, end, "expected ':'")
+    word = found[1]
+    if "_x" not in word:
+        return found.end(), word
     try:
         key = grammar.unescape_key(word)
     except ValueError:
         raise refusal(text, position, "no such code point in the key") from None
-    if key != word and grammar.escape_key(key) == key:
-        key = literal(key)
-    return parse_mark(text, end, ":"), key
+    return found.end(), literal(key) if key != word and grammar.escape_key(key) == key else key
 
 
 # value = typed-literal / array / map / ref / null
@@ -279,14 +283,15 @@ def parse_map(
 def parse_atom(text: str, position: int, level: int, reading: Reading) -> tuple[int, Value]:
     """Read up to the next unescaped delimiter, and type what was read (section 3.1.1)."""
     end, word = parse_text(text, position)
-    if word.startswith('"'):
+    first = word[0]
+    if first == '"':
         return parse_quoted(text, position)
-    if word.startswith("="):
+    if first == "=":
         return parse_json(text, position, reading)
     if "\\" in word:
         # What needed an escape is a string, whatever it looks like without it.
         return end, grammar.unescape(word)
-    if grammar.NUMBER.fullmatch(word):
+    if first in "-0123456789" and grammar.NUMBER.fullmatch(word):
         return end, read_number(text, position, word, reading)
     return end, grammar.BOOLEANS.get(word, word)
 

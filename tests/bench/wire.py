@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from accp_core import Frame, parse_frame, serialize_frame
+from accp_core.accp.vocabulary import ENVELOPE_FIELDS
 
 FRAMES = {
     "findings, 104 characters": (
@@ -35,13 +36,13 @@ class Row(NamedTuple):
 
 def twin(frame: Frame) -> dict[str, object]:
     """Return the frame as the object that somebody without ACCP would send."""
-    envelope = frame.envelope
+    fields = {short: getattr(frame.envelope, name) for name, short in ENVELOPE_FIELDS.items()}
     return {
         "sender": frame.sender,
         "intent": frame.intent.value,
         "operation": frame.operation,
         "params": frame.params,
-        "envelope": {"mid": envelope.msg_id, "seq": envelope.sequence, "ts": envelope.timestamp},
+        "envelope": {short: value for short, value in fields.items() if value is not None},
     }
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-# ACCP section 3.1, verbatim but for the prose of "safe-char = VCHAR except delimiter", which is a pattern below.
+# ACCP section 3.1, verbatim but for "safe-char = VCHAR except delimiter", which is prose and a pattern below.
 ABNF = r"""
 frame       = header body [metadata]
 header      = "@" agent-id ">" intent

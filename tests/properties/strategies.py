@@ -1,5 +1,6 @@
 """What hypothesis draws: one strategy for each core type, and texts that are frames or nearly."""
 
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -39,9 +40,7 @@ strings = (st.text(characters, max_size=8) | lookalikes).filter(lambda text: not
 
 def joins(text: str) -> bool:
     """Return whether two surrogates in `text` would become one character in JSON."""
-    return any(
-        "\ud800" <= high < "\udc00" <= low < "\ue000" for high, low in zip(text, text[1:], strict=False)
-    )
+    return any("\ud800" <= high < "\udc00" <= low < "\ue000" for high, low in pairwise(text))
 
 
 def names(alphabet: str) -> st.SearchStrategy[str]:

@@ -16,18 +16,16 @@ from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.select import Query
 from accp_core.errors import ProtocolError
+from accp_core.view.notation import LEGEND
 
-__all__ = ["FETCH_NAME", "LEGEND", "fetch_tool"]
+__all__ = ["FETCH_NAME", "fetch_tool"]
 
 FETCH_NAME: Final = "accp_fetch"
 """The tool's name; results of this tool are never rewritten."""
 
-LEGEND: Final = ""
-"""How to read a view, one line; empty while the notation needs none."""
-
 _DESCRIPTION: Final = (
-    'Open a $cold reference from a tool result. select: "col,col", "col=value", a path "a.b", '
-    "or words to find in text; offset, limit: rows or lines."
+    "Opens $cold references. select `col,col`, `col=value`, path `a.b` or words; "
+    "offset, limit in rows or lines."
 )
 
 # Written by hand: a schema made from the signature spells every default out and costs half as much again.
@@ -72,7 +70,8 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
         accp_fetch,
         coroutine=aaccp_fetch,
         name=FETCH_NAME,
-        description=f"{_DESCRIPTION} {LEGEND}".strip(),
+        # The legend stands here and in no system prompt, whose change would break the provider's cache.
+        description=f"{_DESCRIPTION} {LEGEND}",
         args_schema=_PARAMETERS,
         handle_tool_error=True,
     )

@@ -41,7 +41,7 @@ class Policy:
     inline_limit: int | None = 4_000
     """A result whose view takes more is previewed and kept whole in the cold tier; None: nothing ever is."""
     preview_limit: int = 1_000
-    """What a preview may take."""
+    """What a preview may take, at least 60: it names the reference and says how to go on."""
     batch_limit: int = 16_000
     """What the results of one model turn (parallel tool calls) may take together, previews included."""
     fetch_limit: int = 4_000
@@ -56,11 +56,12 @@ class Policy:
     """Minutes until a LangGraph store may forget a text. None: never, which time travel needs."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that are not positive (ValueError)."""
-        for name in ("inline_limit", "preview_limit", "batch_limit", "fetch_limit"):
+        """Refuse limits that leave no room for anything (ValueError)."""
+        least = {"inline_limit": 1, "preview_limit": SMALLEST_PREVIEW, "batch_limit": 1, "fetch_limit": 1}
+        for name, tokens in least.items():
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"expected {name} to be at least 1 token, found {value!r}")
+            if value is not None and value < tokens:
+                raise ValueError(f"expected {name} to be at least {tokens}, found {value!r}")
 
     @classmethod
     def draft(cls) -> Policy:

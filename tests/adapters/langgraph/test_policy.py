@@ -34,7 +34,10 @@ def test_the_draft_has_the_budgets_of_the_draft() -> None:
     assert draft.previews
 
 
-@pytest.mark.parametrize("name", ["inline_limit", "preview_limit", "batch_limit", "fetch_limit"])
-def test_a_limit_below_one_is_refused_by_name(name: str) -> None:
-    with pytest.raises(ValueError, match=f"expected {name} to be at least 1 token, found 0"):
-        Policy(**{name: 0})
+@pytest.mark.parametrize(
+    ("name", "least"), [("inline_limit", 1), ("preview_limit", 60), ("batch_limit", 1), ("fetch_limit", 1)]
+)
+def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: int) -> None:
+    Policy(**{name: least})
+    with pytest.raises(ValueError, match=f"expected {name} to be at least {least}, found {least - 1}"):
+        Policy(**{name: least - 1})

@@ -7,15 +7,40 @@ keys come in contradictory orders make no table.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from accp_core.packing.defaults import common_value
-from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Mark, Table, bare, like
+from accp_core.packing.tree import (
+    ABSENT,
+    PRESENT,
+    Alias,
+    Anchor,
+    Column,
+    Constant,
+    Lists,
+    Mark,
+    Table,
+    bare,
+    like,
+)
 
-__all__ = ["cell_count", "has_cells", "pack_column", "pack_list", "pack_table", "unpack_column", "unpack_table"]
+__all__ = [
+    "cell_count",
+    "has_cells",
+    "pack_column",
+    "pack_list",
+    "pack_table",
+    "unpack_column",
+    "unpack_table",
+]
+
+_STRUCTURED: Final = frozenset((dict, list, Anchor, Alias))
 
 
 def pack_list(items: list[object]) -> Table | Lists | None:
     """Return the members of an array as a table, or as pooled lists; None where they are neither."""
+    if len(items) < 2 or type(items[0]) not in _STRUCTURED:
+        return None
     kinds = {type(bare(item)) for item in items}
     if dict in kinds and kinds <= {dict, Alias}:
         table = pack_table(items)
@@ -28,6 +53,8 @@ def pack_list(items: list[object]) -> Table | Lists | None:
 
 def pack_table(items: list[object]) -> Table | None:
     """Return the maps among `items` as a table, None where there are fewer than two or their shapes differ."""
+    if len(items) < 2:
+        return None
     maps = [item for item in map(bare, items) if type(item) is dict]
     if len(maps) < 2:
         return None
@@ -67,7 +94,9 @@ def _pack_lists(values: list[object]) -> Lists | None:
     members = pack_list(pool)
     if members is None:
         return None
-    return Lists([like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members)
+    return Lists(
+        [like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members
+    )
 
 
 def _slots(items: list[object], kind: type) -> list[object] | None:

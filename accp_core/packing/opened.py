@@ -7,51 +7,41 @@ of their tokens. `pack_opened` and `unpack_opened` are inverse.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 from accp_core.packing.tree import Opened
 
-__all__ = ["STYLES", "Style", "open_json", "pack_opened", "unpack_opened", "write_json"]
+__all__ = ["STYLES", "open_json", "pack_opened", "unpack_opened", "write_json"]
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a JSON text is written: the arguments of `json.dumps` that rebuild it."""
-
-    separators: tuple[str, str] | None
-    indent: int | str | None
-    ensure_ascii: bool
-
-    def write(self, value: object) -> str:
-        """Return `value` as JSON text in this style."""
-        return json.dumps(
-            value, ensure_ascii=self.ensure_ascii, indent=self.indent, separators=self.separators
-        )
+def _refuse(constant: str) -> object:
+    raise ValueError(f"expected a JSON number, got {constant!r}")
 
 
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
 _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "": (None, None),  # json.dumps: ", " and ": "
     "0": ((",", ":"), None),  # compact: JSON.stringify
-    "1": (None, 1),
-    "2": (None, 2),
-    "3": (None, 3),
-    "4": (None, 4),
-    "t": (None, "\t"),
+    "1": ((",", ": "), 1),
+    "2": ((",", ": "), 2),
+    "3": ((",", ": "), 3),
+    "4": ((",", ": "), 4),
+    "t": ((",", ": "), "\t"),
 }
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((Opened, dict, list))
-STYLES: Final[dict[str, Style]] = {
-    code + suffix: Style(separators, indent, ensure_ascii)
+STYLES: Final[dict[str, Callable[[object], str]]] = {
+    code + suffix: json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators).encode
     for code, (separators, indent) in _LAYOUTS.items()
     for suffix, ensure_ascii in (("", True), ("u", False))
 }
-"""Code to style: a digit for the indentation (0: no blanks at all, none: one line with blanks), `u` for raw Unicode."""
+"""Code to writer: a digit for the indentation (0: no blanks at all, none: one line with blanks), `u` for raw Unicode."""
 
 
 def write_json(value: object, style: str) -> str:
     """Return `value` as JSON text in the style of that code."""
-    return STYLES[style].write(value)
+    return STYLES[style](value)
 
 
 def open_json(text: str) -> tuple[object, str] | None:
@@ -60,7 +50,7 @@ def open_json(text: str) -> tuple[object, str] | None:
     Duplicate keys, numbers written unusually (`1.50`, `1E5`), NaN and documents nested too deeply are not opened.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = _DECODER.decode(text)
         for style in _likely_styles(text):
             if write_json(value, style) == text:
                 return value, style
@@ -74,7 +64,9 @@ def pack_opened(value: object) -> object:
     if type(value) is str:
         return _pack_string(value)
     if type(value) is dict:
-        return {name: pack_opened(member) if type(member) in _PACKED else member for name, member in value.items()}
+        return {
+            name: pack_opened(member) if type(member) in _PACKED else member for name, member in value.items()
+        }
     if type(value) is list:
         return [pack_opened(member) if type(member) in _PACKED else member for member in value]
     return value
@@ -85,7 +77,10 @@ def unpack_opened(value: object) -> object:
     if type(value) is Opened:
         return write_json(unpack_opened(value.value), value.style)
     if type(value) is dict:
-        return {name: unpack_opened(member) if type(member) in _UNPACKED else member for name, member in value.items()}
+        return {
+            name: unpack_opened(member) if type(member) in _UNPACKED else member
+            for name, member in value.items()
+        }
     if type(value) is list:
         return [unpack_opened(member) if type(member) in _UNPACKED else member for member in value]
     return value
@@ -111,7 +106,3 @@ def _likely_styles(text: str) -> tuple[str, ...]:
         indented = text[2:40]
         codes = (str(len(indented) - len(indented.lstrip(" "))),)
     return tuple(code + suffix for code in codes if code + suffix in STYLES)
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(f"expected a JSON number, got {constant!r}")

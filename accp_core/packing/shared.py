@@ -89,7 +89,9 @@ class _Graph:
         """Return the strings and nodes that are to stand once."""
         # Members of equal containers count once: where the container is an alias, they do not stand again.
         children = [child for node in self.distinct.values() for child in node.children]
-        strings = Counter([child for child in children if type(child) is str and len(child) >= SHORTEST_STRING])
+        strings = Counter(
+            [child for child in children if type(child) is str and len(child) >= SHORTEST_STRING]
+        )
         trees = Counter([child for child in children if type(child) is _Node])
         shared: set[Hashable] = {text for text, uses in strings.items() if uses > 1 and worth(text, uses)}
         shared.update(node for node, uses in trees.items() if uses > 1 and node.size() >= SHORTEST_TREE)
@@ -121,7 +123,8 @@ class _Replacement:
     def _members(self, value: object) -> object:
         if type(value) is dict:
             return {
-                name: self.of(member) if type(member) in _SHAREABLE else member for name, member in value.items()
+                name: self.of(member) if type(member) in _SHAREABLE else member
+                for name, member in value.items()
             }
         if type(value) is list:
             return [self.of(member) if type(member) in _SHAREABLE else member for member in value]
@@ -138,55 +141,61 @@ def unpack_shared(value: object, *, limit: int = 5_000_000) -> object:
     Raises:
         ValueError: an alias has no anchor, an anchor has two, stands in itself, or the copies pass `limit`.
     """
-    resolution = _Resolution(limit)
-    resolution.collect(value)
-    return resolution.of(value)
+    return _Resolution(value, limit).of(value)
 
 
 class _Resolution:
-    """Anchors by number, each resolved once."""
+    """One walk in reading order; an anchor behind one of its aliases is looked up in all of the tree."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, tree: object, limit: int) -> None:
+        self.tree = tree
         self.left = limit
-        self.anchors: dict[int, object] = {}
+        self.anchors: dict[int, Anchor] = {}
         self.resolved: dict[int, object] = {}
         self.open: set[int] = set()
 
-    def collect(self, value: object) -> None:
-        if type(value) is Anchor:
-            if value.number in self.anchors:
-                raise ValueError(f"expected one anchor &{value.number}, found another")
-            self.anchors[value.number] = value.value
-            self.collect(value.value)
-        elif type(value) is dict or type(value) is list:
-            for member in value.values() if type(value) is dict else value:
-                if type(member) in _NODES:
-                    self.collect(member)
-        elif type(value) is Opened:
-            self.collect(value.value)
-
     def of(self, value: object) -> object:
         """Return `value` with plain values in the place of anchors and aliases."""
-        if type(value) is Anchor:
-            return self._anchored(value.number)
-        if type(value) is Alias:
-            return self._copied(self._anchored(value.number))
         if type(value) is dict:
-            return {name: self.of(member) if type(member) in _NODES else member for name, member in value.items()}
+            return {
+                name: self.of(member) if type(member) in _NODES else member for name, member in value.items()
+            }
         if type(value) is list:
             return [self.of(member) if type(member) in _NODES else member for member in value]
+        if type(value) is Alias:
+            return self._copied(self._found(value.number))
+        if type(value) is Anchor:
+            return self._anchored(value)
         if type(value) is Opened:
             return Opened(self.of(value.value), value.style)
         return value
 
-    def _anchored(self, number: int) -> object:
+    def _anchored(self, anchor: Anchor) -> object:
+        if self.anchors.setdefault(anchor.number, anchor) is not anchor:
+            raise ValueError(f"expected one anchor &{anchor.number}, found another")
+        if anchor.number not in self.resolved:
+            if anchor.number in self.open:
+                raise ValueError(f"expected *{anchor.number} outside of its own anchor")
+            self.open.add(anchor.number)
+            self.resolved[anchor.number] = self.of(anchor.value)
+        return self.resolved[anchor.number]
+
+    def _found(self, number: int) -> object:
         if number not in self.resolved:
-            if number not in self.anchors or number in self.open:
-                raise ValueError(f"expected an anchor &{number} outside itself, found none")
-            self.open.add(number)
-            self.resolved[number] = self.of(self.anchors[number])
-            self.open.discard(number)
+            if number not in self.anchors:
+                self._collect(self.tree)
+            if number not in self.anchors:
+                raise ValueError(f"expected an anchor &{number} for *{number}, found none")
+            return self._anchored(self.anchors[number])
         return self.resolved[number]
+
+    def _collect(self, value: object) -> None:
+        if type(value) is Anchor:
+            self.anchors.setdefault(value.number, value)
+        inner = value.value if type(value) is Anchor or type(value) is Opened else value
+        for member in inner.values() if type(inner) is dict else inner if type(inner) is list else ():
+            if type(member) in _NODES:
+                self._collect(member)
 
     def _copied(self, value: object) -> object:
         # A copy, so that a change to one place does not show in another.

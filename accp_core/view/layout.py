@@ -24,7 +24,9 @@ AS_IS: Final = "as-is"
 
 _SHORTEST: Final = 16
 """Characters of a document within other text; a shorter one has nothing to gain."""
-_START: Final = re.compile(r'[\[{](?=\s*["\[{0-9tfn-])')
+# A document inside a text has lines of its own, or follows a colon; code and quotations are left as they are.
+_START: Final = re.compile(r'(?:^[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
+_END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder()
 _SEGMENT: Final = re.compile(r"t([0-9]+)|([jlp])([0-9t]?u?):([0-9]+)")
 
@@ -112,20 +114,28 @@ def _embedded(source: str) -> Iterator[Document]:
     """Find the documents inside other text, reading no character more than a few times."""
     at, budget = 0, 4 * len(source)
     while budget > 0 and (start := _START.search(source, at)):
-        at = start.start()
+        at = start.start(1)
         try:
             _, end = _DECODER.raw_decode(source, at)
         except ValueError as error:
-            budget -= getattr(error, "pos", len(source)) - at + 1
+            budget -= getattr(error, "pos", len(source)) - at
             at += 1
             continue
         except RecursionError:
             return
         budget -= end - at
-        document = open_json(source[at:end]) if end - at >= _SHORTEST else None
+        document = _standing_alone(source, at, end)
         if document is not None:
-            yield Document(at, end, document[0], f"j{document[1]}")
+            yield document
         at = end
+
+
+def _standing_alone(source: str, start: int, end: int) -> Document | None:
+    written = source[start:end]
+    if len(written) < _SHORTEST or "{" not in written or _END.match(source, end) is None:
+        return None
+    opened = open_json(written)
+    return Document(start, end, opened[0], f"j{opened[1]}") if opened else None
 
 
 def write_layout(segments: list[Segment]) -> str:
@@ -148,15 +158,21 @@ def restore(text: str, layout: str) -> str:
     for word in layout.split(" "):
         segment = _SEGMENT.fullmatch(word)
         if segment is None or segment[3] not in (None, *STYLES):
-            raise DecodeError(f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at)
+            raise DecodeError(
+                f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at
+            )
         length = int(segment[1] or segment[4])
         if at + length > len(text):
-            raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
+            raise DecodeError(
+                f"expected {length} characters for {word!r}", code="E1001", text=text, position=at
+            )
         part = text[at : at + length]
         parts.append(part if segment[2] is None else _WRITERS[segment[2]](read(part), segment[3]))
         at += length
     if at != len(text):
-        raise DecodeError(f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at)
+        raise DecodeError(
+            f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at
+        )
     return "".join(parts)
 
 

@@ -29,7 +29,7 @@ class Lines:
         Raises:
             DecodeError: E1001, the text ends here, or in a block.
         """
-        if not self:
+        if self.number >= len(self.all):
             self.fail("expected another line, the text ends", 0)
         line = self.all[self.number]
         self.number += 1

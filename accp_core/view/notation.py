@@ -28,8 +28,10 @@ Nothing in a line is indented: a blank at the start of a line costs a token and 
 
 from __future__ import annotations
 
-import json
+import functools
 import re
+from collections.abc import Callable
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
 __all__ = [
@@ -63,15 +65,12 @@ class Plain:
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
         """`stops` end a string of this place, `first` may not begin it; `comma`: a comma and a blank end it."""
-        rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*'
+        rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
         signs = r'"(?!"")' + (r"|,(?! |$)" if comma else "")
-        text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*(?<! )$"
-        self._one: Final = re.compile(text, re.MULTILINE)
+        text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
+        self.fits: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
+        """Says of one string, by something true, that it may stand plain."""
         self._other: Final = re.compile(rf"^(?!{text})", re.MULTILINE)
-
-    def fits(self, text: str) -> bool:
-        """Tell whether `text` may stand plain."""
-        return self._one.fullmatch(text) is not None
 
     def fit(self, texts: list[str]) -> bool:
         """Tell whether all of `texts` may stand plain; faster than asking for each."""
@@ -92,7 +91,9 @@ NESTED_CELL: Final = Plain(r";\[\]{}", comma=True)
 INLINE: Final = Plain(r",;\[\]{}", first=":")
 """A member of an array or a map in one line."""
 
-_BARE_KEY: Final = re.compile(r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*')
+_BARE_KEY: Final = re.compile(
+    r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
+)
 
 
 def bare_key(text: str) -> bool:
@@ -100,6 +101,7 @@ def bare_key(text: str) -> bool:
     return _BARE_KEY.fullmatch(text) is not None
 
 
+@functools.lru_cache(maxsize=4096)
 def write_key(key: str) -> str:
     """Return a key as it stands in a pair or a header."""
     return key if bare_key(key) else quote(key)
@@ -107,12 +109,13 @@ def write_key(key: str) -> str:
 
 def quote(text: str) -> str:
     """Return `text` as a JSON string: raw Unicode, unless a lone surrogate is in it, which no UTF-8 text can carry."""
-    written = json.dumps(text, ensure_ascii=False)
-    return written if is_encodable(written) else json.dumps(text)
+    return encode_basestring(text) if is_encodable(text) else encode_basestring_ascii(text)
 
 
 def is_encodable(text: str) -> bool:
     """Tell whether `text` can be written as UTF-8."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,9 +1,49 @@
-"""STUB of the first hour."""
+"""What of a result too big to show is shown: enough to take the next step, and the reference to the rest.
+
+The view is cut into lines, long lines into pieces. What the request names, identifiers, numbers, dates and names
+that stand nowhere else, the beginning and the end weigh most; a row brings the header of its table with it.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
 from accp_core.ports import TokenCounter
-from accp_core.view.render import Options
+from accp_core.view.notation import RAW
+from accp_core.view.render import DEFAULT_OPTIONS, Options
+from accp_core.view.text import render_text
+
+__all__ = ["preview"]
+
+_PIECE: Final = 240
+"""Characters; longer lines are cut between words."""
+_CUT: Final = re.compile(rf".{{1,{_PIECE}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{_PIECE}}}")
+_CHARACTERS_PER_TOKEN: Final = 3.2
+_GAP: Final = "…"
+_EDGE: Final = 4
+"""Pieces at either end that are worth more for standing there."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
+_FACT: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|^[A-Z]")
+_TABLE: Final = re.compile(r"(?:.* )?(?:&[0-9]+ |!json[0-9t]?u? )*[\[{]([0-9]+)[\]}](?: |:$)")
+_OPEN: Final = ("{", "[{")
+_CLOSE: Final = ("}", "}]")
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A line or a part of one."""
+
+    text: str
+    line: int
+    parent: int | None
+    """The piece that must be shown with this one: the header of its table, the key of its map."""
+    score: float = 0.0
 
 
 def preview(
@@ -15,8 +55,120 @@ def preview(
     request: str = "",
     options: Options | None = None,
 ) -> str:
-    """Return at most `limit` tokens of `source` from which a next step is possible, and the reference `ref` to the rest.
+    """Return at most `limit` tokens of a tool result from which a next step is possible.
 
-    `request` is what the reader is working on (the user's words and the call's arguments); it ranks what stays.
+    `ref` names where the whole is kept, for example `$cold.1f2e3d4c`; `request` is what the reader is working on
+    (the user's words, the arguments of the call), it ranks what stays. A result that fits is returned whole.
+    The same arguments give the same text.
+
+    Raises:
+        ValueError: `limit` leaves no room even for the reference.
     """
-    return f"{source[: limit * 2]}\n… the rest is intact under {ref}"
+    view = render_text(source, counter=counter, options=options)
+    if view.tokens_after <= limit:
+        return view.text
+    # What stands in a gap cannot be referred to.
+    apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, shared=False))
+    pieces = list(_pieces(apart.text))
+    _rate(pieces, request)
+    ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
+    room = float(limit)
+    while True:
+        shown = _choose(pieces, ranked, room * _CHARACTERS_PER_TOKEN)
+        text = _write(pieces, shown, ref)
+        tokens = counter(text)
+        if tokens <= limit:
+            return text
+        if not shown:
+            raise ValueError(
+                f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}"
+            )
+        room = min(room * limit / tokens, room - 8) if room > 16 else 0.0
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """Cut a view into pieces, each with the piece that it belongs below."""
+    parents: list[tuple[int, int | None]] = []
+    number, in_block = 0, False
+    for line_number, line in enumerate(text.split("\n")):
+        while parents and parents[-1][1] == 0:
+            parents.pop()
+        parent = parents[-1][0] if parents else None
+        first = number
+        for cut in _CUT.findall(line) if len(line) > _PIECE else (line,):
+            yield _Piece(cut, line_number, parent)
+            number += 1
+        if line == RAW and in_block:
+            in_block = False
+        elif not in_block:
+            in_block = RAW in line
+            _nest(parents, line, first)
+
+
+def _nest(parents: list[tuple[int, int | None]], line: str, piece: int) -> None:
+    """Note what `line` opens or closes: a map by its brackets, a table by the number of its rows."""
+    if line in _CLOSE:
+        if parents:
+            parents.pop()
+        return
+    if parents and (rows := parents[-1][1]) is not None:
+        parents[-1] = (parents[-1][0], rows - 1)
+    if line.endswith(_OPEN):
+        parents.append((piece, None))
+    elif table := _TABLE.match(line):
+        parents.append((piece, int(table[1])))
+
+
+def _rate(pieces: list[_Piece], request: str) -> None:
+    """Give each piece its score: rare words of the request, rare facts, and a place at either end."""
+    words = [set(_WORD.findall(piece.text)) for piece in pieces]
+    places = Counter(word for each in words for word in each)
+    wanted = {word.casefold() for word in _WORD.findall(request) if len(word) > 2}
+    for number, piece in enumerate(pieces):
+        facts = sum(1 / places[word] for word in words[number] if _FACT.search(word))
+        asked = sum(_rarity(places[word], len(pieces)) for word in words[number] if word.casefold() in wanted)
+        edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
+        piece.score = (2 * asked + min(facts, 6.0) + 2 * edge) / math.sqrt(len(piece.text) + 20)
+
+
+def _rarity(places: int, pieces: int) -> float:
+    return math.log(1 + pieces / places)
+
+
+def _choose(pieces: list[_Piece], ranked: Iterable[int], characters: float) -> set[int]:
+    """Return the pieces of the highest score that fit, with those they belong below."""
+    shown: set[int] = set()
+    # The line with the reference, which `_write` puts first.
+    left = characters - 120
+    for number in ranked:
+        family = [each for each in _with_parents(pieces, number) if each not in shown]
+        cost = sum(len(pieces[each].text) + 4 for each in family)
+        if cost <= left:
+            shown.update(family)
+            left -= cost
+        elif left < 40:
+            break
+    return shown
+
+
+def _with_parents(pieces: list[_Piece], number: int) -> Iterator[int]:
+    current: int | None = number
+    while current is not None:
+        yield current
+        current = pieces[current].parent
+
+
+def _write(pieces: list[_Piece], shown: set[int], ref: str) -> str:
+    """Return the pieces in order, a sign for each gap, and first what this is and where the rest is."""
+    lines = pieces[-1].line + 1
+    parts = [f"[preview of {lines} lines, {_GAP} marks gaps; the whole is intact: accp_fetch {ref}]"]
+    last = -1
+    for number in sorted(shown):
+        gap = number != last + 1
+        same_line = last >= 0 and pieces[number].line == pieces[last].line
+        if same_line:
+            parts[-1] += f" {_GAP} {pieces[number].text}" if gap else pieces[number].text
+        else:
+            parts += [_GAP, pieces[number].text] if gap else [pieces[number].text]
+        last = number
+    return "\n".join(parts if last == len(pieces) - 1 else [*parts, _GAP])

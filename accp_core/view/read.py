@@ -20,6 +20,14 @@ __all__ = ["MAX_READ_DEPTH", "read"]
 MAX_READ_DEPTH: Final = 200
 """Values within each other; `render` stops far below."""
 
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"expected a JSON number, got {constant!r}")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+_PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
+_PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _REFERENCE: Final = re.compile("[&*][0-9]")
 _OPENED: Final = re.compile(r"!json([0-9t]?u?) ")
@@ -32,7 +40,7 @@ def read(text: str) -> object:
         DecodeError: E1001, `text` is no view; nothing of it is returned.
     """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         pass
     try:
@@ -44,10 +52,6 @@ def read(text: str) -> object:
         raise
     except (ValueError, RecursionError) as error:
         raise DecodeError(str(error), code="E1001", text=text, position=len(text)) from error
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(f"expected a JSON number, got {constant!r}")
 
 
 class _Reader:
@@ -70,14 +74,18 @@ class _Reader:
     def pairs(self, end: str | None) -> dict[str, object]:
         """Return the map whose pairs stand on the next lines, up to a line `end`, or to the end of the text."""
         members: dict[str, object] = {}
-        while self.lines if end is None else True:
+        while end is not None or self.lines.number < len(self.lines.all):
             line = self.lines.take()
             if line == end:
                 break
-            key, at = self.rows.key(line, 0)
+            key, _, rest = line.partition(" ")
+            at = len(key) + 1
+            if not rest or key[:1] in ("", '"'):
+                key, at = self.rows.key(line, 0)
+                rest = line[at:]
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", 0)
-            members[key] = self.value(line, at)
+            members[key] = self.value(line, at) if rest[:1] in _STARTS else self._plain(line, at, len(line))
         return members
 
     def value(self, line: str, at: int) -> object:
@@ -170,10 +178,15 @@ class _Reader:
         members: dict[str, object] = {}
         at += 1
         while not line.startswith("}", at):
-            key, at = self.rows.key(line, at)
+            pair = _PLAIN_PAIR.match(line, at)
+            if pair is not None:
+                key, value, at = pair[1], read_plain(pair[2]), pair.end(2)
+            else:
+                key, at = self.rows.key(line, at)
+                value, at = self.inline(line, at, INLINE_END)
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
-            members[key], at = self.inline(line, at, INLINE_END)
+            members[key] = value
             at = self._next_member(line, at, "}")
         return members, at + 1
 
@@ -183,7 +196,11 @@ class _Reader:
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):
-            item, at = self.inline(line, at, INLINE_END)
+            plain = _PLAIN_ITEM.match(line, at)
+            if plain is not None:
+                item, at = read_plain(plain[0]), plain.end()
+            else:
+                item, at = self.inline(line, at, INLINE_END)
             items.append(item)
             at = self._next_member(line, at, "]")
         return items, at + 1

@@ -12,7 +12,16 @@ from accp_core.packing.columns import unpack_column
 from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Table
 from accp_core.view.lines import Lines
 from accp_core.view.notation import ABSENT_CELL
-from accp_core.view.scan import CELL_END, CONSTANT_END, END_OF_LINE, NESTED_END, WORD_END, Quoted, read_cell, read_column
+from accp_core.view.scan import (
+    CELL_END,
+    CONSTANT_END,
+    END_OF_LINE,
+    NESTED_END,
+    WORD_END,
+    Quoted,
+    read_cell,
+    read_column,
+)
 
 __all__ = ["RowReader"]
 
@@ -23,7 +32,9 @@ _KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
 _ROW_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
 _ROW_ALIAS: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|; |[\]}])")
 _CELL_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
-_STARTS: Final = frozenset('"{[&*!')
+# A cell that is no plain text, or none at all: a blank too many.
+_SPECIAL: Final = re.compile(r'(?:^|(?<= ))(?:["\[{&*! ]|$)')
+_STARTS: Final = frozenset(("", *'"{[&*!'))
 
 
 @dataclass(slots=True)
@@ -105,9 +116,29 @@ class RowReader:
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
         keys: list[str] | None = [] if keyed else None
+        flat = type(header) is _Shape and header.leaves and not any([leaf.bracket for leaf in header.leaves])
         for _ in range(count):
-            self._row(header, self.lines.take(), keys)
+            row = self.lines.take()
+            if flat and _SPECIAL.search(row) is None:
+                self._plain_row(header, row, keys)
+            else:
+                self._row(header, row, keys)
         return self._unpacked(header, keys)
+
+    def _plain_row(self, header: _Shape, row: str, keys: list[str] | None) -> None:
+        """Read a row whose key and cells are all plain."""
+        rest = row
+        if keys is not None:
+            key, _, rest = rest.partition(" ")
+            keys.append(key)
+        for leaf in header.leaves[:-1]:
+            cell, _, rest = rest.partition(leaf.separator)
+            leaf.cells.append(cell)
+        if not rest:
+            self.lines.fail(f"expected {len(header.leaves)} cells", len(row))
+        header.leaves[-1].cells.append(rest)
+        header.rows += 1
+        header.slots.append(PRESENT)
 
     def array(self, line: str, at: int) -> tuple[list[object], int]:
         """Return the table after `[:` within a line, and where it ends."""
@@ -235,8 +266,14 @@ class RowReader:
                 leaf.cells.append(line[at:end])
                 at = end + len(separator)
             else:
-                at = self._expect(line, self.cell(leaf, line, at, WORD_END if separator == " " else CELL_END), separator)
-        return self.cell(header.leaves[-1], line, at, NESTED_END if nested else END_OF_LINE)
+                at = self._expect(
+                    line, self.cell(leaf, line, at, WORD_END if separator == " " else CELL_END), separator
+                )
+        leaf = header.leaves[-1]
+        if nested or leaf.bracket or line[at : at + 1] in _STARTS:
+            return self.cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
+        leaf.cells.append(line[at:])
+        return len(line)
 
     def cell(self, leaf: _Leaf, line: str, at: int, end: re.Pattern[str]) -> int:
         """Read one cell; return where it ends."""

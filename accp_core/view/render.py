@@ -20,6 +20,7 @@ __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "compact_json", "render"]
 MAX_DEPTH: Final = 50
 """Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, bool, type(None), dict, list))
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _HOLDS_JSON: Final = re.compile(r'"[\[{]')
 
 
@@ -83,7 +84,7 @@ def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
     Counting is the larger part of rendering, and the baseline is often twice as long as the view.
     """
     tokens = counter(view)
-    part = text.rfind('"', 0, len(view) * 5 // 4) + 1
+    part = text.rfind('"', 0, len(view) * 4 // 3) + 1
     # Words do not reach across a quote, so the cut behind one adds hardly a token to the count of the part.
     return (len(view) < part < len(text) and counter(text[:part]) > tokens + 8) or counter(text) > tokens
 
@@ -95,9 +96,11 @@ def compact_json(value: object) -> str:
         EncodeError: E1004, the value cannot be written as JSON.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(f"expected a JSON value, got one that cannot be written: {error}", code="E1004") from error
+        raise EncodeError(
+            f"expected a JSON value, got one that cannot be written: {error}", code="E1004"
+        ) from error
     return text if is_encodable(text) else json.dumps(value, separators=(",", ":"))
 
 

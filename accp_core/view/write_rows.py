@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.packing.columns import has_cells
-from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Opened, Table, bare
+from accp_core.packing.tree import (
+    ABSENT,
+    PRESENT,
+    Alias,
+    Anchor,
+    Column,
+    Constant,
+    Lists,
+    Opened,
+    Table,
+    bare,
+)
 from accp_core.view.notation import (
     ABSENT_CELL, CELL, INLINE, LINE, NESTED_CELL, NESTED_LAST, NESTED_WORD, WORD, Plain, quote, write_key,
 )  # fmt: skip
@@ -74,7 +85,9 @@ class RowWriter:
             return f"{{{' '.join(heads)}}}", cells
         if type(column) is Table:
             header, rows = self.rows(column, nested=True)
-            return f"?{{{header}}}", [_Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
+            return f"?{{{header}}}", [
+                _Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")
+            ]
         assert type(column) is list
         texts, separator = self.cells(column, nested=nested, last=last)
         return "," if separator == ", " else "", [_Cells(texts, separator)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from typing import Any
+from importlib import metadata
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -35,12 +37,29 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="accp",
     cls=_Commands,
-    help="The fewest tokens a team of AI agents can exchange without losing anything.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"accp {metadata.version('accp-middleware')}")
+        raise typer.Exit
+
+
+@app.callback()
+def accp(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """The fewest tokens a team of AI agents can exchange without losing anything."""
+
+
 app.command()(view)
 app.command()(replay)
 app.command()(demo)
@@ -49,6 +68,7 @@ app.add_typer(frame, name="frame")
 
 def main() -> None:
     """Run the command of `sys.argv`; the entry point of the package."""
-    if hasattr(sys.stderr, "reconfigure"):
-        sys.stderr.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -10,9 +10,7 @@ __all__ = ["ExtraMissing", "InputRefused", "place", "refusal"]
 class InputRefused(Exception):
     """The input is malformed; the command ends with exit code 1 and this text on standard error."""
 
-    def __init__(
-        self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = "E1001"
-    ) -> None:
+    def __init__(self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = "E1001") -> None:
         super().__init__(f"{path}:{line}:{column}: {code}: {reason}")
         self.reason = reason
         self.path = path

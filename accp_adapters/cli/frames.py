@@ -118,9 +118,7 @@ def _value_from_json(value: Any) -> Any:
         return REMOVED
     if isinstance(value, dict):
         return (
-            Ref(value[_REF])
-            if value.keys() == {_REF}
-            else {key: _value_from_json(item) for key, item in value.items()}
+            Ref(value[_REF]) if value.keys() == {_REF} else {key: _value_from_json(item) for key, item in value.items()}
         )
     if isinstance(value, list):
         return [_value_from_json(item) for item in value]

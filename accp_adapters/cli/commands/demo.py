@@ -26,9 +26,7 @@ def demo(
     ] = "",
     output: Annotated[
         Optional[Path],  # noqa: UP045  typer reads the annotation
-        typer.Option(
-            file_okay=False, help="Where the two transcripts go; none: accp-demo among temporary files."
-        ),
+        typer.Option(file_okay=False, help="Where the two transcripts go; none: accp-demo among temporary files."),
     ] = None,
 ) -> None:
     """Let a LangGraph agent do one job over your files twice, without and with the middleware, and compare.

@@ -40,9 +40,7 @@ def parse(file: File = STDIN, *, strict: Strict = False) -> None:
 
 @frame.command("format")
 def format_frame(
-    file: Annotated[
-        str, typer.Argument(help="Frames, or what `parse` prints, one a line; `-` is stdin.")
-    ] = STDIN,
+    file: Annotated[str, typer.Argument(help="Frames, or what `parse` prints, one a line; `-` is stdin.")] = STDIN,
     *,
     ascii_only: Annotated[bool, typer.Option("--ascii", help="Only the draft's own characters.")] = False,
 ) -> None:
@@ -111,5 +109,5 @@ def _read(text: str, path: str, line: int) -> Frame:
         return frame_from_json(json.loads(text))
     except json.JSONDecodeError as error:
         raise InputRefused(error.msg, path=path, line=line, column=error.colno) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputRefused(f"no frame: {error}", path=path, line=line) from error

@@ -86,9 +86,7 @@ def _replayed(runs: list[Run], strategy: StrategyName, jobs: int) -> Report:
 
     pairs = replay_all(runs, (StrategyName.AS_RECORDED, strategy), processes=jobs or None)
     console = Console(stderr=True)
-    bar = track(
-        pairs, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal
-    )
+    bar = track(pairs, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
     replayed = list(bar)
     return Report([before for before, _ in replayed], [after for _, after in replayed])
 

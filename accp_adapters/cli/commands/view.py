@@ -53,9 +53,7 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
         raise InputRefused("the view does not rebuild this text", path=path, code="E1005")
     write_text((source if restore else shown.text).removesuffix("\n"))
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
-    typer.echo(
-        f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True
-    )
+    typer.echo(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True)
 
 
 def _value(text: str, path: str) -> str:

@@ -40,9 +40,7 @@ class Transcript:
     can_fetch: bool
     """Whether the tool that opens references is among the model's tools."""
 
-    def rows(
-        self, call_id: str, tool: str, arguments: Mapping[str, Any], columns: str
-    ) -> list[dict[str, Any]]:
+    def rows(self, call_id: str, tool: str, arguments: Mapping[str, Any], columns: str) -> list[dict[str, Any]]:
         """Return the rows that `tool` answers; of an answer that is only a preview, their `columns`.
 
         Raises:

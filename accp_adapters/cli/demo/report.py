@@ -28,20 +28,19 @@ def show_demo(model: BaseChatModel, folder: Path, output: Path, *, scripted: boo
     Raises:
         typer.BadParameter: the folder holds no text files.
     """
-    console = Console()
+    # Answers and paths are data: no markup, no emoji codes.
+    console = Console(markup=False, emoji=False, highlight=False)
     snapshot = read_folder(folder)
     if not snapshot.files:
         raise typer.BadParameter(f"{folder} holds no text files", param_hint="--folder")
-    console.print(
-        f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).\n"
-    )
+    console.print(f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).\n")
     without = do_job(model, snapshot, None)
     with_us = do_job(model, snapshot, AccpMiddleware())
     console.print(plain_table("tokens of each prompt (o200k_base)", _COLUMNS, _rows(without, with_us)))
     if scripted:
-        console.print(_readable(without, with_us), highlight=False)
+        console.print(_readable(without, with_us))
     same = without.answer == with_us.answer if scripted else bool(without.answer and with_us.answer)
-    console.print(_verdict(without, with_us, scripted=scripted), highlight=False)
+    console.print(_verdict(without, with_us, scripted=scripted))
     for name, done in (("without.md", without), ("with.md", with_us)):
         _write(output, name, done)
     console.print(f"Transcripts: {output / 'without.md'}\n             {output / 'with.md'}", soft_wrap=True)
@@ -53,9 +52,7 @@ _COLUMNS = ("the model calls", "without", "with", "%")
 
 def _rows(without: Done, with_us: Done) -> list[tuple[str, ...]]:
     rows = [_row(*pair) for pair in _aligned(without, with_us)]
-    rows.append(
-        ("all prompts", f"{without.tokens:,}", f"{with_us.tokens:,}", percent(with_us.tokens, without.tokens))
-    )
+    rows.append(("all prompts", f"{without.tokens:,}", f"{with_us.tokens:,}", percent(with_us.tokens, without.tokens)))
     rows.append(
         (
             "cache-weighted cost",

@@ -58,9 +58,7 @@ class Done:
 
     def says(self) -> list[str]:
         """Return what each model call led to: the tools it called, or that it answered."""
-        texts = (
-            ", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls
-        )
+        texts = (", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls)
         return [text or "the final answer" for text in texts]
 
 

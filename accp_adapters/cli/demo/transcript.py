@@ -14,9 +14,7 @@ from accp_core.ports import TokenCounter
 __all__ = ["write_transcript"]
 
 
-def write_transcript(
-    path: Path, title: str, messages: tuple[BaseMessage, ...], counter: TokenCounter
-) -> None:
+def write_transcript(path: Path, title: str, messages: tuple[BaseMessage, ...], counter: TokenCounter) -> None:
     """Write `messages` to `path`, each with its role and tokens, the texts exactly as the model read them."""
     parts = [f"# {title}", *(part for message in messages for part in _message(message, counter))]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8", errors="surrogatepass")

@@ -46,9 +46,7 @@ def read_runs(text: str, *, path: str, run_format: RunFormat | None = None) -> l
     ]
 
 
-def _run(
-    document: object, *, path: str, line: int, name: str, run_format: RunFormat | None, tools: object
-) -> Run:
+def _run(document: object, *, path: str, line: int, name: str, run_format: RunFormat | None, tools: object) -> Run:
     try:
         return _convert(document, run_format or _detect(document), name=name, path=path, tools=tools)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -88,10 +86,19 @@ def _is_message(document: object) -> bool:
     return is_chat([document]) or is_message_dump([document])
 
 
+def _load(text: str) -> object:
+    """Return the JSON value of `text`; ValueError where it is none or is nested too deeply."""
+    try:
+        value: object = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return value
+
+
 def _documents(text: str, path: str) -> Iterator[tuple[int, object]]:
     """Yield the line and the value of each JSON document: the whole text, or one a line."""
     try:
-        whole = json.loads(text)
+        whole = _load(text)
     except ValueError as error:
         lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
         if len(lines) < 2 or not _is_json(lines[0][1]):
@@ -106,7 +113,7 @@ def _documents(text: str, path: str) -> Iterator[tuple[int, object]]:
 
 def _is_json(line: str) -> bool:
     try:
-        json.loads(line)
+        _load(line)
     except ValueError:
         return False
     return True
@@ -114,10 +121,9 @@ def _is_json(line: str) -> bool:
 
 def _parse(line: str, path: str, number: int) -> object:
     try:
-        value: object = json.loads(line)
+        return _load(line)
     except ValueError as error:
         raise _refused(error, path, first_line=number) from error
-    return value
 
 
 def _refused(error: ValueError, path: str, *, first_line: int) -> InputRefused:

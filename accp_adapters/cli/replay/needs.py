@@ -34,7 +34,8 @@ _IN_TEXT: Final = re.compile(
             # A path from a root, a relative one with a file name at its end, a file name.
             r"(?P<path>(?<![\w/])(?:~|\.{1,2})?(?:/[\w.-]*\w)+/?|\b[\w.-]+(?:/[\w.-]+)*\.[A-Za-z]\w{0,4}\b)",
             r"(?P<number>(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w))",
-            r"(?P<name>\b\w+(?:-\w+)*\b)",
+            # Not the letter of an escape: "\u2019s" holds no name.
+            r"(?P<name>(?<!\\)\b\w+(?:-\w+)*\b)",
         )
     )
 )

@@ -39,9 +39,7 @@ def chat_to_run(messages: list[Mapping[str, Any]], tools: object, *, name: str, 
         KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.
     """
     called: dict[str, str] = {}
-    read = tuple(
-        part for turn, message in enumerate(messages) for part in _parts(message, turn=turn, called=called)
-    )
+    read = tuple(part for turn, message in enumerate(messages) for part in _parts(message, turn=turn, called=called))
     definitions = compact_json(tools) if tools else ""
     calls = calls_in_order(read, definitions, shared=True)
     return Run(name=name, source=source, messages=read, calls=calls)
@@ -74,9 +72,7 @@ def _tool_result(message: Mapping[str, Any], text: str, *, turn: int, called: Ma
     )
 
 
-def _agent_message(
-    message: Mapping[str, Any], text: str, *, turn: int, called: dict[str, str]
-) -> Iterator[Message]:
+def _agent_message(message: Mapping[str, Any], text: str, *, turn: int, called: dict[str, str]) -> Iterator[Message]:
     sender = message.get("name") or _AGENT
     tool_calls = message.get("tool_calls") or ()
     if text or not tool_calls:
@@ -130,6 +126,6 @@ def json_value(text: str) -> object:
         return None
     try:
         value: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value

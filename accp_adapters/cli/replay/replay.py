@@ -134,9 +134,7 @@ class _Stage:
             parts.append(self._tokenize(self._fetch_tool))
         for position in call.prompt:
             parts.append(self._tokenize(self._text(position, call.agent)))
-            parts += [
-                part for source, after in fetched.items() if after == position for part in self._fetch(source)
-            ]
+            parts += [part for source, after in fetched.items() if after == position for part in self._fetch(source)]
         return parts
 
     def _fetch(self, source: int) -> tuple[Tokens, Tokens]:
@@ -163,9 +161,7 @@ def _birth(run: Run, position: int) -> Birth:
     call = next((other for other in reversed(earlier) if _answers(message, other)), None)
     if call is None:
         return Birth(message=message, request=" ".join(words))
-    beside = sum(
-        _is_call(other) and other.turn == call.turn and other.sender == call.sender for other in earlier
-    )
+    beside = sum(_is_call(other) and other.turn == call.turn and other.sender == call.sender for other in earlier)
     return Birth(message=message, request=" ".join((*words, call.text)), beside=max(beside, 1))
 
 

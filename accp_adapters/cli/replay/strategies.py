@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 
 from accp_adapters.cli.errors import ExtraMissing
@@ -53,7 +52,5 @@ def default_policy(counter: TokenCounter, *, always_fetch_tool: bool = False) ->
     except ImportError as error:
         raise ExtraMissing("the default policy", extra="langgraph") from error
     policy = Policy()
-    definition = compact_json(json.loads(json.dumps(convert_to_openai_tool(fetch_tool(policy)))))
-    return previewing(
-        counter, limits=policy.limits, fetch_tool=definition, always_fetch_tool=always_fetch_tool
-    )
+    definition = compact_json(convert_to_openai_tool(fetch_tool(policy)))
+    return previewing(counter, limits=policy.limits, fetch_tool=definition, always_fetch_tool=always_fetch_tool)

@@ -66,9 +66,7 @@ AS_RECORDED: Final = Strategy(name="as recorded", rewrite=lambda birth: Sent(tex
 
 def compact(counter: TokenCounter) -> Strategy:
     """Return the baseline: a text that is JSON becomes compact JSON where that has fewer tokens."""
-    return Strategy(
-        name="compact JSON", rewrite=lambda birth: Sent(text=_compact(birth.message.text, counter))
-    )
+    return Strategy(name="compact JSON", rewrite=lambda birth: Sent(text=_compact(birth.message.text, counter)))
 
 
 def lossless(counter: TokenCounter) -> Strategy:

@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -24,9 +23,7 @@ def print_report(report: Report, console: Console) -> None:
     total = report.total()
     sources = report.by_source()
     rows = [*sources, total] if len(sources) > 1 else [total]
-    console.print(
-        cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows])
-    )
+    console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
     console.print(readable_table("what stayed readable", rows))
     console.print(_fetch_line(total), highlight=False)
     agents = report.by_agent()
@@ -45,14 +42,14 @@ def plain_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
 ) -> RenderableType:
     """Return a table of which the first column holds names, to be cut first, and the others numbers."""
-    cells = [tuple(map(escape, row)) for row in rows]
+    cells = [tuple(map(_printable, row)) for row in rows]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column(columns[0], overflow="ellipsis", no_wrap=True)
     for index, name in enumerate(columns[1:], 1):
         width = max(len(name), *(len(row[index]) for row in cells), 0)
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     # Not the table's own title, which would wrap at the width of the table.
     return Group(Text(title, style="bold"), table, *([Text(f"{caption}\n")] if caption else []))
 
@@ -133,6 +130,11 @@ def _largest(row: LargestMessage) -> tuple[str, ...]:
         f"{message.sent:,}",
         percent(message.sent, message.recorded),
     )
+
+
+def _printable(text: str) -> str:
+    """Return `text` with a blank for each character that a terminal might obey or that UTF-8 cannot carry."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _short(source: str) -> str:

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -72,3 +73,9 @@ def test_help_imports_no_framework() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == ""
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    result = runner.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert re.fullmatch(r"accp \d+\.\d+\.\d+\S*\n", result.stdout)

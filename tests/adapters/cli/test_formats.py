@@ -175,3 +175,7 @@ def test_broken_tool_definitions_are_refused_by_their_own_name(tmp_path: Path) -
     beside.write_text("[", encoding="utf-8")
     with pytest.raises(InputRefused, match=r"runs\.tools\.json:1:2: E1001"):
         read_runs(json.dumps(chat()), path=str(tmp_path / "runs.json"))
+
+
+def test_json_that_is_nested_too_deeply_is_refused() -> None:
+    assert "nested too deeply" in refused("[" * 200_000)

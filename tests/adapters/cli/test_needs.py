@@ -150,3 +150,7 @@ def test_a_value_that_a_preview_keeps_is_visible() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
     (need,) = needs_of(run, {2: Sent(text="HAT069, $cold.1", ref="$cold.1")})
     assert need.visible
+
+
+def test_the_letter_of_an_escape_begins_no_name() -> None:
+    assert found_in('{"title": "Ann\\u2019s"}') == set()

@@ -91,3 +91,14 @@ def test_without_langgraph_the_missing_extra_is_named(
     assert result.exit_code == 2
     assert "pip install 'accp-middleware[langgraph]'" in result.stderr
     assert runner.invoke(app, ["replay", "--lossless", str(conversation)]).exit_code == 0
+
+
+def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:
+    messages = chat()
+    messages[3]["content"] = "\x1b[31mred\x1b]0;title\x07 [bold]\ud800 :smile:"
+    path = tmp_path / "hostile.json"
+    path.write_text(json.dumps(messages), encoding="utf-8")
+    result = runner.invoke(app, ["replay", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "[31mred ]0;title  [bold]  :smile:" in result.stdout
+    assert "\x1b" not in result.stdout

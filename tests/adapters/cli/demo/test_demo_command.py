@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
 from accp_adapters.cli.demo import report
+from accp_adapters.cli.demo.script import ScriptedModel
 from accp_adapters.langgraph import AccpMiddleware
 
 runner = CliRunner()
@@ -92,3 +93,15 @@ def test_transcripts_go_to_temporary_files_unless_told(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert runner.invoke(app, ["demo", "--folder", str(folder)]).exit_code == 0
     assert (tmp_path / "accp-demo" / "with.md").is_file()
+
+
+def test_a_model_that_words_things_anew_is_not_held_to_the_same_answer(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda name: ScriptedModel())
+    monkeypatch.setattr(report, "AccpMiddleware", Lossy)
+    arguments = ["demo", "--folder", str(folder), "--output", str(tmp_path / "out"), "--model", "some:model"]
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "The model's two answers" in result.stdout
+    assert "visible in its prompts" not in result.stdout

@@ -39,9 +39,7 @@ def read_o200k_base() -> bytes:
     published = lzma.decompress(packed)
     found = hashlib.sha256(published).hexdigest()
     if found != O200K_BASE_SHA256:
-        raise ValueError(
-            f"expected the o200k_base vocabulary with sha256 {O200K_BASE_SHA256!r}, found {found!r}"
-        )
+        raise ValueError(f"expected the o200k_base vocabulary with sha256 {O200K_BASE_SHA256!r}, found {found!r}")
     return published
 
 

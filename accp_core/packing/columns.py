@@ -94,9 +94,7 @@ def _pack_lists(values: list[object]) -> Lists | None:
     members = pack_list(pool)
     if members is None:
         return None
-    return Lists(
-        [like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members
-    )
+    return Lists([like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members)
 
 
 def _slots(items: list[object], kind: type) -> list[object] | None:
@@ -151,14 +149,12 @@ def unpack_table(table: Table) -> list[object]:
     """Return the items that `pack_table` was given."""
     columns = [unpack_column(column, table.rows) for column in table.columns.values()]
     names = tuple(table.columns)
-    if any(ABSENT in column for column in columns if type(column) is list):
-        rows = [
-            {name: cell for name, cell in zip(names, row, strict=True) if cell is not ABSENT}
-            for row in zip(*columns, strict=True)
-        ]
+    cells = zip(*columns, strict=True)
+    if any(ABSENT in column for column in columns):
+        rows = [{name: cell for name, cell in zip(names, row, strict=True) if cell is not ABSENT} for row in cells]
     else:
-        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return rows if table.slots is None else list(_fill(table.slots, iter(rows)))
+        rows = [dict(zip(names, row, strict=True)) for row in cells]
+    return list(rows if table.slots is None else _fill(table.slots, iter(rows)))
 
 
 def unpack_column(column: Column, rows: int) -> list[object]:

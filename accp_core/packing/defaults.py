@@ -11,11 +11,7 @@ __all__ = ["common_value", "pack_defaults", "same", "unpack_defaults"]
 
 def pack_defaults(fields: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
     """Return `fields` without those that equal their default in value, type and order of keys."""
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in defaults or not same(value, defaults[name])
-    }
+    return {name: value for name, value in fields.items() if name not in defaults or not same(value, defaults[name])}
 
 
 def unpack_defaults(fields: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
@@ -29,11 +25,7 @@ def common_value(values: list[object]) -> object:
     if type(first) is Anchor or first is ABSENT:
         return ABSENT
     if type(first) is str or type(first) is int:
-        return (
-            first
-            if values.count(first) == len(values) and set(map(type, values)) == {type(first)}
-            else ABSENT
-        )
+        return first if values.count(first) == len(values) and set(map(type, values)) == {type(first)} else ABSENT
     return first if all(same(value, first) for value in values) else ABSENT
 
 

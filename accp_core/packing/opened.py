@@ -36,7 +36,7 @@ STYLES: Final[dict[str, Callable[[object], str]]] = {
     for code, (separators, indent) in _LAYOUTS.items()
     for suffix, ensure_ascii in (("", True), ("u", False))
 }
-"""Code to writer: a digit for the indentation (0: no blanks at all, none: one line with blanks), `u` for raw Unicode."""
+"""Code to writer: a digit for the indentation (0: no blanks at all, none: blanks in one line), `u` for raw Unicode."""
 
 
 def write_json(value: object, style: str) -> str:
@@ -64,9 +64,7 @@ def pack_opened(value: object) -> object:
     if type(value) is str:
         return _pack_string(value)
     if type(value) is dict:
-        return {
-            name: pack_opened(member) if type(member) in _PACKED else member for name, member in value.items()
-        }
+        return {name: pack_opened(member) if type(member) in _PACKED else member for name, member in value.items()}
     if type(value) is list:
         return [pack_opened(member) if type(member) in _PACKED else member for member in value]
     return value
@@ -77,10 +75,7 @@ def unpack_opened(value: object) -> object:
     if type(value) is Opened:
         return write_json(unpack_opened(value.value), value.style)
     if type(value) is dict:
-        return {
-            name: unpack_opened(member) if type(member) in _UNPACKED else member
-            for name, member in value.items()
-        }
+        return {name: unpack_opened(member) if type(member) in _UNPACKED else member for name, member in value.items()}
     if type(value) is list:
         return [unpack_opened(member) if type(member) in _UNPACKED else member for member in value]
     return value
@@ -98,6 +93,7 @@ def _pack_string(text: str) -> object:
 def _likely_styles(text: str) -> tuple[str, ...]:
     """Return the codes that can fit, judged by the first line break or the first separator."""
     suffix = "" if text.isascii() else "u"
+    codes: tuple[str, ...]
     if text[1:2] != "\n":
         codes = ("", "0") if '": ' in text else ("0", "")
     elif text[2:3] == "\t":

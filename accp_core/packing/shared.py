@@ -89,9 +89,7 @@ class _Graph:
         """Return the strings and nodes that are to stand once."""
         # Members of equal containers count once: where the container is an alias, they do not stand again.
         children = [child for node in self.distinct.values() for child in node.children]
-        strings = Counter(
-            [child for child in children if type(child) is str and len(child) >= SHORTEST_STRING]
-        )
+        strings = Counter([child for child in children if type(child) is str and len(child) >= SHORTEST_STRING])
         trees = Counter([child for child in children if type(child) is _Node])
         shared: set[Hashable] = {text for text, uses in strings.items() if uses > 1 and worth(text, uses)}
         shared.update(node for node, uses in trees.items() if uses > 1 and node.size() >= SHORTEST_TREE)
@@ -122,10 +120,7 @@ class _Replacement:
 
     def _members(self, value: object) -> object:
         if type(value) is dict:
-            return {
-                name: self.of(member) if type(member) in _SHAREABLE else member
-                for name, member in value.items()
-            }
+            return {name: self.of(member) if type(member) in _SHAREABLE else member for name, member in value.items()}
         if type(value) is list:
             return [self.of(member) if type(member) in _SHAREABLE else member for member in value]
         assert type(value) is Opened
@@ -157,9 +152,7 @@ class _Resolution:
     def of(self, value: object) -> object:
         """Return `value` with plain values in the place of anchors and aliases."""
         if type(value) is dict:
-            return {
-                name: self.of(member) if type(member) in _NODES else member for name, member in value.items()
-            }
+            return {name: self.of(member) if type(member) in _NODES else member for name, member in value.items()}
         if type(value) is list:
             return [self.of(member) if type(member) in _NODES else member for member in value]
         if type(value) is Alias:

@@ -158,21 +158,15 @@ def restore(text: str, layout: str) -> str:
     for word in layout.split(" "):
         segment = _SEGMENT.fullmatch(word)
         if segment is None or segment[3] not in (None, *STYLES):
-            raise DecodeError(
-                f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at
-            )
+            raise DecodeError(f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at)
         length = int(segment[1] or segment[4])
         if at + length > len(text):
-            raise DecodeError(
-                f"expected {length} characters for {word!r}", code="E1001", text=text, position=at
-            )
+            raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
         part = text[at : at + length]
         parts.append(part if segment[2] is None else _WRITERS[segment[2]](read(part), segment[3]))
         at += length
     if at != len(text):
-        raise DecodeError(
-            f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at
-        )
+        raise DecodeError(f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at)
     return "".join(parts)
 
 

@@ -3,19 +3,20 @@ r"""The view's notation: what a model reads in the place of JSON, and the rules 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line
 
-    value      null  true  false  42  -0.5  1e+22   as in JSON
-               text                                 a string, as it is
-               "text"                               the same as a JSON string, where it could be taken for another thing
-               triple quote                         the text stands in the next lines, up to a line of a triple quote
-               {  pairs  }                          a map, a pair to a line, or {key value, key value} in one line
-               [a, b]                               an array in one line
-               [{  pairs  }]                        an array of one map
-               [3]:  values                         an array, a value to a line
-               [50] header  rows                    an array of maps as a table, a row to a line
-               {50} header  rows                    a map of maps as a table; each row begins with its key
-               [:header: row; row]  {:header: row}  the same two in one line
-               &1 value   *1                        a value, and the same value again
-               !json value                          a string that holds this as JSON; the code behind says how it is written
+    value      null true false 42 -0.5 1e+22   as in JSON
+               text                            a string, as it is
+               "text"                          a string as in JSON, where it could be taken for another thing
+               triple quote                    the text is below the line, up to a line of a triple quote
+               {  pairs  }                     a map, a pair to a line; or {key value, key value} in one line
+               [a, b]                          an array in one line
+               [{  pairs  }]                   an array of one map
+               [3]:  values                    an array, a value to a line
+               [50] header  rows               an array of maps as a table, a row to a line
+               {50} header  rows               a map of maps as a table; each row begins with its key
+               [:header: row; row]             the same two in one line
+               {:header: key row; key row}
+               &1 value   *1                   a value, and the same value again
+               !json value                     a string that holds this as JSON; the code behind `json` says how
 
     header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
     column     key          a cell, which a blank ends       key,        a cell, which a comma and a blank end

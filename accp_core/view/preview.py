@@ -80,9 +80,7 @@ def preview(
         if tokens <= limit:
             return text
         if not shown:
-            raise ValueError(
-                f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}"
-            )
+            raise ValueError(f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}")
         room = min(room * limit / tokens, room - 8) if room > 16 else 0.0
 
 

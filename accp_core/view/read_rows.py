@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final, TypeAlias
 
 from accp_core.packing.columns import unpack_column
-from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Column, Constant, Lists, Table
+from accp_core.packing.tree import PRESENT, Alias, Anchor, Column, Constant, Lists, Table
 from accp_core.view.lines import Lines
 from accp_core.view.notation import ABSENT_CELL
 from accp_core.view.scan import (
@@ -71,13 +71,16 @@ class _Shape:
     slots: list[object] = field(default_factory=list)
     rows: int = 0
 
+    def is_flat(self) -> bool:
+        """Tell whether there are cells, and none of them has brackets."""
+        return bool(self.leaves) and not any(leaf.bracket for leaf in self.leaves)
+
     def column(self, rows: int) -> Column:
         """Return the table; `rows` where it stands in the rows of another."""
         rows = rows or self.rows
-        columns = {
-            name: column if type(column) is Constant else column.column(rows)
+        columns: dict[str, Column] = {
+            name: column if isinstance(column, Constant) else column.column(rows)
             for name, column in self.columns.items()
-            if type(column) is Constant or type(column) is _Leaf or type(column) is _Shape
         }
         whole = all(slot is PRESENT for slot in self.slots)
         return Table(columns, None if whole else self.slots, rows)
@@ -116,11 +119,11 @@ class RowReader:
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
         keys: list[str] | None = [] if keyed else None
-        flat = type(header) is _Shape and header.leaves and not any([leaf.bracket for leaf in header.leaves])
+        flat = header if isinstance(header, _Shape) and header.is_flat() else None
         for _ in range(count):
             row = self.lines.take()
-            if flat and _SPECIAL.search(row) is None:
-                self._plain_row(header, row, keys)
+            if flat is not None and _SPECIAL.search(row) is None:
+                self._plain_row(flat, row, keys)
             else:
                 self._row(header, row, keys)
         return self._unpacked(header, keys)
@@ -241,7 +244,7 @@ class RowReader:
 
     def item(self, header: _Shape | _Leaf, line: str, at: int, *, nested: bool) -> int:
         """Read one item of a table: a row, a reference to one, or a list; return where it ends."""
-        if type(header) is _Leaf:
+        if isinstance(header, _Leaf):
             return self.cell(header, line, at, NESTED_END if nested else END_OF_LINE)
         sign = line[at : at + 1]
         if sign == "*" and len(header.leaves) != 1 and (alias := _ROW_ALIAS.match(line, at)):

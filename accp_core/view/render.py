@@ -98,9 +98,7 @@ def compact_json(value: object) -> str:
     try:
         text = _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(
-            f"expected a JSON value, got one that cannot be written: {error}", code="E1004"
-        ) from error
+        raise EncodeError(f"expected a JSON value, got one that cannot be written: {error}", code="E1004") from error
     return text if is_encodable(text) else json.dumps(value, separators=(",", ":"))
 
 

@@ -12,9 +12,18 @@ from accp_core.view.lines import Lines
 from accp_core.view.notation import ABSENT_CELL
 
 __all__ = [
-    "CELL_END", "CONSTANT_END", "END_OF_LINE", "INLINE_END", "NESTED_END", "WORD_END", "Quoted", "read_cell", "read_column", "read_number",
+    "CELL_END",
+    "CONSTANT_END",
+    "END_OF_LINE",
+    "INLINE_END",
+    "NESTED_END",
+    "WORD_END",
+    "Quoted",
+    "read_cell",
+    "read_column",
+    "read_number",
     "read_plain",
-]  # fmt: skip
+]
 
 # Where a plain string ends, by the place it stands in; `notation.Plain` says what may be in it.
 END_OF_LINE: Final = re.compile(r"\Z")

@@ -50,9 +50,7 @@ def render_text(source: str, *, counter: TokenCounter, options: Options | None =
     return View(text=source, layout=AS_IS, tokens_before=before, tokens_after=before)
 
 
-def _segments(
-    source: str, documents: list[Document], counter: TokenCounter, options: Options
-) -> list[Segment]:
+def _segments(source: str, documents: list[Document], counter: TokenCounter, options: Options) -> list[Segment]:
     segments, at = [], 0
     alone = len(documents) == 1 and not source[: documents[0].start].strip()
     for document in documents:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from accp_core.packing.columns import pack_list, pack_table
-from accp_core.packing.tree import Alias, Anchor, Lists, Opened, Table, bare
+from accp_core.packing.columns import pack_list
+from accp_core.packing.tree import Alias, Anchor, Opened, Table, bare
 from accp_core.view.notation import INLINE, LINE, RAW, Plain, quote, write_key
 from accp_core.view.write_rows import RowWriter
 
@@ -131,11 +131,9 @@ class _Writer:
         """Return a string plain, as a JSON string or, if it has many lines or quotes, announced as a block."""
         if plain.fits(text):
             return text
-        lines = text.count("\n")
-        if lines > 2 or lines + text.count('"') > 5:
-            if _NO_RAW.search(text) is None and not text.endswith('"'):
-                self.blocks.append(text)
-                return f"\x01{len(self.blocks) - 1}\x01"
+        if _is_block(text):
+            self.blocks.append(text)
+            return f"\x01{len(self.blocks) - 1}\x01"
         return quote(text)
 
     def scalar(self, value: object) -> str:
@@ -158,10 +156,17 @@ def _keyed(members: dict[str, object]) -> Table | None:
     return table if type(table) is Table else None
 
 
+def _is_block(text: str) -> bool:
+    """Tell whether a string reads better below its line: many lines or quotes, and nothing that needs an escape."""
+    lines = text.count("\n")
+    many = lines > 2 or lines + text.count('"') > 5
+    return many and not text.endswith('"') and _NO_RAW.search(text) is None
+
+
 def _is_short(value: object) -> bool:
     """Tell whether a member may share its line with others."""
     if type(value) is str:
-        return len(value) <= _SHORT_TEXT and INLINE.fits(value)
+        return len(value) <= _SHORT_TEXT and bool(INLINE.fits(value))
     if type(value) is dict or type(value) is list:
         return not value
     return type(value) is not Anchor and type(value) is not Opened

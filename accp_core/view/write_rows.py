@@ -10,17 +10,24 @@ from accp_core.packing.columns import has_cells
 from accp_core.packing.tree import (
     ABSENT,
     PRESENT,
-    Alias,
     Anchor,
     Column,
     Constant,
     Lists,
-    Opened,
     Table,
     bare,
 )
 from accp_core.view.notation import (
-    ABSENT_CELL, CELL, INLINE, LINE, NESTED_CELL, NESTED_LAST, NESTED_WORD, WORD, Plain, quote, write_key,
+    ABSENT_CELL,
+    CELL,
+    INLINE,
+    LINE,
+    NESTED_CELL,
+    NESTED_LAST,
+    NESTED_WORD,
+    WORD,
+    Plain,
+    write_key,
 )  # fmt: skip
 
 __all__ = ["RowWriter"]
@@ -85,9 +92,7 @@ class RowWriter:
             return f"{{{' '.join(heads)}}}", cells
         if type(column) is Table:
             header, rows = self.rows(column, nested=True)
-            return f"?{{{header}}}", [
-                _Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")
-            ]
+            return f"?{{{header}}}", [_Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
         assert type(column) is list
         texts, separator = self.cells(column, nested=nested, last=last)
         return "," if separator == ", " else "", [_Cells(texts, separator)]
@@ -139,7 +144,7 @@ class RowWriter:
 def _spaced(values: list[object], kinds: set[type]) -> int:
     """Return how many cells hold a string with a blank."""
     if kinds == {str}:
-        return sum([" " in text for text in values])  # type: ignore[operator]  # all are strings
+        return sum(" " in text for text in values)  # type: ignore[operator]  # all are strings
     if kinds.isdisjoint((str, Anchor)):
         return 0
-    return sum([type(text) is str and " " in text for text in map(bare, values)])
+    return sum(type(text) is str and " " in text for text in map(bare, values))

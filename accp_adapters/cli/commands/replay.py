@@ -13,7 +13,6 @@ from accp_adapters.cli.sources import read_source, write_text
 if TYPE_CHECKING:
     from accp_adapters.cli.replay.recording import Run
     from accp_adapters.cli.replay.report import Report
-    from accp_adapters.cli.replay.strategies import StrategyName
 
 __all__ = ["replay"]
 
@@ -36,9 +35,6 @@ def replay(
     lossless: Annotated[
         bool, typer.Option("--lossless", help="Views only: no previews, no references, no fetch tool.")
     ] = False,
-    fetch_tool_always: Annotated[
-        bool, typer.Option(help="Count the fetch tool in every run, also where nothing refers to it.")
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole report as JSON.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 is as many as make sense.")] = 0,
 ) -> None:
@@ -48,13 +44,16 @@ def replay(
     model call: the tokens of its prompt, their cost with a provider's prompt cache (a cached token 0.1, all
     others 1.25), and the values that the model went on to use: visible in its prompt, or behind a reference.
 
+    The fetch tool's definition counts for the agents that see a reference, from their first call on; what it
+    would take in every call is said below the tables.
+
     Reads OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
 
     Example: `accp replay conversation.json`
 
     Example: `accp replay runs/*.jsonl --json | jq .total`
     """
-    report = _replayed(_read(files, run_format), _strategy(lossless, fetch_tool_always), jobs)
+    report = _replayed(_read(files, run_format), lossless, jobs)
     if as_json:
         write_text(json.dumps(report.to_json(), indent=1))
     else:
@@ -68,15 +67,7 @@ def _read(files: list[str], run_format: Format | None) -> list[Run]:
     return [run for file in files for run in read_runs(read_source(file), path=file, run_format=chosen)]
 
 
-def _strategy(lossless: bool, fetch_tool_always: bool) -> StrategyName:
-    from accp_adapters.cli.replay.strategies import StrategyName
-
-    if lossless:
-        return StrategyName.LOSSLESS
-    return StrategyName.DEFAULT_ALWAYS if fetch_tool_always else StrategyName.DEFAULT
-
-
-def _replayed(runs: list[Run], strategy: StrategyName, jobs: int) -> Report:
+def _replayed(runs: list[Run], lossless: bool, jobs: int) -> Report:
     from rich.console import Console
     from rich.progress import track
 
@@ -84,11 +75,12 @@ def _replayed(runs: list[Run], strategy: StrategyName, jobs: int) -> Report:
     from accp_adapters.cli.replay.strategies import StrategyName
     from accp_adapters.cli.replay.workers import replay_all
 
-    pairs = replay_all(runs, (StrategyName.AS_RECORDED, strategy), processes=jobs or None)
+    ours = [StrategyName.LOSSLESS] if lossless else [StrategyName.DEFAULT, StrategyName.DEFAULT_ALWAYS]
+    replays = replay_all(runs, (StrategyName.AS_RECORDED, *ours), processes=jobs or None)
     console = Console(stderr=True)
-    bar = track(pairs, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
-    replayed = list(bar)
-    return Report([before for before, _ in replayed], [after for _, after in replayed])
+    bar = track(replays, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
+    before, after, *always = zip(*bar, strict=True) if runs else ((), ())
+    return Report(before, after, *always)
 
 
 def _print(report: Report) -> None:

@@ -22,17 +22,19 @@ Value = str | Decimal
 _TEXT_LENGTHS: Final = range(4, 2001)
 _DIGITS: Final = 3
 _MONTHS: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-# Tried in this order at each place, so that the digits of a URL or a date are no numbers of their own.
+# Tried in this order at each place, so that the digits of a URL or a date are no numbers of their own. What could
+# run on is bounded, so that no text takes quadratic time.
 _IN_TEXT: Final = re.compile(
     "|".join(
         (
             r"(?P<url>https?://[^\s<>\"'`\])}]+)",
-            r"(?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)",
+            r"(?P<email>[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)",
             r"(?P<date>\b(?:\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[/.]\d\d?[/.]\d{4})(?!\w)"
             rf"|\b(?:{_MONTHS})[a-z]*\.? \d\d?(?:, \d{{4}})?(?!\w))",
             r"(?P<time>\b\d\d?:\d\d(?::\d\d)?(?!\w))",
             # A path from a root, a relative one with a file name at its end, a file name.
-            r"(?P<path>(?<![\w/])(?:~|\.{1,2})?(?:/[\w.-]*\w)+/?|\b[\w.-]+(?:/[\w.-]+)*\.[A-Za-z]\w{0,4}\b)",
+            r"(?P<path>(?<![\w/])(?:~|\.{1,2})?(?:/[\w.-]*\w)+/?"
+            r"|\b[\w.-]{1,99}(?:/[\w.-]{1,99}){0,19}\.[A-Za-z]\w{0,4}\b)",
             r"(?P<number>(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w))",
             # Not the letter of an escape: "\u2019s" holds no name.
             r"(?P<name>(?<!\\)\b\w+(?:-\w+)*\b)",

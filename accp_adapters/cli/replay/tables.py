@@ -26,6 +26,8 @@ def print_report(report: Report, console: Console) -> None:
     console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
     console.print(readable_table("what stayed readable", rows))
     console.print(_fetch_line(total), highlight=False)
+    if always := report.with_fetch_tool_always():
+        console.print(_always_line(always), highlight=False)
     agents = report.by_agent()
     console.print(cost_table(_shown("agents", len(agents)), agents[:_ROWS]))
     console.print(_tool_table(report.by_tool()))
@@ -96,6 +98,14 @@ def _fetch_line(total: Comparison) -> str:
         "If every needed value that is not visible were fetched (an estimate): "
         f"{percent(total.after.fetch_prompt, total.before.prompt)} % of the tokens, "
         f"{percent(total.after.fetch_cost, total.before.cost)} % of the cost.\n"
+    )
+
+
+def _always_line(always: Comparison) -> str:
+    return (
+        "With the fetch tool in every call of every run, as AccpMiddleware() registers it: "
+        f"{percent(always.after.prompt, always.before.prompt)} % of the tokens, "
+        f"{percent(always.after.cost, always.before.cost)} % of the cost, {always.dearer_runs:,} runs dearer.\n"
     )
 
 

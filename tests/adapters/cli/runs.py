@@ -40,9 +40,7 @@ def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id:
 
 def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> Message:
     """Return a tool's answer to `clerk`."""
-    return Message(
-        sender=tool, recipient="clerk", role=Role.TOOL, text=text, tool=tool, call_id=call_id, turn=turn
-    )
+    return Message(sender=tool, recipient="clerk", role=Role.TOOL, text=text, tool=tool, call_id=call_id, turn=turn)
 
 
 def run_of(*messages: Message, tools: str = "") -> Run:

@@ -14,9 +14,7 @@ COMMANDS = (["view"], ["replay"], ["demo"], ["frame", "parse"], ["frame", "forma
 
 def accp(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     program = "from accp_adapters.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments], input=stdin, capture_output=True, check=False
-    )
+    return subprocess.run([sys.executable, "-c", program, *arguments], input=stdin, capture_output=True, check=False)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

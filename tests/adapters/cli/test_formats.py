@@ -164,9 +164,7 @@ def test_content_that_is_no_text_is_refused() -> None:
 
 
 def test_a_format_can_be_forced() -> None:
-    assert "missing field 'trajectory_id'" in refused(
-        json.dumps({"messages": []}), run_format=RunFormat.TRAJECTORIES
-    )
+    assert "missing field 'trajectory_id'" in refused(json.dumps({"messages": []}), run_format=RunFormat.TRAJECTORIES)
     assert read(json.dumps({"messages": []}), run_format=RunFormat.OPENAI)[0].calls == ()
 
 

@@ -1,4 +1,5 @@
 from decimal import Decimal
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -154,3 +155,10 @@ def test_a_value_that_a_preview_keeps_is_visible() -> None:
 
 def test_the_letter_of_an_escape_begins_no_name() -> None:
     assert found_in('{"title": "Ann\\u2019s"}') == set()
+
+
+@pytest.mark.parametrize("text", ["a." * 50_000, "a/" * 50_000, "A" * 100_000, "1," * 50_000, "a-" * 50_000])
+def test_a_long_run_takes_no_quadratic_time(text: str) -> None:
+    started = perf_counter()
+    values_of([says(text, 0)])
+    assert perf_counter() - started < 5

@@ -88,9 +88,7 @@ def test_what_is_behind_a_reference_is_reachable_for_one_more_call_and_stays() -
 
 
 def test_a_source_is_fetched_once() -> None:
-    run = run_of(
-        user("find"), asks({}, 0), answers("three: HAT069 HAT083", 0), says("HAT083", 1), says("HAT069", 2)
-    )
+    run = run_of(user("find"), asks({}, 0), answers("three: HAT069 HAT083", 0), says("HAT083", 1), says("HAT069", 2))
     calls = replay(run, shortening(ref="$cold.1"), words).calls
     assert [len(call.with_fetches) for call in calls] == [1, 2, 1]
 

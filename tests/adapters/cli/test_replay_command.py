@@ -49,12 +49,14 @@ def test_standard_input_is_read_for_a_dash() -> None:
     assert json.loads(result.stdout)["total"]["before"]["calls"] == 2
 
 
-def test_the_fetch_tool_can_be_counted_in_every_run(conversation: Path) -> None:
-    plain, always = (
-        json.loads(runner.invoke(app, ["replay", "--json", str(conversation), *option]).stdout)
-        for option in ([], ["--fetch-tool-always"])
-    )
-    assert always["total"]["after"]["prompt"] > plain["total"]["after"]["prompt"]
+def test_what_the_fetch_tool_takes_in_every_call_is_said_apart(conversation: Path) -> None:
+    report = json.loads(runner.invoke(app, ["replay", "--json", str(conversation)]).stdout)
+    always = report["total_with_fetch_tool_always"]
+    assert always["after"]["prompt"] > report["total"]["after"]["prompt"]
+    shown = runner.invoke(app, ["replay", str(conversation)]).stdout
+    assert "With the fetch tool in every call" in shown
+    lossless = runner.invoke(app, ["replay", "--lossless", "--json", str(conversation)]).stdout
+    assert json.loads(lossless)["total_with_fetch_tool_always"] is None
 
 
 def test_many_agents_are_cut_to_a_dozen(tmp_path: Path) -> None:
@@ -83,9 +85,7 @@ def test_an_unknown_format_is_a_usage_error(conversation: Path) -> None:
     assert runner.invoke(app, ["replay", "--format", "yaml", str(conversation)]).exit_code == 2
 
 
-def test_without_langgraph_the_missing_extra_is_named(
-    conversation: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_langgraph_the_missing_extra_is_named(conversation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
     result = runner.invoke(app, ["replay", str(conversation)])
     assert result.exit_code == 2

@@ -22,9 +22,7 @@ def replayed(
         for cost in costs
     )
     messages = tuple(
-        MessageFigures(
-            position=i, sender="s", tool="t" * (i % 2), recorded=old, sent=new, shown=3, preview=""
-        )
+        MessageFigures(position=i, sender="s", tool="t" * (i % 2), recorded=old, sent=new, shown=3, preview="")
         for i, (old, new) in enumerate(sizes)
     )
     return Replay(run=run, source=source, strategy="test", calls=calls, messages=messages)

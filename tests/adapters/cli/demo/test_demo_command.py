@@ -19,9 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project = tmp_path / "project"
     project.mkdir()
     for number in range(60):
-        body = "\n".join(
-            f"def step_{number}_{k}(value: int) -> int:\n    return value + {k}\n" for k in range(number)
-        )
+        body = "\n".join(f"def step_{number}_{k}(value: int) -> int:\n    return value + {k}\n" for k in range(number))
         (project / f"module_{number:02d}.py").write_text(f"import module_00\n{body}", encoding="utf-8")
     return project
 

@@ -58,9 +58,7 @@ def test_the_database_holds_files_and_definitions(snapshot: Snapshot) -> None:
     assert query_rows(database, "SELECT COUNT(*) AS n FROM definitions") == [{"n": 4}]
 
 
-def test_outside_git_the_history_is_that_of_the_files(
-    snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outside_git_the_history_is_that_of_the_files(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(snapshot.root.parent))
     first, second = read_history(snapshot, 10)
     assert (first["files"], first["date"]) == (["README.md"], "2023-11-14T22:21:40Z")

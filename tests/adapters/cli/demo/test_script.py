@@ -56,9 +56,7 @@ def test_a_preview_is_fetched_page_by_page() -> None:
         with pytest.raises(MustCall) as caught:
             rows(*messages)
         calls.append(next_call(caught.value))
-    assert calls == [
-        ("accp_fetch", {"ref": REF, "select": "path,lines", "offset": offset}) for offset in (0, 2)
-    ]
+    assert calls == [("accp_fetch", {"ref": REF, "select": "path,lines", "offset": offset}) for offset in (0, 2)]
     assert rows(preview, first, last) == ROWS
 
 
@@ -74,10 +72,7 @@ def test_without_the_fetch_tool_a_reference_is_text() -> None:
 def test_a_line_is_found_in_a_text_and_in_what_was_fetched_of_it() -> None:
     whole = "import os\n\n  def main() -> None:\n    ..."
     assert line(said(whole)) == "def main() -> None:"
-    assert (
-        line(said(f"import os … {REF}"), said("2:   def main() -> None:\n", "c-part-1"))
-        == "def main() -> None:"
-    )
+    assert line(said(f"import os … {REF}"), said("2:   def main() -> None:\n", "c-part-1")) == "def main() -> None:"
     assert line(said("nothing")) == ""
 
 

@@ -101,20 +101,14 @@ def _measure(path: Path, peers: list[Peer]) -> Row:
 
 def _table(rows: list[Row]) -> RenderableType:
     lines = [_line(row) for row in rows]
-    compact, peer, ours = (
-        sum(c) for c in zip(*((r.compact, r.peer.tokens, r.ours) for r in rows), strict=True)
-    )
+    compact, peer, ours = (sum(c) for c in zip(*((r.compact, r.peer.tokens, r.ours) for r in rows), strict=True))
     lost = sum(row.ours > row.peer.tokens for row in rows)
-    lines.append(
-        ("sum", f"{compact:,}", f"{peer:,}", "", f"{ours:,}", percent(ours, compact), percent(ours, peer), "")
-    )
+    lines.append(("sum", f"{compact:,}", f"{peer:,}", "", f"{ours:,}", percent(ours, compact), percent(ours, peer), ""))
     means = (
         geometric_mean([r.ours / r.compact for r in rows]),
         geometric_mean([r.ours / r.peer.tokens for r in rows]),
     )
-    lines.append(
-        ("geometric mean", "", "", "", "", *(f"{100 * mean:.1f}" for mean in means), f"lost: {lost}")
-    )
+    lines.append(("geometric mean", "", "", "", "", *(f"{100 * mean:.1f}" for mean in means), f"lost: {lost}"))
     title = "1. payloads: o200k_base tokens against compact JSON and the smallest lossless peer"
     columns = ("", "compact JSON", "smallest peer", "which", "ours", "% of compact", "% of peer", "")
     return plain_table(title, columns, lines)

@@ -68,9 +68,7 @@ def _sizes(console: Console) -> None:
     for size in _SIZES:
         times = _times(_records(size), size)
         first = first or times
-        lines.append(
-            (f"{size:,} bytes", *(f"{now / then:.2f}" for now, then in zip(times, first, strict=True)))
-        )
+        lines.append((f"{size:,} bytes", *(f"{now / then:.2f}" for now, then in zip(times, first, strict=True))))
     title = "   linearity: time a byte against that of 1,000 bytes (records of 8 fields)"
     console.print(plain_table(title, ("", "render", "read", "counting tokens alone"), lines))
 
@@ -110,11 +108,7 @@ def _vocabulary(console: Console) -> None:
         "start = perf_counter(); o200k_base()('x'); print(perf_counter() - start)"
     )
     runs = [
-        float(
-            subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
-        )
+        float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout)
         for _ in range(3)
     ]
-    console.print(
-        f"   o200k_base vocabulary: {min(runs):.2f} s to the first count in a fresh process, here\n"
-    )
+    console.print(f"   o200k_base vocabulary: {min(runs):.2f} s to the first count in a fresh process, here\n")

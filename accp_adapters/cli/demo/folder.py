@@ -14,6 +14,7 @@ __all__ = ["Definition", "Snapshot", "SourceFile", "read_folder"]
 
 _FILES: Final = 2_000
 """At most so many files are read."""
+_TOTAL_BYTES: Final = 40_000_000
 _BYTES: Final = 400_000
 """A larger file is passed over."""
 _PASSED_OVER: Final = frozenset(
@@ -63,10 +64,12 @@ class SourceFile:
 
     def definitions(self) -> Iterator[Definition]:
         """Yield what the file defines, in its order."""
+        line, counted = 1, 0
         for found in _DEFINITION.finditer(self.text):
+            line += self.text.count("\n", counted, found.start("name"))
+            counted = found.start("name")
             if found["kind"].startswith("#") and self.suffix not in _WITH_HEADINGS:
                 continue
-            line = self.text.count("\n", 0, found.start("name")) + 1
             yield Definition(kind=found["kind"], name=found["name"], line=line)
 
 
@@ -85,8 +88,14 @@ class Snapshot:
 def read_folder(root: Path) -> Snapshot:
     """Return the text files below `root`: no hidden ones, no installed packages, nothing very large."""
     paths = (Path(folder, name) for folder, _, names in _walk(root) for name in sorted(names))
-    files = (file for path in paths if (file := _read(path, root)) is not None)
-    return Snapshot(root=root, files=tuple(file for file, _ in zip(files, range(_FILES), strict=False)))
+    files: list[SourceFile] = []
+    left = _TOTAL_BYTES
+    for file in (found for path in paths if (found := _read(path, root)) is not None):
+        left -= file.size
+        if left < 0 or len(files) == _FILES:
+            break
+        files.append(file)
+    return Snapshot(root=root, files=tuple(files))
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:

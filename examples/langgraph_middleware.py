@@ -14,9 +14,7 @@ from scripted import Scripted, call
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.tokens import o200k_base
 
-DEALS = [
-    {"id": n, "owner": f"c{n}@example.com", "stage": "won" if n % 200 == 7 else "open"} for n in range(2_000)
-]
+DEALS = [{"id": n, "owner": f"c{n}@example.com", "stage": "won" if n % 200 == 7 else "open"} for n in range(2_000)]
 
 
 @tool
@@ -48,6 +46,4 @@ print(f"the tool returned {raw:,} tokens, the model read {shown:,}, and fetched 
 print(state["messages"][-1].text)
 
 assert shown * 5 < raw
-assert [deal["owner"] in model.sent[2][-1].text for deal in DEALS] == [
-    deal["stage"] == "won" for deal in DEALS
-]
+assert [deal["owner"] in model.sent[2][-1].text for deal in DEALS] == [deal["stage"] == "won" for deal in DEALS]

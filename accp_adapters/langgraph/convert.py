@@ -133,9 +133,7 @@ def compact_message(
     return _replace(message, content, {**message.additional_kwargs, MARK: mark}), items
 
 
-def restore_message(
-    message: ToolMessage, read_cold: Callable[[str], str | None] | None = None
-) -> ToolMessage:
+def restore_message(message: ToolMessage, read_cold: Callable[[str], str | None] | None = None) -> ToolMessage:
     """Return the message that `compact_message` was given, byte for byte.
 
     Args:

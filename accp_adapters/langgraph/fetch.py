@@ -24,8 +24,7 @@ FETCH_NAME: Final = "accp_fetch"
 """The tool's name; results of this tool are never rewritten."""
 
 _DESCRIPTION: Final = (
-    "Opens $cold references. select `col,col`, `col=value`, path `a.b` or words; "
-    "offset, limit in rows or lines."
+    "Opens $cold references. select `col,col`, `col=value`, path `a.b` or words; offset, limit in rows or lines."
 )
 
 # Written by hand: a schema made from the signature spells every default out and costs half as much again.

@@ -72,9 +72,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`before_agent`, asynchronously."""
         return self.before_agent(state, runtime)
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
-    ) -> Result:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         """Return the tool's answer rewritten, its full text being in the store already."""
         if request.tool_call["name"] in self._policy.exclude_tools:
             return handler(request)
@@ -99,7 +97,5 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         limits = self._policy.limits(results_beside(messages, request.tool_call["id"]))
         words = request_of(messages, request.tool_call)
         known = {message.id for message in messages}
-        small, items = compact_result(
-            result, self._policy, session_id, limits=limits, request=words, known=known
-        )
+        small, items = compact_result(result, self._policy, session_id, limits=limits, request=words, known=known)
         return small, items, session_id

@@ -36,9 +36,7 @@ class Query:
             ProtocolError: E1004, `offset` or `limit` is no number or negative.
         """
         start = _whole_number("offset", offset)
-        return cls(
-            select=str(select or "").strip(), offset=start, limit=_whole_number("limit", limit) or None
-        )
+        return cls(select=str(select or "").strip(), offset=start, limit=_whole_number("limit", limit) or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +100,7 @@ def _pick(table: Table, terms: Iterable[str]) -> Table:
         if not column or all(_follow(row, column) is _ABSENT for _, row in table.rows):
             raise _no_such(column, *(row for _, row in table.rows))
         if equals:
-            table = replace(
-                table, rows=[pair for pair in table.rows if _is(_follow(pair[1], column), wanted)]
-            )
+            table = replace(table, rows=[pair for pair in table.rows if _is(_follow(pair[1], column), wanted)])
         else:
             columns.append(column)
     if not columns:

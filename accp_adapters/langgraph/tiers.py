@@ -34,9 +34,7 @@ class StoreColdStore:
             ValueError: `ttl` is given and `store` cannot forget.
         """
         if ttl is not None and not store.supports_ttl:
-            raise ValueError(
-                f"expected ttl None for a {type(store).__name__}, which cannot forget, found {ttl!r}"
-            )
+            raise ValueError(f"expected ttl None for a {type(store).__name__}, which cannot forget, found {ttl!r}")
         self._store: Final = store
         self._root: Final = namespace
         self._ttl: Final = ttl

@@ -61,10 +61,7 @@ def test_a_preview_whose_text_is_gone_cannot_be_restored() -> None:
 
 def test_the_key_belongs_to_the_session_and_the_text() -> None:
     assert cold_key("a", "text") == cold_key("a", "text")
-    assert (
-        len({cold_key("a", "text"), cold_key("b", "text"), cold_key("a", "text2"), cold_key("at", "ext")})
-        == 4
-    )
+    assert len({cold_key("a", "text"), cold_key("b", "text"), cold_key("a", "text2"), cold_key("at", "ext")}) == 4
     assert cold_key("a", "\ud800").startswith("cold.")
 
 
@@ -133,9 +130,7 @@ def test_previews_of_several_blocks_stay_within_the_limit_of_the_message() -> No
 
 
 def test_a_preview_that_would_not_be_shorter_is_not_made() -> None:
-    source = message(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    )
+    source = message("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
     small, items = compact(source, Policy.draft())
     assert tokens(small) <= tokens(source)
     assert items == () or len(small.text) < len(source.text)
@@ -156,9 +151,7 @@ SOURCES = st.text() | st.builds(
 CONTENTS = SOURCES | st.lists(
     SOURCES | st.builds(lambda text: {"type": "text", "text": text}, SOURCES) | st.just(IMAGE), max_size=4
 )
-POLICIES = st.sampled_from(
-    [Policy(), Policy.lossless(), Policy.draft(), Policy(inline_limit=1, preview_limit=80)]
-)
+POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy.draft(), Policy(inline_limit=1, preview_limit=80)])
 
 
 @given(CONTENTS, POLICIES)

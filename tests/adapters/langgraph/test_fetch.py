@@ -56,10 +56,7 @@ async def test_a_typed_reference_opens_nothing(words: str, asynchronous: bool) -
     state = await graph.ainvoke(given, thread("t")) if asynchronous else graph.invoke(given, thread("t"))
     (refused,) = results(state)
     assert refused.status == "error"
-    assert (
-        refused.text
-        == f"E5002: expected a reference that a tool result of this conversation cites, found {ref!r}"
-    )
+    assert refused.text == f"E5002: expected a reference that a tool result of this conversation cites, found {ref!r}"
     store.close()
 
 
@@ -94,9 +91,7 @@ def test_a_selection_that_fits_nothing_tells_the_model_what_there_is() -> None:
     graph, _ = agent([LOOK_UP, lambda messages: fetch_last(messages, select="mail"), "done"])
     refused = results(graph.invoke({"messages": "go"}))[1]
     assert refused.status == "error"
-    assert (
-        refused.text == "E1004: expected select to name one of: id, name, email, status, trace; found 'mail'"
-    )
+    assert refused.text == "E1004: expected select to name one of: id, name, email, status, trace; found 'mail'"
 
 
 @pytest.mark.parametrize("args", [{}, {"ref": None}, {"ref": 5, "colour": "red"}])

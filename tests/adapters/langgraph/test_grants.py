@@ -71,9 +71,7 @@ def test_a_reference_of_a_run_without_a_thread_goes_where_its_message_goes() -> 
 
 
 def test_a_message_that_shows_its_result_whole_grants_nothing() -> None:
-    shown = ToolMessage(
-        content="[]", tool_call_id="c1", additional_kwargs={MARK: {"blocks": [{"layout": "x"}]}}
-    )
+    shown = ToolMessage(content="[]", tool_call_id="c1", additional_kwargs={MARK: {"blocks": [{"layout": "x"}]}})
     with pytest.raises(ProtocolError, match="E5002"):
         open_grant("$cold.1", [shown], "t")
 

@@ -162,9 +162,7 @@ async def test_the_middlewares_hooks_serve_a_tool_node_so_that_no_checkpoint_hol
     hooks = AccpMiddleware()
     node = ToolNode([crm], wrap_tool_call=hooks.wrap_tool_call, awrap_tool_call=hooks.awrap_tool_call)
     saver = InMemorySaver()
-    graph = (
-        StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile(checkpointer=saver)
-    )
+    graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile(checkpointer=saver)
     asked: Any = {"messages": [LOOK_UP.model_copy()]}
     state = await graph.ainvoke(asked, thread("t")) if asynchronous else graph.invoke(asked, thread("t"))
     assert refs_in(results(state)[0])

@@ -18,9 +18,7 @@ from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import ROWS
 
 ALL = json.dumps(ROWS)
-LOG = "".join(
-    f"2026-01-01 10:{line // 60:02}:{line % 60:02} worker {line} did its part\n" for line in range(600)
-)
+LOG = "".join(f"2026-01-01 10:{line // 60:02}:{line % 60:02} worker {line} did its part\n" for line in range(600))
 
 
 def fetch(source: str, limit: int = 800, **asked: object) -> str:
@@ -46,9 +44,7 @@ def test_what_fits_is_shown_whole_without_a_note() -> None:
     assert fetch("Some prose.\n") == "Some prose.\n"
 
 
-@pytest.mark.parametrize(
-    "source", [ALL, json.dumps({"total": 300, "items": ROWS}), json.dumps(ROWS, indent=2)]
-)
+@pytest.mark.parametrize("source", [ALL, json.dumps({"total": 300, "items": ROWS}), json.dumps(ROWS, indent=2)])
 def test_following_the_offsets_shows_every_row_within_the_limit(source: str) -> None:
     shown = list(pages(source))
     assert len(shown) > 3
@@ -75,9 +71,7 @@ def test_columns_rows_and_limits_narrow_the_answer() -> None:
     assert "c1@example.com" not in page
     assert "CRM-" not in page
     five = answer(ALL, Query(offset=10, limit=5), limit=800, counter=count_o200k)
-    assert [row["id"] for row in ROWS if row["id"] in five] == [
-        f"CRM-{number:04}" for number in range(10, 15)
-    ]
+    assert [row["id"] for row in ROWS if row["id"] in five] == [f"CRM-{number:04}" for number in range(10, 15)]
     assert five.endswith("\n… rows 10-14 of 300; next: offset=15")
 
 

@@ -83,9 +83,7 @@ def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
         ("some text", "absent", "words that stand in the text, found 'absent'"),
     ],
 )
-def test_a_selection_that_fits_nothing_is_refused_and_told_what_there_is(
-    value: Any, select: str, message: str
-) -> None:
+def test_a_selection_that_fits_nothing_is_refused_and_told_what_there_is(value: Any, select: str, message: str) -> None:
     with pytest.raises(ProtocolError, match=message) as refusal:
         narrow(value, select)
     assert refusal.value.code == "E1004"

@@ -54,10 +54,7 @@ def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:
 
 
 def test_numbers_that_a_float_does_not_hold_keep_their_digits() -> None:
-    source = (
-        '{"a": 0.1234567890123456789, "b": 1e999, "c": NaN, "d": -Infinity, '
-        '"e": 1.50, "f": 1234567890123456789}'
-    )
+    source = '{"a": 0.1234567890123456789, "b": 1e999, "c": NaN, "d": -Infinity, "e": 1.50, "f": 1234567890123456789}'
     assert open_source(source) == {
         "a": "0.1234567890123456789",
         "b": "1e999",

@@ -48,9 +48,7 @@ def test_an_agent_in_a_tool_shares_the_thread_but_not_its_references() -> None:
         lambda _: calls(call("accp_fetch", "f1", ref=seen[0])),
         "done",
     ]
-    outer = create_agent(
-        ScriptedModel(script=script), [ask_crm, crm], middleware=[AccpMiddleware(store=store)]
-    )
+    outer = create_agent(ScriptedModel(script=script), [ask_crm, crm], middleware=[AccpMiddleware(store=store)])
     said, refused = results(outer.invoke({"messages": "go"}, thread("t")))
     assert said.text == f"I found {seen[0]}."
     assert refused.text.startswith("E5002: ")

@@ -57,9 +57,7 @@ def test_the_raw_result_is_in_no_checkpoint_in_memory(durability: str, store: Sq
 def test_the_raw_result_is_in_no_checkpoint_in_a_database(tmp_path: Path, store: SqliteColdStore) -> None:
     path = tmp_path / "checkpoints.sqlite"
     with SqliteSaver.from_conn_string(str(path)) as saver:
-        graph, _ = agent(
-            [LOOK_UP, fetch_last, "done"], middleware=AccpMiddleware(store=store), checkpointer=saver
-        )
+        graph, _ = agent([LOOK_UP, fetch_last, "done"], middleware=AccpMiddleware(store=store), checkpointer=saver)
         graph.invoke({"messages": "go"}, thread("t"))
         kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"CRM-0000" in kept
@@ -112,9 +110,7 @@ async def test_interrupt_and_resume_stores_once(asynchronous: bool, store: Sqlit
         return SOURCE if interrupt("may I?") == "yes" else "no"
 
     turn = calls(call("ask", "c1", query="x"), call("crm", "c2", query="y"))
-    graph, _ = agent(
-        [turn, "done"], ask, crm, middleware=AccpMiddleware(store=store), checkpointer=InMemorySaver()
-    )
+    graph, _ = agent([turn, "done"], ask, crm, middleware=AccpMiddleware(store=store), checkpointer=InMemorySaver())
     if asynchronous:
         await graph.ainvoke({"messages": "go"}, thread("t"))
         state = await graph.ainvoke(Command(resume="yes"), thread("t"))
@@ -137,9 +133,7 @@ def test_two_threads_on_one_graph_have_their_own_references(store: SqliteColdSto
 
 
 def test_a_thread_cannot_open_what_another_one_was_shown(store: SqliteColdStore) -> None:
-    graph, model = agent(
-        [LOOK_UP, "done"], middleware=AccpMiddleware(store=store), checkpointer=InMemorySaver()
-    )
+    graph, model = agent([LOOK_UP, "done"], middleware=AccpMiddleware(store=store), checkpointer=InMemorySaver())
     (mine,) = results(graph.invoke({"messages": "go"}, thread("mine")))
     ref = refs_in(mine)[0]
     model.script += [calls(call("accp_fetch", ref=ref)), "done"]
@@ -173,9 +167,7 @@ def _sqlite(stack: ExitStack) -> SqliteStore:
 async def test_every_kind_of_store_gives_the_text_back(kind: str, asynchronous: bool, tmp_path: Path) -> None:
     with ExitStack() as stack:
         given, compiled = STORES[kind](stack, tmp_path)
-        graph, _ = agent(
-            [LOOK_UP, fetch_last, "done"], middleware=AccpMiddleware(Policy(), **given), **compiled
-        )
+        graph, _ = agent([LOOK_UP, fetch_last, "done"], middleware=AccpMiddleware(Policy(), **given), **compiled)
         config = thread("user@example.com")
         asked: Any = {"messages": "go"}
         state = await graph.ainvoke(asked, config) if asynchronous else graph.invoke(asked, config)

@@ -58,7 +58,7 @@ class _Desk:
     def folders(self) -> list[dict[str, Any]]:
         sql = (
             "SELECT folder, COUNT(*) AS files, SUM(lines) AS lines FROM files "
-            "GROUP BY folder ORDER BY lines DESC, folder"
+            "GROUP BY folder ORDER BY lines DESC, folder LIMIT 30"
         )
         return self.transcript.rows("call-folders", "query_database", {"sql": sql}, "folder,files,lines")
 

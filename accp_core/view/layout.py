@@ -1,7 +1,8 @@
 """How a source text is made up of verbatim text and JSON documents, so that it can be rebuilt byte for byte.
 
-A layout is written as a short text, for example `t8 j2u:340 t1`: 8 characters as they are, then 340 characters
-which are the view of a JSON document of style `2u` (see `packing.opened.STYLES`), then one more as it is.
+A layout is written as a short text, for example `t:8 j2u:340 t:1`: 8 characters as they are, then 340 characters
+which are the view of a JSON document of style `2u` (see `packing.opened.STYLES`), then one more as it is. A `q`
+before a part says that it stood there as a Python string literal.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Final
 
 from accp_core.errors import DecodeError
 from accp_core.packing.opened import STYLES, open_json, write_json
+from accp_core.view.notation import RAW
 from accp_core.view.read import read
 
-__all__ = ["AS_IS", "Document", "Segment", "find_documents", "restore", "write_layout"]
+__all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
 
 AS_IS: Final = "as-is"
 """The layout of a text that is its own view."""
@@ -28,23 +30,28 @@ _SHORTEST: Final = 16
 _START: Final = re.compile(r'(?:^[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
 _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder()
-_SEGMENT: Final = re.compile(r"t([0-9]+)|([jlp])([0-9t]?u?):([0-9]+)")
+# What `repr` makes of an object that is no list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
+_REPR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[=(<]")
+_LITERAL: Final = re.compile(r"""(?<==)(?:'(?:[^'\\\n]|\\[^\n])*+'|"(?:[^"\\\n]|\\[^\n])*+")""")
+_FENCE: Final = f"{RAW}\n"
+_SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON document in a source: where it stands, its value and how it is written there."""
+    """A JSON document, or an escaped text, in a source: where it stands, its value and how it is written there."""
 
     start: int
     end: int
     value: object
     form: str
-    """`j` JSON, `l` JSON Lines, `p` a Python literal; then, but for `p`, the code of the style."""
+    """`j` JSON, `l` JSON Lines, each with the code of its style, `p` a Python literal; `q` before: in a string literal,
+    where `t` is any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a view: `form` is that of `Document`, or `t` for text as it is."""
+    """A part of a view: `form` is that of `Document`, or `t` for text that stood in the source as it is."""
 
     form: str
     text: str
@@ -61,6 +68,8 @@ def find_documents(source: str) -> list[Document]:
         found = form(body)
         if found is not None:
             return [Document(start, end, *found)]
+    if "\n" not in body and _REPR.match(body):
+        return list(_literals(source))
     return list(_embedded(source))
 
 
@@ -138,12 +147,29 @@ def _standing_alone(source: str, start: int, end: int) -> Document | None:
     return Document(start, end, opened[0], f"j{opened[1]}") if opened else None
 
 
+def _literals(source: str) -> Iterator[Document]:
+    """Find the string literals of a repr in which escapes hide line breaks, quotes or a JSON document."""
+    for literal in _LITERAL.finditer(source):
+        written = literal[0]
+        if len(written) < _SHORTEST or "\\" not in written:
+            continue
+        try:
+            text = ast.literal_eval(written)
+        except (ValueError, SyntaxError):
+            continue
+        if type(text) is str and repr(text) == written:
+            value, form = _as_json(text) or (text, "t") if text else (text, "t")
+            yield Document(literal.start(), literal.end(), value, f"q{form}")
+
+
+def fence(text: str) -> str:
+    """Return the text of a string literal as it stands in a view: on lines of its own between triple quotes."""
+    return f"{_FENCE}{text}{_FENCE[::-1]}"
+
+
 def write_layout(segments: list[Segment]) -> str:
     """Return the layout of a text made of `segments`."""
-    return " ".join(
-        f"t{len(segment.text)}" if segment.form == "t" else f"{segment.form}:{len(segment.text)}"
-        for segment in segments
-    )
+    return " ".join(f"{segment.form}:{len(segment.text)}" for segment in segments)
 
 
 def restore(text: str, layout: str) -> str:
@@ -157,14 +183,16 @@ def restore(text: str, layout: str) -> str:
     parts, at = [], 0
     for word in layout.split(" "):
         segment = _SEGMENT.fullmatch(word)
-        if segment is None or segment[3] not in (None, *STYLES):
+        if segment is None or segment[3] not in STYLES:
             raise DecodeError(f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at)
-        length = int(segment[1] or segment[4])
-        if at + length > len(text):
+        literal, form, style, length = segment.groups()
+        part = text[at : at + int(length)]
+        if len(part) < int(length):
             raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
-        part = text[at : at + length]
-        parts.append(part if segment[2] is None else _WRITERS[segment[2]](read(part), segment[3]))
-        at += length
+        inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
+        source = inner if form == "t" else _WRITERS[form](read(inner), style)
+        parts.append(repr(source) if literal else source)
+        at += len(part)
     if at != len(text):
         raise DecodeError(f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at)
     return "".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accp_core.ports import TokenCounter
-from accp_core.view.layout import AS_IS, Document, Segment, find_documents, restore, write_layout
+from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
 from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_text"]
@@ -55,7 +55,7 @@ def _segments(source: str, documents: list[Document], counter: TokenCounter, opt
     alone = len(documents) == 1 and not source[: documents[0].start].strip()
     for document in documents:
         written = source[document.start : document.end]
-        view = render_known(document.value, counter=counter, options=options)
+        view = _view(document, counter, options)
         if not alone and counter(view) >= counter(written):
             continue
         if document.start > at:
@@ -63,3 +63,11 @@ def _segments(source: str, documents: list[Document], counter: TokenCounter, opt
         segments.append(Segment(document.form, view))
         at = document.end
     return segments + ([Segment("t", source[at:])] if at < len(source) else [])
+
+
+def _view(document: Document, counter: TokenCounter, options: Options) -> str:
+    if not document.form.startswith("q"):
+        return render_known(document.value, counter=counter, options=options)
+    if type(document.value) is str:
+        return fence(document.value)
+    return fence(render_known(document.value, counter=counter, options=options))

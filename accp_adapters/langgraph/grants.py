@@ -14,6 +14,7 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "SESSION_KEY",
+    "has_references",
     "messages_of",
     "new_session",
     "open_grant",
@@ -82,6 +83,11 @@ def open_grant(ref: str, messages: Iterable[BaseMessage], session_id: str | None
         f"expected a reference that a tool result of this conversation cites, found {ref!r}",
         code="E5002",
     )
+
+
+def has_references(messages: Iterable[BaseMessage]) -> bool:
+    """Tell whether any of `messages` cites a text of the cold store."""
+    return any(message.additional_kwargs.get(MARK, {}).get("refs") for message in messages)
 
 
 def _grants(messages: Iterable[BaseMessage]) -> Iterable[tuple[str, str]]:

@@ -18,8 +18,7 @@ __all__ = ["main"]
 STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON, at birth",
     StrategyName.LOSSLESS: "lossless: every result as a view, nothing left out",
-    StrategyName.DEFAULT: "default policy; its fetch tool counted where a run makes references",
-    StrategyName.DEFAULT_ALWAYS: "default policy; its fetch tool counted in every call",
+    StrategyName.DEFAULT: "default policy: what takes over 4,000 tokens as a preview",
 }
 
 

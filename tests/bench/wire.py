@@ -73,9 +73,7 @@ def table() -> list[Row]:
 
 def main() -> None:
     """Print the table."""
-    print(
-        f"{'frame':<26}{'parse':>10}{'json.loads':>12}{'ratio':>8}{'serialize':>12}{'json.dumps':>12}{'ratio':>8}"
-    )
+    print(f"{'frame':<26}{'parse':>10}{'json.loads':>12}{'ratio':>8}{'serialize':>12}{'json.dumps':>12}{'ratio':>8}")
     for row in table():
         reading = f"{row.parse:>10.1f}{row.loads:>12.1f}{row.parse / row.loads:>8.1f}"
         writing = f"{row.serialize:>12.1f}{row.dumps:>12.1f}{row.serialize / row.dumps:>8.1f}"

@@ -44,8 +44,7 @@ def replay(
     model call: the tokens of its prompt, their cost with a provider's prompt cache (a cached token 0.1, all
     others 1.25), and the values that the model went on to use: visible in its prompt, or behind a reference.
 
-    The fetch tool's definition counts for the agents that see a reference, from their first call on; what it
-    would take in every call is said below the tables.
+    The fetch tool's definition counts in every prompt that shows a reference.
 
     Reads OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
 
@@ -75,12 +74,12 @@ def _replayed(runs: list[Run], lossless: bool, jobs: int) -> Report:
     from accp_adapters.cli.replay.strategies import StrategyName
     from accp_adapters.cli.replay.workers import replay_all
 
-    ours = [StrategyName.LOSSLESS] if lossless else [StrategyName.DEFAULT, StrategyName.DEFAULT_ALWAYS]
-    replays = replay_all(runs, (StrategyName.AS_RECORDED, *ours), processes=jobs or None)
+    ours = StrategyName.LOSSLESS if lossless else StrategyName.DEFAULT
+    replays = replay_all(runs, (StrategyName.AS_RECORDED, ours), processes=jobs or None)
     console = Console(stderr=True)
     bar = track(replays, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
-    before, after, *always = zip(*bar, strict=True) if runs else ((), ())
-    return Report(before, after, *always)
+    before, after = zip(*bar, strict=True) if runs else ((), ())
+    return Report(before, after)
 
 
 def _print(report: Report) -> None:

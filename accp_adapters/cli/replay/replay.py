@@ -83,9 +83,6 @@ class _Stage:
         self._sent = sent
         self._tokenize = tokenize
         self._fetch_tool = strategy.fetch_tool
-        self._with_references = {
-            call.agent for call in run.calls if strategy.always_fetch_tool or _references(run, call, sent)
-        }
         self._evidence = Evidence(run, sent)
         self._ledger, self._fetch_ledger = Ledger(), Ledger()
         self._fetched: dict[str, dict[int, int]] = defaultdict(dict)
@@ -130,7 +127,7 @@ class _Stage:
     def _prompt(self, call: Call, fetched: Mapping[int, int]) -> list[Tokens]:
         """Return the parts of a prompt; `fetched` says which sources stand in it, after which message."""
         parts = [self._tokenize(call.tools)]
-        if self._fetch_tool and call.agent in self._with_references:
+        if self._fetch_tool and _shows_reference(self._run, call, self._sent):
             parts.append(self._tokenize(self._fetch_tool))
         for position in call.prompt:
             parts.append(self._tokenize(self._text(position, call.agent)))
@@ -150,8 +147,8 @@ def _shown(run: Run) -> Counter[int]:
     return Counter(p for call in run.calls for p in call.prompt if is_foreign(run.messages[p], call.agent))
 
 
-def _references(run: Run, call: Call, sent: Mapping[int, Sent]) -> list[int]:
-    return [p for p in call.prompt if is_foreign(run.messages[p], call.agent) and sent[p].ref]
+def _shows_reference(run: Run, call: Call, sent: Mapping[int, Sent]) -> bool:
+    return any(is_foreign(run.messages[p], call.agent) and sent[p].ref for p in call.prompt)
 
 
 def _birth(run: Run, position: int) -> Birth:

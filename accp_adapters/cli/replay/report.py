@@ -72,14 +72,6 @@ class Report:
 
     before: Sequence[Replay]
     after: Sequence[Replay]
-    always: Sequence[Replay] = ()
-    """The same as `after` with the fetch tool in every call, empty where there is none."""
-
-    def with_fetch_tool_always(self) -> Comparison | None:
-        """Return the sum over all runs with the fetch tool in every call, None where there is none."""
-        if not self.always:
-            return None
-        return _compare("fetch tool in every call", list(zip(self.before, self.always, strict=True)))
 
     def total(self, name: str = "total") -> Comparison:
         """Return the sum over all runs."""
@@ -117,11 +109,9 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as a JSON value; token counts are o200k_base."""
-        always = self.with_fetch_tool_always()
         return {
             "strategy": self.after[0].strategy if self.after else "",
             "total": asdict(self.total()),
-            "total_with_fetch_tool_always": asdict(always) if always else None,
             "sources": [asdict(row) for row in self.by_source()],
             "runs": [asdict(_compare(b.run, [(b, a)])) for b, a in zip(self.before, self.after, strict=True)],
             "agents": [

@@ -19,8 +19,6 @@ class StrategyName(StrEnum):
     COMPACT = "compact-json"
     LOSSLESS = "lossless"
     DEFAULT = "default"
-    DEFAULT_ALWAYS = "default-always"
-    """The default policy with its fetch tool in every call of every run, as AccpMiddleware registers it."""
 
 
 def strategy_named(name: StrategyName, counter: TokenCounter) -> Strategy:
@@ -36,10 +34,10 @@ def strategy_named(name: StrategyName, counter: TokenCounter) -> Strategy:
             return compact(counter)
         case StrategyName.LOSSLESS:
             return lossless(counter)
-    return default_policy(counter, always_fetch_tool=name is StrategyName.DEFAULT_ALWAYS)
+    return default_policy(counter)
 
 
-def default_policy(counter: TokenCounter, *, always_fetch_tool: bool = False) -> Strategy:
+def default_policy(counter: TokenCounter) -> Strategy:
     """Return what `AccpMiddleware()` does to a tool result, here for every agent of a run.
 
     Raises:
@@ -53,4 +51,4 @@ def default_policy(counter: TokenCounter, *, always_fetch_tool: bool = False) ->
         raise ExtraMissing("the default policy", extra="langgraph") from error
     policy = Policy()
     definition = compact_json(convert_to_openai_tool(fetch_tool(policy)))
-    return previewing(counter, limits=policy.limits, fetch_tool=definition, always_fetch_tool=always_fetch_tool)
+    return previewing(counter, limits=policy.limits, fetch_tool=definition)

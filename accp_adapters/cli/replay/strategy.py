@@ -43,10 +43,8 @@ class Strategy:
     name: str
     rewrite: Callable[[Birth], Sent]
     fetch_tool: str = ""
-    """The definition of the tool that opens references, as compact JSON; empty: none is ever needed."""
-    always_fetch_tool: bool = False
-    """Whether every call pays for it; else every call of an agent that sees a reference in its run, from its
-    first call on, so that no cached prefix breaks."""
+    """The definition of the tool that opens references, as compact JSON; empty: none is ever needed. A prompt
+    with a reference pays for it; where it first appears, among the tools, it breaks the cached prefix once."""
 
 
 class Limits(Protocol):
@@ -82,7 +80,6 @@ def previewing(
     *,
     limits: Callable[[int], Limits],
     fetch_tool: str,
-    always_fetch_tool: bool = False,
 ) -> Strategy:
     """Return the strategy that shows a preview where the rendered text is too long.
 
@@ -90,13 +87,11 @@ def previewing(
         counter: Counts the tokens of the model in use.
         limits: What each of so many results of one model turn may take.
         fetch_tool: The definition of the tool that opens references, as compact JSON.
-        always_fetch_tool: Whether every call pays for it, also where its run holds no reference.
     """
     return Strategy(
         name="default",
         rewrite=lambda birth: _preview(birth, counter, limits(birth.beside)),
         fetch_tool=fetch_tool,
-        always_fetch_tool=always_fetch_tool,
     )
 
 

@@ -26,8 +26,6 @@ def print_report(report: Report, console: Console) -> None:
     console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
     console.print(readable_table("what stayed readable", rows))
     console.print(_fetch_line(total), highlight=False)
-    if always := report.with_fetch_tool_always():
-        console.print(_always_line(always), highlight=False)
     agents = report.by_agent()
     console.print(cost_table(_shown("agents", len(agents)), agents[:_ROWS]))
     console.print(_tool_table(report.by_tool()))

@@ -15,14 +15,14 @@ def words(text: str) -> Sequence[int]:
     return [hash(word) for word in text.split()]
 
 
-def shortening(*, ref: str = "", fetch_tool: str = "", always: bool = False) -> Strategy:
+def shortening(*, ref: str = "", fetch_tool: str = "") -> Strategy:
     """Return the strategy that keeps the first word of long texts."""
 
     def rewrite(birth: Birth) -> Sent:
         first, *rest = birth.message.text.split() or [""]
         return Sent(text=first, ref=ref) if len(rest) > 1 else Sent(text=birth.message.text)
 
-    return Strategy(name="short", rewrite=rewrite, fetch_tool=fetch_tool, always_fetch_tool=always)
+    return Strategy(name="short", rewrite=rewrite, fetch_tool=fetch_tool)
 
 
 def job() -> Run:
@@ -93,22 +93,20 @@ def test_a_source_is_fetched_once() -> None:
     assert [len(call.with_fetches) for call in calls] == [1, 2, 1]
 
 
-def test_the_fetch_tool_counts_from_the_first_call_on_where_a_reference_appears_later() -> None:
+def test_the_fetch_tool_counts_from_the_first_call_on_that_shows_a_reference() -> None:
     played = replay(job(), shortening(ref="$cold.1", fetch_tool="a fetch tool"), words)
-    assert prompts(played) == [7, 10, 13]
+    plain = replay(job(), shortening(ref="$cold.1"), words)
+    assert [with_tool - without for with_tool, without in zip(prompts(played), prompts(plain), strict=True)] == [
+        0,
+        3,
+        3,
+    ]
 
 
 def test_the_fetch_tool_does_not_count_where_no_reference_appears() -> None:
     run = run_of(user("find"), asks({}, 0), answers("none", 0), says("sorry", 1))
     strategy = shortening(ref="$cold.1", fetch_tool="a fetch tool")
     assert prompts(replay(run, strategy, words)) == prompts(replay(run, AS_RECORDED, words))
-
-
-def test_the_fetch_tool_can_be_counted_always() -> None:
-    run = run_of(user("find"), asks({}, 0), answers("none", 0), says("sorry", 1))
-    strategy = shortening(fetch_tool="a fetch tool", always=True)
-    plain = prompts(replay(run, AS_RECORDED, words))
-    assert prompts(replay(run, strategy, words)) == [tokens + 3 for tokens in plain]
 
 
 def test_an_agent_reads_its_own_words_as_it_wrote_them() -> None:

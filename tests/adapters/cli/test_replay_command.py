@@ -49,16 +49,6 @@ def test_standard_input_is_read_for_a_dash() -> None:
     assert json.loads(result.stdout)["total"]["before"]["calls"] == 2
 
 
-def test_what_the_fetch_tool_takes_in_every_call_is_said_apart(conversation: Path) -> None:
-    report = json.loads(runner.invoke(app, ["replay", "--json", str(conversation)]).stdout)
-    always = report["total_with_fetch_tool_always"]
-    assert always["after"]["prompt"] > report["total"]["after"]["prompt"]
-    shown = runner.invoke(app, ["replay", str(conversation)]).stdout
-    assert "With the fetch tool in every call" in shown
-    lossless = runner.invoke(app, ["replay", "--lossless", "--json", str(conversation)]).stdout
-    assert json.loads(lossless)["total_with_fetch_tool_always"] is None
-
-
 def test_many_agents_are_cut_to_a_dozen(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "go"}]
     messages += [{"role": "assistant", "name": f"agent{n}", "content": "ok"} for n in range(20)]

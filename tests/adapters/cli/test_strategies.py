@@ -39,10 +39,6 @@ def test_the_default_policy_brings_its_fetch_tool_and_lossless_needs_none() -> N
     assert strategy_named(StrategyName.LOSSLESS, o200k_base()).fetch_tool == ""
 
 
-def test_the_fetch_tool_can_be_counted_in_every_run() -> None:
-    assert strategy_named(StrategyName.DEFAULT_ALWAYS, o200k_base()).always_fetch_tool
-
-
 def test_the_same_text_gets_the_same_reference() -> None:
     strategy = previewing(o200k_base(), limits=lambda beside: Limits(), fetch_tool="")
     assert strategy.rewrite(birth(LONG)) == strategy.rewrite(birth(LONG))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from accp_core import Envelope, Frame, Ref, serialize_frame
 from accp_core.accp import REMOVED, Intent, LiteralKey
+from accp_core.accp.vocabulary import FIELD_NAMES
 
 DELIMITERS = "@>:{}[]|$,~\\"
 ALPHABET = "abcxyzABC0123456789_"
@@ -15,26 +16,8 @@ ALPHABET = "abcxyzABC0123456789_"
 characters = st.characters(exclude_categories=[]) | st.sampled_from(
     DELIMITERS + ' "=_%-+.\n\x00\x7f\xa0\u2028\ufeffé中😀'
 )
-lookalikes = st.sampled_from(
-    [
-        "true",
-        "false",
-        "null",
-        "~",
-        "-0",
-        "007",
-        "1.50",
-        "00.5",
-        "+1",
-        "1e5",
-        "NaN",
-        "=1",
-        '"q"',
-        "5%20x",
-        "_x20_",
-        "@a:b",
-    ]
-)
+LOOKALIKES = 'true false null ~ -0 007 1.50 00.5 +1 1e5 NaN =1 =null "q" 5%20x _x20_ @a:b $1 [] {}'
+lookalikes = st.sampled_from(LOOKALIKES.split())
 strings = (st.text(characters, max_size=8) | lookalikes).filter(lambda text: not joins(text))
 
 
@@ -52,9 +35,7 @@ keys = names(ALPHABET) | strings
 literal_keys = st.sampled_from(["d", "f", "nx", "q", "schema", "_", "tool", "x"]).map(LiteralKey)
 refs = names(ALPHABET + ".").map(Ref)
 integers = st.integers() | st.integers(min_value=-(10**40), max_value=10**40)
-floats = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9).map(
-    lambda whole: whole / 64
-)
+floats = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9).map(lambda whole: whole / 64)
 decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**30), max_value=10**30)
 
 
@@ -93,14 +74,14 @@ def envelopes(draw: st.DrawFn, texts: st.SearchStrategy[str] = field_texts) -> E
         "causation_id": texts,
         "session_id": texts,
         "ttl": counts,
-        "extra": st.dictionaries(strings.filter(is_extra), texts, max_size=2),
+        "extra": st.dictionaries(keys.filter(is_extra), texts, max_size=2),
     }
     return Envelope(**draw(st.fixed_dictionaries({}, optional=fields)))
 
 
 def is_extra(name: str) -> bool:
     """Return whether Table 4 has no such field."""
-    return name != "ttl"
+    return name not in FIELD_NAMES
 
 
 @st.composite
@@ -118,34 +99,12 @@ def frames(
         intent, operation = Intent.SYNCHRONIZE, "state"
         params["delta"] = draw(deltas(numbers))
     sender = draw(names(ALPHABET + "-"))
-    return Frame(
-        sender=sender, intent=intent, operation=operation, params=params, envelope=draw(envelopes(texts))
-    )
+    return Frame(sender=sender, intent=intent, operation=operation, params=params, envelope=draw(envelopes(texts)))
 
 
 ascii_texts = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
-pieces = st.sampled_from(
-    [
-        *DELIMITERS,
-        *'"=%_-.0',
-        "a",
-        "k:",
-        "true",
-        "null",
-        "1",
-        "@a",
-        "@a>req:op{",
-        "sync:state",
-        "delta:{",
-        "[mid:",
-        "=\\[",
-        "%C3",
-        "_x",
-        "é",
-        "\ud800",
-        " ",
-    ]
-)
+PIECES = r"a k: true null 1 @a @a>req:op{ sync:state delta:{ [mid: =\[ %C3 _x é"
+pieces = st.sampled_from([*DELIMITERS, *'"=%_-.0 ', "\ud800", *PIECES.split()])
 heavy_texts = st.lists(pieces, max_size=20).map("".join)
 framed_texts = heavy_texts.map(lambda payload: f"@a>req:op{{k:{payload}}}")
 

@@ -28,9 +28,7 @@ class Removed(Enum):
 REMOVED: Final = Removed.REMOVED
 """A member of a `sync:state` delta that removes its key (`~`); None there sets the key to null (`=null`)."""
 
-Value: TypeAlias = (
-    "bool | int | float | Decimal | str | Ref | Removed | Sequence[Value] | Mapping[str, Value] | None"
-)
+Value: TypeAlias = "bool | int | float | Decimal | str | Ref | Removed | Sequence[Value] | Mapping[str, Value] | None"
 """What may stand after a key; arrays are read as lists and maps as dicts."""
 
 

@@ -185,9 +185,7 @@ def unescape_key(word: str) -> str:
     return "" if word == "_x_" else _KEY_ESCAPE.sub(lambda found: chr(int(found[1], 16)), word)
 
 
-def read_number(
-    word: str, decimal_type: type[float] | type[Decimal], limits: Limits
-) -> int | float | Decimal:
+def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> int | float | Decimal:
     """Return the number that `word` spells; a point or an exponent makes it a decimal.
 
     Raises: ValueError when it has more digits, written without exponent, than `limits` allow.
@@ -224,9 +222,7 @@ def _check_digits(word: str, limits: Limits) -> None:
         raise ValueError(f"a number has at most {limits.digits} digits")
 
 
-def _read_finite(
-    word: str, decimal_type: type[float] | type[Decimal], limits: Limits
-) -> int | float | Decimal:
+def _read_finite(word: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> int | float | Decimal:
     number = read_number(word, decimal_type, limits)
     if isinf(float(word)):
         raise ValueError("the number is beyond float64")

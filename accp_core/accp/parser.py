@@ -369,9 +369,7 @@ def read_envelope(text: str, fields: Fields, reading: Reading) -> Envelope:
         else:
             extra[name] = word
     if len(known.get("msg_id", "")) > reading.limits.msg_id_chars:
-        raise refusal(
-            text, fields["msg_id"][0], f"a msg_id has at most {reading.limits.msg_id_chars} characters"
-        )
+        raise refusal(text, fields["msg_id"][0], f"a msg_id has at most {reading.limits.msg_id_chars} characters")
     return Envelope(extra=extra, **known)
 
 

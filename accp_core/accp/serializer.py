@@ -49,9 +49,7 @@ def serialize_frame(
         other types, REMOVED outside a delta, references below the depth limit, white space in the envelope.
     """
     writing = Writing(grammar.HIDDEN_IN_ASCII if ascii_only else grammar.HIDDEN, decimal, limits)
-    text = (
-        f"{write_header(frame)}{{{write_payload(frame, writing)}}}{write_envelope(frame.envelope, writing)}"
-    )
+    text = f"{write_header(frame)}{{{write_payload(frame, writing)}}}{write_envelope(frame.envelope, writing)}"
     if len(text.encode()) > limits.frame_bytes:
         raise EncodeError(f"a frame has at most {limits.frame_bytes} bytes", code=ErrorCode.PARSE_ERROR)
     return text
@@ -199,9 +197,7 @@ def write_positional(value: float | Decimal, level: int, writing: Writing) -> st
 
 def round_to_six(number: Decimal, limits: Limits) -> Decimal:
     """Return the number to six places, whatever the caller's decimal context is."""
-    return number.quantize(
-        SIX_PLACES, context=Context(prec=limits.digits + 8, rounding=ROUND_HALF_EVEN, traps=[])
-    )
+    return number.quantize(SIX_PLACES, context=Context(prec=limits.digits + 8, rounding=ROUND_HALF_EVEN, traps=[]))
 
 
 # string = 1*( safe-char / escaped-char )
@@ -232,16 +228,12 @@ def write_array(value: Items, level: int, writing: Writing) -> str:
 
 
 # map = "{" [ key ":" value *( "," key ":" value ) ] "}", "keys sorted ascending" (section 3.1.1)
-def write_map(
-    value: Mapping[Any, Any], level: int, writing: Writing, write_member: Writer = write_value
-) -> str:
+def write_map(value: Mapping[Any, Any], level: int, writing: Writing, write_member: Writer = write_value) -> str:
     """Return a map."""
     if value and level >= writing.limits.depth:
         return write_json_literal(value, writing)
     count_members(len(value), writing)
-    entries = [
-        f"{write_key(key)}:{write_member(value[key], level + 1, writing)}" for key in sorted_keys(value)
-    ]
+    entries = [f"{write_key(key)}:{write_member(value[key], level + 1, writing)}" for key in sorted_keys(value)]
     return f"{{{','.join(entries)}}}"
 
 
@@ -316,9 +308,7 @@ def write_envelope(envelope: Envelope, writing: Writing) -> str:
         for name, short in ENVELOPE_FIELDS.items()
         if getattr(envelope, name) is not None
     ]
-    fields += [
-        f"{write_extra_key(key)}:{write_field(key, envelope.extra[key], writing)}" for key in envelope.extra
-    ]
+    fields += [f"{write_extra_key(key)}:{write_field(key, envelope.extra[key], writing)}" for key in envelope.extra]
     count_members(len(fields), writing)
     return f"[{','.join(fields)}]" if fields else ""
 

@@ -55,9 +55,7 @@ def test_an_accepted_text_says_this_frame(vector: dict[str, Any]) -> None:
             assert exact(frame) == exact(build_frame(vector["frame"], kind))
 
 
-@pytest.mark.parametrize(
-    "vector", [vector for vector in load("accp", "parse") if "canonical" in vector.values[0]]
-)
+@pytest.mark.parametrize("vector", [vector for vector in load("accp", "parse") if "canonical" in vector.values[0]])
 def test_an_accepted_frame_is_written_canonically(vector: dict[str, Any]) -> None:
     for mode in modes(vector):
         assert serialize_frame(parse_frame(vector["text"], **MODES[mode])) == vector["canonical"]

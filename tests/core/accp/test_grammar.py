@@ -33,25 +33,19 @@ def test_exactly_the_twelve_delimiters_are_escaped() -> None:
     assert unescape(escape(visible)) == visible
 
 
-@pytest.mark.parametrize(
-    ("text", "end"), [("a,b", 1), (r"a\,b}", 4), (r"a\n", 1), ("", 0), ("\\", 0), (r"\\\\", 4)]
-)
+@pytest.mark.parametrize(("text", "end"), [("a,b", 1), (r"a\,b}", 4), (r"a\n", 1), ("", 0), ("\\", 0), (r"\\\\", 4)])
 def test_a_string_ends_at_the_first_unescaped_delimiter(text: str, end: int) -> None:
     found = ATOM.match(text)
     assert found is not None
     assert found.end() == end
 
 
-@pytest.mark.parametrize(
-    "text", ["", '"', "=", '"a', "=a", "true", "false", "null", "0", "-7", "007", "-00.50"]
-)
+@pytest.mark.parametrize("text", ["", '"', "=", '"a', "=a", "true", "false", "null", "0", "-7", "007", "-00.50"])
 def test_a_string_that_would_be_read_as_something_else_is_a_lookalike(text: str) -> None:
     assert LOOKALIKE.match(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["a", "True", "nullx", "1e5", "+1", ".5", "5.", "-", "1.2.3", "a=", "٣", "42\n"]
-)
+@pytest.mark.parametrize("text", ["a", "True", "nullx", "1e5", "+1", ".5", "5.", "-", "1.2.3", "a=", "٣", "42\n"])
 def test_any_other_string_is_no_lookalike(text: str) -> None:
     assert not LOOKALIKE.match(text)
 

@@ -159,9 +159,7 @@ def test_rounding_does_not_depend_on_the_callers_context() -> None:
         assert write(Decimal("123456.7654321")) == "=123456.7654321"
 
 
-@pytest.mark.parametrize(
-    "value", [float("nan"), float("-inf"), Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")]
-)
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")])
 def test_a_number_that_is_not_finite_is_refused(value: object) -> None:
     assert refusal(value) == "E1004"
     assert refusal([[[[[value]]]]]) == "E1004"

@@ -41,7 +41,5 @@ def test_integer_fields_are_fields() -> None:
         ("sync", "state", "v", False),
     ],
 )
-def test_only_the_delta_of_a_sync_state_is_a_delta(
-    intent: str, operation: str, key: str, delta: bool
-) -> None:
+def test_only_the_delta_of_a_sync_state_is_a_delta(intent: str, operation: str, key: str, delta: bool) -> None:
     assert is_delta(intent, operation, key) is delta

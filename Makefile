@@ -5,13 +5,19 @@ BIN    := $(VENV)/bin
 # Installed again whenever pyproject.toml changes.
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test check bench clean
+# The lowest versions that pyproject.toml names, in an environment of their own.
+LOWEST := .venv-lowest
+
+.PHONY: demo test test-lowest check bench clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
 test: check  ## everything that CI runs
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+
+test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
+	$(LOWEST)/bin/pytest -n auto
 
 check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/ruff format --check .
@@ -23,10 +29,16 @@ bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(LOWEST)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(LOWEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet uv
+	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --editable '.[dev]'
 	touch $@

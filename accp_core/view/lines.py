@@ -38,6 +38,10 @@ class Lines:
                 self.blocks.append(self._take_block())
         return line
 
+    def ahead(self, count: int) -> list[str]:
+        """Return the next `count` lines, fewer if the text ends before, without taking them."""
+        return self.all[self.number : self.number + count]
+
     def _take_block(self) -> str:
         try:
             end = self.all.index(RAW, self.number)

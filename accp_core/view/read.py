@@ -26,6 +26,7 @@ def _refuse(constant: str) -> object:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+_FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
@@ -39,10 +40,11 @@ def read(text: str) -> object:
     Raises:
         DecodeError: E1001, `text` is no view; nothing of it is returned.
     """
-    try:
-        return _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        pass
+    if text[:1] in _FIRST_OF_JSON:
+        try:
+            return _DECODER.decode(text)
+        except (ValueError, RecursionError):
+            pass
     try:
         tree = _Reader(text).document()
         if _REFERENCE.search(text):
@@ -54,12 +56,11 @@ def read(text: str) -> object:
         raise DecodeError(str(error), code="E1001", text=text, position=len(text)) from error
 
 
-class _Reader:
+class _Reader(RowReader):
     """One view, read into a tree of packing nodes."""
 
     def __init__(self, text: str) -> None:
-        self.lines: Final = Lines(text)
-        self.rows: Final = RowReader(self.lines, self.inline)
+        super().__init__(Lines(text))
         self.depth = 0
 
     def document(self) -> object:
@@ -81,7 +82,7 @@ class _Reader:
             key, _, rest = line.partition(" ")
             at = len(key) + 1
             if not rest or key[:1] in ("", '"'):
-                key, at = self.rows.key(line, 0)
+                key, at = self.key(line, 0)
                 rest = line[at:]
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", 0)
@@ -110,7 +111,7 @@ class _Reader:
         count = int(counted[2])
         if counted[3] == ":":
             return [self.value(self.lines.take(), 0) for _ in range(count)]
-        return self.rows.block(line, counted.end(), count, keyed=counted[1] == "{")
+        return self.block(line, counted.end(), count, keyed=counted[1] == "{")
 
     def _marked(self, line: str, at: int) -> object:
         if line[at] == "&":
@@ -170,11 +171,11 @@ class _Reader:
             if not self.lines.blocks:
                 self.lines.fail("expected a block of text below the line", at)
             return self.lines.blocks.popleft(), at + len(RAW)
-        return self.rows.string(line, at)
+        return self.string(line, at)
 
     def _inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
         if line.startswith("{:", at):
-            return self.rows.keyed(line, at + 2)
+            return self.map_of_rows(line, at + 2)
         members: dict[str, object] = {}
         at += 1
         while not line.startswith("}", at):
@@ -182,7 +183,7 @@ class _Reader:
             if pair is not None:
                 key, value, at = pair[1], read_plain(pair[2]), pair.end(2)
             else:
-                key, at = self.rows.key(line, at)
+                key, at = self.key(line, at)
                 value, at = self.inline(line, at, INLINE_END)
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
@@ -192,7 +193,7 @@ class _Reader:
 
     def _inline_array(self, line: str, at: int) -> tuple[list[object], int]:
         if line.startswith("[:", at):
-            return self.rows.array(line, at + 2)
+            return self.array_of_rows(line, at + 2)
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):

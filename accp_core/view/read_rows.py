@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
-from typing import Final, TypeAlias
+from typing import Final
 
 from accp_core.packing.columns import unpack_column
 from accp_core.packing.tree import PRESENT, Alias, Anchor, Column, Constant, Lists, Table
@@ -25,15 +25,13 @@ from accp_core.view.scan import (
 
 __all__ = ["RowReader"]
 
-Inline: TypeAlias = Callable[[str, int, re.Pattern[str]], tuple[object, int]]
-
 _MAX_HEADER_DEPTH: Final = 60
 _KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
 _ROW_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
 _ROW_ALIAS: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|; |[\]}])")
 _CELL_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
-# A cell that is no plain text, or none at all: a blank too many.
-_SPECIAL: Final = re.compile(r'(?:^|(?<= ))(?:["\[{&*! ]|$)')
+# The start of a cell that is no plain text, or none at all: a blank too many; and of a block, wherever it stands.
+_SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n]|"""')
 _STARTS: Final = frozenset(("", *'"{[&*!'))
 
 
@@ -82,17 +80,20 @@ class _Shape:
             name: column if isinstance(column, Constant) else column.column(rows)
             for name, column in self.columns.items()
         }
-        whole = all(slot is PRESENT for slot in self.slots)
+        whole = self.slots.count(PRESENT) == len(self.slots)
         return Table(columns, None if whole else self.slots, rows)
 
 
-class RowReader:
-    """Tables of one view; `inline` reads a value within a line."""
+class RowReader(ABC):
+    """Tables of one view; the reader of the rest is a subclass: two objects would refer to each other."""
 
-    def __init__(self, lines: Lines, inline: Inline) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.lines: Final = lines
-        self.inline: Final = inline
-        self.depth = 0
+        self.header_depth = 0
+
+    @abstractmethod
+    def inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        """Return the value at `at` and where it ends; a plain string ends before a match of `end`."""
 
     def string(self, line: str, at: int) -> tuple[str, int]:
         """Return the JSON string at `at` and where it ends."""
@@ -119,31 +120,33 @@ class RowReader:
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
         keys: list[str] | None = [] if keyed else None
-        flat = header if isinstance(header, _Shape) and header.is_flat() else None
-        for _ in range(count):
-            row = self.lines.take()
-            if flat is not None and _SPECIAL.search(row) is None:
-                self._plain_row(flat, row, keys)
-            else:
-                self._row(header, row, keys)
+        if not (type(header) is _Shape and header.is_flat() and self._plain_rows(header, count, keys)):
+            for _ in range(count):
+                self._row(header, self.lines.take(), keys)
         return self._unpacked(header, keys)
 
-    def _plain_row(self, header: _Shape, row: str, keys: list[str] | None) -> None:
-        """Read a row whose key and cells are all plain."""
-        rest = row
+    def _plain_rows(self, header: _Shape, count: int, keys: list[str] | None) -> bool:
+        """Read the next rows by column if all their keys and cells are plain; tell whether they are."""
+        rests = self.lines.ahead(count)
+        if len(rests) < count or _SPECIAL.search("\n".join(["", *rests, ""])):
+            return False
+        columns = []
+        for separator in [" "] * (keys is not None) + [leaf.separator for leaf in header.leaves[:-1]]:
+            parts = [rest.partition(separator) for rest in rests]
+            columns.append([part[0] for part in parts])
+            rests = [part[2] for part in parts]
+        if not all(rests):
+            return False
         if keys is not None:
-            key, _, rest = rest.partition(" ")
-            keys.append(key)
-        for leaf in header.leaves[:-1]:
-            cell, _, rest = rest.partition(leaf.separator)
-            leaf.cells.append(cell)
-        if not rest:
-            self.lines.fail(f"expected {len(header.leaves)} cells", len(row))
-        header.leaves[-1].cells.append(rest)
-        header.rows += 1
-        header.slots.append(PRESENT)
+            keys += columns.pop(0)
+        for leaf, cells in zip(header.leaves, [*columns, rests], strict=True):
+            leaf.cells += cells
+        header.rows = count
+        header.slots = [PRESENT] * count
+        self.lines.number += count
+        return True
 
-    def array(self, line: str, at: int) -> tuple[list[object], int]:
+    def array_of_rows(self, line: str, at: int) -> tuple[list[object], int]:
         """Return the table after `[:` within a line, and where it ends."""
         header, at = self._inline_header(line, at)
         while not line.startswith("]", at):
@@ -152,7 +155,7 @@ class RowReader:
         assert type(items) is list
         return items, at + 1
 
-    def keyed(self, line: str, at: int) -> tuple[dict[str, object], int]:
+    def map_of_rows(self, line: str, at: int) -> tuple[dict[str, object], int]:
         """Return the keyed table after `{:` within a line, and where it ends."""
         header, at = self._inline_header(line, at)
         keys: list[str] = []
@@ -180,11 +183,11 @@ class RowReader:
 
     def header(self, line: str, at: int) -> tuple[_Shape | _Leaf, int]:
         """Return the shape of a header and where it ends."""
-        self.depth += 1
-        if self.depth > _MAX_HEADER_DEPTH:
+        self.header_depth += 1
+        if self.header_depth > _MAX_HEADER_DEPTH:
             self.lines.fail(f"expected at most {_MAX_HEADER_DEPTH} headers within each other", at)
         result = self._pool(line, at) if line.startswith("[", at) else self._shape(line, at)
-        self.depth -= 1
+        self.header_depth -= 1
         return result
 
     def _pool(self, line: str, at: int) -> tuple[_Leaf, int]:
@@ -214,21 +217,22 @@ class RowReader:
         return name[0], name.end()
 
     def _column(self, line: str, at: int) -> tuple[_Leaf | _Shape | Constant, int]:
-        if line.startswith("=", at):
+        sign = line[at : at + 1]
+        if sign == ",":
+            return _Leaf(separator=", "), at + 1
+        if sign == "=":
             value, at = self.inline(line, at + 1, CONSTANT_END)
             return Constant(value), at
-        if line.startswith("[", at):
+        if sign == "[":
             return self._pool(line, at)
-        if line.startswith("?{", at):
+        if sign == "?" and line.startswith("?{", at):
             inside, at = self.header(line, at + 2)
             return _Leaf(inside, "{"), self._expect(line, at, "}")
-        if line.startswith("{", at):
+        if sign == "{":
             inside, at = self.header(line, at + 1)
             if type(inside) is not _Shape:
                 self.lines.fail("expected the name of a column", at)
             return inside, self._expect(line, at, "}")
-        if line.startswith(",", at):
-            return _Leaf(separator=", "), at + 1
         return _Leaf(), at
 
     # Rows

@@ -42,6 +42,7 @@ _NO_STRING: Final = re.compile(
 _INTEGERS: Final = re.compile(r"(?:(?:0|-?[1-9][0-9]{0,17})\n)*")
 _DECIMALS: Final = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}\n)*")
 _FIRST_OF_LITERAL: Final = frozenset("-0123456789tfn")
+_FIRST_OF_CELL: Final = _FIRST_OF_LITERAL | {"*"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,9 @@ def read_column(cells: list[object]) -> list[object]:
     """Return the values of cells: of plain texts, of `Quoted` ones and of those that are values already."""
     if set(map(type, cells)) != {str}:
         return [_read_mixed(cell) for cell in cells]
-    texts = "\n".join(cells)  # type: ignore[arg-type]  # all are strings
+    if _FIRST_OF_CELL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
+        return cells
+    texts = "\n".join(cells)  # type: ignore[arg-type]  # as above
     if _NO_STRING.search(texts) is None:
         return cells
     if _INTEGERS.fullmatch(f"{texts}\n"):

@@ -26,12 +26,11 @@ def write_view(tree: object) -> str:
     return writer.with_blocks(writer.document(tree))
 
 
-class _Writer:
+class _Writer(RowWriter):
     """One view; it keeps the texts that stand in blocks below their line."""
 
     def __init__(self) -> None:
         self.blocks: list[str] = []
-        self.rows: Final = RowWriter(self.inline)
 
     def with_blocks(self, text: str) -> str:
         """Return `text` with each block of text below the line that announces it."""
@@ -82,7 +81,7 @@ class _Writer:
         table = _keyed(members)
         if table is None:
             return None
-        header, rows = self.rows.table(table, nested=False)
+        header, rows = self.table(table, nested=False)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
         return "\n".join([f"{{{len(members)}}} {header}", *keyed])
 
@@ -94,7 +93,7 @@ class _Writer:
         table = pack_list(items)
         if table is None:
             return "\n".join([f"[{len(items)}]:", *map(self.value, items)])
-        header, rows = self.rows.table(table, nested=False)
+        header, rows = self.table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
 
     def inline(self, value: object, plain: Plain) -> str:
@@ -116,7 +115,7 @@ class _Writer:
         if table is None:
             pairs = [f"{write_key(key)} {self.inline(value, INLINE)}" for key, value in members.items()]
             return f"{{{', '.join(pairs)}}}"
-        header, rows = self.rows.table(table, nested=True)
+        header, rows = self.table(table, nested=True)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
         return f"{{:{header}: {'; '.join(keyed)}}}"
 
@@ -124,7 +123,7 @@ class _Writer:
         table = pack_list(items)
         if table is None:
             return f"[{', '.join([self.inline(item, INLINE) for item in items])}]"
-        header, rows = self.rows.table(table, nested=True)
+        header, rows = self.table(table, nested=True)
         return f"[:{header}: {'; '.join(rows)}]"
 
     def string(self, text: str, plain: Plain) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,11 +43,12 @@ class _Cells:
     separator: str
 
 
-class RowWriter:
-    """Headers and rows; `inline` writes a value within a line."""
+class RowWriter(ABC):
+    """Headers and rows; the writer of the rest is a subclass: two objects would refer to each other."""
 
-    def __init__(self, inline: Callable[[object, Plain], str]) -> None:
-        self.inline: Final = inline
+    @abstractmethod
+    def inline(self, value: object, plain: Plain) -> str:
+        """Return a value within a line, in a place where `plain` strings need no quotes."""
 
     def table(self, members: Table | Lists, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and a text per item; `nested` rows stand inside brackets."""

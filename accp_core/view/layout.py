@@ -16,7 +16,7 @@ from typing import Final
 
 from accp_core.errors import DecodeError
 from accp_core.packing.opened import STYLES, open_json, write_json
-from accp_core.view.notation import RAW
+from accp_core.view.notation import RAW, is_encodable
 from accp_core.view.read import read
 
 __all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
@@ -32,9 +32,13 @@ _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder()
 # What `repr` makes of an object that is no list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
 _REPR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[=(<]")
-_LITERAL: Final = re.compile(r"""(?<==)(?:'(?:[^'\\\n]|\\[^\n])*+'|"(?:[^"\\\n]|\\[^\n])*+")""")
+# The strings and the other words that `repr` writes; Python warns of others on standard error when it reads them.
+_ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
+_STRING: Final = rf"""'(?:[^'\\\n]|{_ESCAPE})*+'|"(?:[^"\\\n]|{_ESCAPE})*+\""""
+_PYTHON: Final = re.compile(rf"(?:[\[\]{{}}]|[,:] |True|False|None|-?[0-9][0-9.]*+(?:e[+-][0-9]+)?|{_STRING})*+")
+_LITERAL: Final = re.compile(rf"(?<==)(?:{_STRING})")
 _FENCE: Final = f"{RAW}\n"
-_SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]+)")
+_SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> t
 
 def _as_python(body: str) -> tuple[object, str] | None:
     """Open what `str()` makes of a list or dict: many tools print that instead of JSON."""
-    if body[0] not in "[{" or "'" not in body:
+    if body[0] not in "[{" or "'" not in body or _PYTHON.fullmatch(body) is None:
         return None
     try:
         value = ast.literal_eval(body)
@@ -113,10 +117,12 @@ def _as_python(body: str) -> tuple[object, str] | None:
 
 def _is_json(value: object) -> bool:
     if type(value) is dict:
-        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+        return all(type(key) is str and is_encodable(key) for key in value) and all(map(_is_json, value.values()))
     if type(value) is list:
         return all(map(_is_json, value))
-    return type(value) in (str, int, bool, type(None)) or (type(value) is float and value - value == 0)
+    if type(value) is str:
+        return is_encodable(value)
+    return type(value) in (int, bool, type(None)) or (type(value) is float and value - value == 0)
 
 
 def _embedded(source: str) -> Iterator[Document]:
@@ -157,7 +163,7 @@ def _literals(source: str) -> Iterator[Document]:
             text = ast.literal_eval(written)
         except (ValueError, SyntaxError):
             continue
-        if type(text) is str and repr(text) == written:
+        if type(text) is str and repr(text) == written and is_encodable(text):
             value, form = _as_json(text) or (text, "t") if text else (text, "t")
             yield Document(literal.start(), literal.end(), value, f"q{form}")
 
@@ -190,7 +196,9 @@ def restore(text: str, layout: str) -> str:
         if len(part) < int(length):
             raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
         inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
-        source = inner if form == "t" else _WRITERS[form](read(inner), style)
+        if literal and fence(inner) != part:
+            raise DecodeError(f"expected triple quotes around {word!r}", code="E1001", text=text, position=at)
+        source = inner if form == "t" else _written(inner, form, style)
         parts.append(repr(source) if literal else source)
         at += len(part)
     if at != len(text):
@@ -198,8 +206,18 @@ def restore(text: str, layout: str) -> str:
     return "".join(parts)
 
 
+def _written(view: str, form: str, style: str) -> str:
+    try:
+        return _WRITERS[form](read(view), style)
+    except DecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise DecodeError(str(error), code="E1001", text=view, position=0) from error
+
+
 def _write_lines(value: object, style: str) -> str:
-    assert isinstance(value, list)
+    if type(value) is not list:
+        raise ValueError(f"expected an array for JSON Lines, got {type(value).__name__!r}")
     return "\n".join([write_json(member, style) for member in value])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,7 @@ MAX_DEPTH: Final = 50
 _JSON_TYPES: Final = frozenset((str, int, float, bool, type(None), dict, list))
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _HOLDS_JSON: Final = re.compile(r'"[\[{]')
+_JOINED: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,23 +101,33 @@ def compact_json(value: object) -> str:
         text = _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise EncodeError(f"expected a JSON value, got one that cannot be written: {error}", code="E1004") from error
-    return text if is_encodable(text) else json.dumps(value, separators=(",", ":"))
+    if is_encodable(text):
+        return text
+    joined = _JOINED.search(text)
+    if joined:
+        raise EncodeError(f"expected text, got {joined[0]!r}, which JSON reads as one character", code="E1004")
+    return json.dumps(value, separators=(",", ":"))
 
 
 def check_json(value: object) -> None:
-    """Refuse what JSON would change silently: other types, and keys that are no strings.
+    """Refuse what JSON would change silently: other types, numbers without digits, and keys that are no strings.
 
     Raises:
         EncodeError: E1004, naming the offender.
     """
     level = [value]
     keys: set[object] = set()
+    seen: set[int] = set()
     while level:
-        if not set(map(type, level)) <= _JSON_TYPES:
-            offender = next(each for each in level if type(each) not in _JSON_TYPES)
+        kinds = set(map(type, level))
+        if not kinds <= _JSON_TYPES or (float in kinds and not all(map(_is_json, level))):
+            offender = next(each for each in level if not _is_json(each))
             raise EncodeError(
                 f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}", code="E1004"
             )
+        # A container that stands in itself would never end.
+        level = [each for each in _containers(level) if id(each) not in seen]
+        seen.update(map(id, level))
         for each in level:
             if type(each) is dict:
                 keys.update(each)
@@ -123,6 +135,10 @@ def check_json(value: object) -> None:
     for key in keys:
         if type(key) is not str:
             raise EncodeError(f"expected strings as keys, got {key!r}", code="E1004")
+
+
+def _is_json(value: object) -> bool:
+    return math.isfinite(value) if type(value) is float else type(value) in _JSON_TYPES
 
 
 def is_too_deep(value: object) -> bool:

@@ -70,15 +70,36 @@ def pack_opened(value: object) -> object:
     return value
 
 
-def unpack_opened(value: object) -> object:
-    """Return `value` with every opened document written back into its string."""
-    if type(value) is Opened:
-        return write_json(unpack_opened(value.value), value.style)
-    if type(value) is dict:
-        return {name: unpack_opened(member) if type(member) in _UNPACKED else member for name, member in value.items()}
-    if type(value) is list:
-        return [unpack_opened(member) if type(member) in _UNPACKED else member for member in value]
-    return value
+def unpack_opened(value: object, *, limit: int = 50_000_000) -> object:
+    """Return `value` with every opened document written back into its string.
+
+    `limit` bounds the characters that are written: each document within a document doubles the escapes of the inner.
+
+    Raises:
+        ValueError: the documents pass `limit`.
+    """
+    return _Writing(limit).of(value)
+
+
+class _Writing:
+    """One walk, from the inner documents to the outer."""
+
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+
+    def of(self, value: object) -> object:
+        """Return `value` with strings in the place of opened documents."""
+        if type(value) is Opened:
+            text = write_json(self.of(value.value), value.style)
+            self.left -= len(text)
+            if self.left < 0:
+                raise ValueError("expected shorter documents: JSON within JSON asks for too much memory")
+            return text
+        if type(value) is dict:
+            return {name: self.of(member) if type(member) in _UNPACKED else member for name, member in value.items()}
+        if type(value) is list:
+            return [self.of(member) if type(member) in _UNPACKED else member for member in value]
+        return value
 
 
 def _pack_string(text: str) -> object:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from accp_core.packing.tree import Alias, Anchor, Opened
 
-__all__ = ["SHORTEST_STRING", "SHORTEST_TREE", "Worth", "pack_shared", "unpack_shared"]
+__all__ = ["SHORTEST_STRING", "SHORTEST_TREE", "Worth", "pack_shared", "separate", "unpack_shared"]
 
 SHORTEST_STRING: Final = 12
 """Characters; shorter strings are not worth a reference and its look-up by the reader."""
@@ -60,28 +60,35 @@ class _Graph:
     def __init__(self) -> None:
         self.distinct: dict[Hashable, _Node] = {}
         self.nodes: dict[int, _Node] = {}
+        self.repeated: set[_Node] = set()
 
     def scan(self, value: object) -> Hashable:
         """Return what identifies `value`: a node for a container, else the scalar, told apart by its type."""
+        names: tuple[str, ...] = ()
+        members: Iterable[object]
         if type(value) is dict:
-            return self._node(value, tuple(value), value.values())
-        if type(value) is list:
-            return self._node(value, (), value)
-        if type(value) is Opened:
-            return self._node(value, (value.style,), (value.value,))
-        return type(value), repr(value)
-
-    def _node(self, value: object, names: tuple[str, ...], members: Iterable[object]) -> _Node:
+            names, members = tuple(value), value.values()
+        elif type(value) is list:
+            members = value
+        elif type(value) is Opened:
+            names, members = (value.style,), (value.value,)
+        else:
+            return type(value), repr(value)
         children = tuple(
             [
                 member if type(member) is str or type(member) is int or member is None else self.scan(member)
                 for member in members
             ]
         )
+        return self._node(value, names, children)
+
+    def _node(self, value: object, names: tuple[str, ...], children: tuple[Hashable, ...]) -> _Node:
         key = (type(value), names, children)
         node = self.distinct.get(key)
         if node is None:
             node = self.distinct[key] = _Node(names, children)
+        else:
+            self.repeated.add(node)
         self.nodes[id(value)] = node
         return node
 
@@ -89,10 +96,14 @@ class _Graph:
         """Return the strings and nodes that are to stand once."""
         # Members of equal containers count once: where the container is an alias, they do not stand again.
         children = [child for node in self.distinct.values() for child in node.children]
-        strings = Counter([child for child in children if type(child) is str and len(child) >= SHORTEST_STRING])
-        trees = Counter([child for child in children if type(child) is _Node])
-        shared: set[Hashable] = {text for text, uses in strings.items() if uses > 1 and worth(text, uses)}
-        shared.update(node for node, uses in trees.items() if uses > 1 and node.size() >= SHORTEST_TREE)
+        strings = [child for child in children if type(child) is str and len(child) >= SHORTEST_STRING]
+        shared: set[Hashable] = set()
+        if len(set(strings)) < len(strings):
+            shared.update(text for text, uses in Counter(strings).items() if uses > 1 and worth(text, uses))
+        large = {node for node in self.repeated if node.size() >= SHORTEST_TREE}
+        if large:
+            trees = Counter([child for child in children if child in large])
+            shared.update(node for node, uses in trees.items() if uses > 1)
         return shared
 
 
@@ -125,6 +136,42 @@ class _Replacement:
             return [self.of(member) if type(member) in _SHAREABLE else member for member in value]
         assert type(value) is Opened
         return Opened(self.of(value.value), value.style)
+
+
+def separate(value: object, *, limit: int = 5_000_000) -> object:
+    """Return `value` with a copy of each container that stands in several places, as a constant of a table does.
+
+    Without it a change to one place would show in another, and a short text could read as more than memory holds.
+
+    Raises:
+        ValueError: the copies hold more than `limit` members.
+    """
+    return _Separation(limit).of(value, again=False)
+
+
+class _Separation:
+    """One walk, which knows the containers that it has passed."""
+
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+        self.seen: set[int] = set()
+
+    def of(self, value: object, *, again: bool) -> object:
+        """Return a copy of `value`; `again`: it stands in a container that was passed before."""
+        if type(value) is Anchor:
+            return Anchor(value.number, self.of(value.value, again=again))
+        if type(value) is Opened:
+            return Opened(self.of(value.value, again=again), value.style)
+        if type(value) is not dict and type(value) is not list:
+            return value
+        again = again or id(value) in self.seen
+        self.seen.add(id(value))
+        self.left -= again * (1 + len(value))
+        if self.left < 0:
+            raise ValueError("expected fewer copies: constants within constants ask for too much memory")
+        if type(value) is dict:
+            return {name: self.of(member, again=again) for name, member in value.items()}
+        return [self.of(member, again=again) for member in value]
 
 
 def unpack_shared(value: object, *, limit: int = 5_000_000) -> object:

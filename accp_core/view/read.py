@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Final
 
 from accp_core.errors import DecodeError
 from accp_core.packing.opened import STYLES, unpack_opened
-from accp_core.packing.shared import unpack_shared
+from accp_core.packing.shared import separate, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
 from accp_core.view.lines import Lines
 from accp_core.view.notation import RAW
@@ -25,12 +26,20 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"expected a JSON number, got {constant!r}")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"expected a number that a float can hold, got {number!r}")
+    return value
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _REFERENCE: Final = re.compile("[&*][0-9]")
+_CONSTANT: Final = re.compile(r"=[\[{&!]")
 _OPENED: Final = re.compile(r"!json([0-9t]?u?) ")
 
 
@@ -47,6 +56,8 @@ def read(text: str) -> object:
             pass
     try:
         tree = _Reader(text).document()
+        if _CONSTANT.search(text):
+            tree = separate(tree)
         if _REFERENCE.search(text):
             tree = unpack_shared(tree)
         return unpack_opened(tree) if "!json" in text else tree

@@ -77,6 +77,11 @@ class Report:
         """Return the sum over all runs."""
         return _compare(name, list(zip(self.before, self.after, strict=True)))
 
+    def calls(self) -> list[tuple[CallFigures, CallFigures]]:
+        """Return each model call of all runs, before and after."""
+        pairs = zip(self.before, self.after, strict=True)
+        return [calls for before, after in pairs for calls in zip(before.calls, after.calls, strict=True)]
+
     def by_source(self) -> list[Comparison]:
         """Return the sum for each file that runs were read from."""
         groups = defaultdict(list)
@@ -113,7 +118,7 @@ class Report:
             "strategy": self.after[0].strategy if self.after else "",
             "total": asdict(self.total()),
             "sources": [asdict(row) for row in self.by_source()],
-            "runs": [asdict(_compare(b.run, [(b, a)])) for b, a in zip(self.before, self.after, strict=True)],
+            "runs": [_run_to_json(b, a) for b, a in zip(self.before, self.after, strict=True)],
             "agents": [
                 {"agent": agent, "before": asdict(before), "after": asdict(after)}
                 for agent, before, after in self.by_agent()
@@ -153,6 +158,12 @@ def _compare(name: str, pairs: Sequence[tuple[Replay, Replay]]) -> Comparison:
         dearer_runs=sum(_cost(after) > DEARER * _cost(before) for before, after in pairs),
         larger_messages=sum(m.sent > m.recorded for _, after in pairs for m in after.messages),
     )
+
+
+def _run_to_json(before: Replay, after: Replay) -> dict[str, Any]:
+    calls = zip(before.calls, after.calls, strict=True)
+    rows = [{"agent": b.agent, "before": asdict(b.charge), "after": asdict(a.charge)} for b, a in calls]
+    return asdict(_compare(before.run, [(before, after)])) | {"calls": rows}
 
 
 def _cost(run: Replay) -> float:

@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from accp_adapters.cli.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals
+from accp_adapters.cli.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals, totals
 
 __all__ = ["cost_table", "percent", "plain_table", "print_report", "readable_table"]
 
@@ -26,6 +26,9 @@ def print_report(report: Report, console: Console) -> None:
     console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
     console.print(readable_table("what stayed readable", rows))
     console.print(_fetch_line(total), highlight=False)
+    if total.runs == 1:
+        # Of many runs `--json` has the calls.
+        console.print(cost_table("model calls", _call_rows(report)))
     agents = report.by_agent()
     console.print(cost_table(_shown("agents", len(agents)), agents[:_ROWS]))
     console.print(_tool_table(report.by_tool()))
@@ -91,19 +94,18 @@ def _readable(row: Comparison) -> tuple[str, ...]:
     )
 
 
+def _call_rows(report: Report) -> list[tuple[str, Totals, Totals]]:
+    return [
+        (f"{number} {before.agent}", totals([before]), totals([after]))
+        for number, (before, after) in enumerate(report.calls(), 1)
+    ]
+
+
 def _fetch_line(total: Comparison) -> str:
     return (
         "If every needed value that is not visible were fetched (an estimate): "
         f"{percent(total.after.fetch_prompt, total.before.prompt)} % of the tokens, "
         f"{percent(total.after.fetch_cost, total.before.cost)} % of the cost.\n"
-    )
-
-
-def _always_line(always: Comparison) -> str:
-    return (
-        "With the fetch tool in every call of every run, as AccpMiddleware() registers it: "
-        f"{percent(always.after.prompt, always.before.prompt)} % of the tokens, "
-        f"{percent(always.after.cost, always.before.cost)} % of the cost, {always.dearer_runs:,} runs dearer.\n"
     )
 
 

@@ -49,6 +49,15 @@ def test_standard_input_is_read_for_a_dash() -> None:
     assert json.loads(result.stdout)["total"]["before"]["calls"] == 2
 
 
+def test_every_model_call_is_told_before_and_after(conversation: Path) -> None:
+    (run,) = json.loads(runner.invoke(app, ["replay", "--json", str(conversation)]).stdout)["runs"]
+    assert len(run["calls"]) == run["after"]["calls"]
+    for side in ("before", "after"):
+        assert sum(call[side]["tokens"] for call in run["calls"]) == run[side]["prompt"]
+        assert sum(call[side]["cost"] for call in run["calls"]) == pytest.approx(run[side]["cost"])
+    assert "model calls" in runner.invoke(app, ["replay", str(conversation)]).stdout
+
+
 def test_many_agents_are_cut_to_a_dozen(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "go"}]
     messages += [{"role": "assistant", "name": f"agent{n}", "content": "ok"} for n in range(20)]

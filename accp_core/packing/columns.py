@@ -6,7 +6,7 @@ keys come in contradictory orders make no table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from accp_core.packing.defaults import common_value
@@ -27,6 +27,7 @@ from accp_core.packing.tree import (
 __all__ = [
     "cell_count",
     "has_cells",
+    "last_with_cells",
     "pack_column",
     "pack_list",
     "pack_table",
@@ -35,35 +36,45 @@ __all__ = [
 ]
 
 _STRUCTURED: Final = frozenset((dict, list, Anchor, Alias))
+_MAPS: Final = frozenset((dict, Alias))
+_LISTS: Final = frozenset((list, Alias))
+_INSTEAD: Final = frozenset((Alias, Mark, type(None)))
+"""What may stand in a column of maps or lists in the place of one."""
 
 
 def pack_list(items: list[object]) -> Table | Lists | None:
     """Return the members of an array as a table, or as pooled lists; None where they are neither."""
     if len(items) < 2 or type(items[0]) not in _STRUCTURED:
         return None
-    kinds = {type(bare(item)) for item in items}
-    if dict in kinds and kinds <= {dict, Alias}:
+    kinds = _kinds(items)
+    if dict in kinds and kinds <= _MAPS:
         table = pack_table(items)
         # In a row of one cell a reference could be the row's or the cell's.
         return None if table and table.slots is not None and cell_count(table) == 1 else table
-    if list in kinds and kinds <= {list, Alias}:
+    if list in kinds and kinds <= _LISTS:
         return _pack_lists(items)
     return None
+
+
+def _kinds(values: list[object]) -> set[type]:
+    """Return the types of values, without the anchors that they may stand at."""
+    kinds = set(map(type, values))
+    return {type(bare(value)) for value in values} if Anchor in kinds else kinds
 
 
 def pack_table(items: list[object]) -> Table | None:
     """Return the maps among `items` as a table, None where there are fewer than two or their shapes differ."""
     if len(items) < 2:
         return None
-    maps = [item for item in map(bare, items) if type(item) is dict]
+    maps = [item for each in items if type(item := bare(each)) is dict]
     if len(maps) < 2:
         return None
-    names = tuple(maps[0])
-    if all(tuple(each) == names for each in maps):
-        values = list(zip(*[each.values() for each in maps], strict=True))
-        cells = [list(column) for column in values]
+    shapes = dict.fromkeys(map(tuple, maps))
+    if len(shapes) == 1:
+        names = next(iter(shapes))
+        cells = list(map(list, zip(*[each.values() for each in maps], strict=True)))
     else:
-        merged = _merge_names(maps)
+        merged = _merge_names(shapes)
         if merged is None or not _is_dense(merged, maps):
             return None
         names = merged
@@ -81,7 +92,7 @@ def pack_column(values: list[object]) -> Column:
         return Constant(values[0])
     if kinds.isdisjoint((dict, list, Anchor)):
         return values
-    kinds = {type(bare(value)) for value in values} - {Alias, Mark, type(None)}
+    kinds = _kinds(values) - _INSTEAD
     if kinds == {dict}:
         return pack_table(values) or values
     if kinds == {list}:
@@ -98,14 +109,13 @@ def _pack_lists(values: list[object]) -> Lists | None:
 
 
 def _slots(items: list[object], kind: type) -> list[object] | None:
-    if all(type(item) is kind for item in items):
+    if set(map(type, items)) == {kind}:
         return None
     return [like(item, PRESENT) if type(bare(item)) is kind else item for item in items]
 
 
-def _merge_names(maps: list[dict[str, object]]) -> tuple[str, ...] | None:
-    """Return an order of all keys that every map follows, None where two maps contradict each other."""
-    shapes = dict.fromkeys(tuple(each) for each in maps)
+def _merge_names(shapes: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Return an order of all keys that every shape follows, None where two contradict each other."""
     names: list[str] = []
     for shape in shapes:
         at = 0
@@ -143,6 +153,14 @@ def has_cells(column: Column) -> bool:
     if type(column) is Table and column.slots is None:
         return any(map(has_cells, column.columns.values()))
     return type(column) is not Constant
+
+
+def last_with_cells(table: Table) -> str | None:
+    """Return the key of the last column that takes a cell in a row."""
+    for name in reversed(table.columns):
+        if has_cells(table.columns[name]):
+            return name
+    return None
 
 
 def unpack_table(table: Table) -> list[object]:

@@ -21,8 +21,11 @@ __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "compact_json", "render"]
 MAX_DEPTH: Final = 50
 """Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, bool, type(None), dict, list))
+_CONTAINERS: Final = frozenset((dict, list))
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _HOLDS_JSON: Final = re.compile(r'"[\[{]')
+_CUT: Final = 8
+"""Tokens; more than the count of a text grows where it is cut in two."""
 _JOINED: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -67,7 +70,8 @@ def render_tree(value: object, compact: str, *, counter: TokenCounter, options: 
     """
     if options.opened and _HOLDS_JSON.search(compact):
         value = pack_opened(value)
-    if is_too_deep(value):
+    # Each level has a bracket, which is cheaper to count than the levels; an opened document is a level of its own.
+    if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
         return None
     if options.shared:
 
@@ -86,9 +90,18 @@ def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
     Counting is the larger part of rendering, and the baseline is often twice as long as the view.
     """
     tokens = counter(view)
-    part = text.rfind('"', 0, len(view) * 4 // 3) + 1
-    # Words do not reach across a quote, so the cut behind one adds hardly a token to the count of the part.
-    return (len(view) < part < len(text) and counter(text[:part]) > tokens + 8) or counter(text) > tokens
+    counted = at = 0
+    for length in (len(view) * 9 // 8, len(view) * 4 // 3):
+        if length > len(text) * 15 // 16:
+            break
+        end = text.rfind('"', at, length) + 1
+        if end:
+            # Words do not reach across a quote, so a cut behind one adds hardly a token to the count.
+            counted += counter(text[at:end]) - _CUT
+            at = end
+            if counted > tokens:
+                return True
+    return counter(text) > tokens
 
 
 def compact_json(value: object) -> str:
@@ -125,16 +138,22 @@ def check_json(value: object) -> None:
             raise EncodeError(
                 f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}", code="E1004"
             )
+        if kinds.isdisjoint(_CONTAINERS):
+            break
         # A container that stands in itself would never end.
         level = [each for each in _containers(level) if id(each) not in seen]
         seen.update(map(id, level))
+        members: list[object] = []
         for each in level:
             if type(each) is dict:
                 keys.update(each)
-        level = _members(level)
-    for key in keys:
-        if type(key) is not str:
-            raise EncodeError(f"expected strings as keys, got {key!r}", code="E1004")
+                members += each.values()
+            elif type(each) is list:
+                members += each
+        level = members
+    if not set(map(type, keys)) <= {str}:
+        offender = next(key for key in keys if type(key) is not str)
+        raise EncodeError(f"expected strings as keys, got {offender!r}", code="E1004")
 
 
 def _is_json(value: object) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from accp_core.packing.columns import pack_list
-from accp_core.packing.tree import Alias, Anchor, Opened, Table, bare
+from accp_core.packing.tree import Alias, Anchor, Opened, Table
 from accp_core.view.notation import INLINE, LINE, RAW, Plain, quote, write_key
 from accp_core.view.write_rows import RowWriter
 
@@ -15,6 +16,9 @@ __all__ = ["write_view"]
 _SHORT_MAP: Final = 4
 _SHORT_TEXT: Final = 40
 """Characters; a longer member gets a line of its own."""
+_ROWS: Final = frozenset((dict, Anchor, Alias))
+"""What the rows of a table may be; an anchor of another kind makes none."""
+_STRUCTURED: Final = frozenset((dict, list, Anchor, Opened))
 _NO_RAW: Final = re.compile(r'[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]|"""')
 _BLOCK_LINE: Final = re.compile(r"^.*\x01.*$", re.MULTILINE)
 _BLOCK_MARK: Final = re.compile(r"\x01([0-9]+)\x01")
@@ -53,7 +57,13 @@ class _Writer(RowWriter):
 
     def pairs(self, members: dict[str, object]) -> str:
         """Return a map, a pair to a line."""
-        return "\n".join([f"{write_key(key)} {self.value(value)}" for key, value in members.items()])
+        return "\n".join(
+            [
+                # Most values are plain strings: they are asked for here, before a call for each.
+                f"{write_key(key)} {value if type(value) is str and LINE.fits(value) else self.value(value)}"
+                for key, value in members.items()
+            ]
+        )
 
     def value(self, value: object) -> str:
         """Return a value that takes the rest of a line, and perhaps more lines."""
@@ -67,13 +77,14 @@ class _Writer(RowWriter):
             return f"&{value.number} {self.value(value.value)}"
         if type(value) is Opened:
             return f"!json{value.style} {self.value(value.value)}"
-        return self.scalar(value)
+        return _scalar(value)
 
     def map(self, members: dict[str, object]) -> str:
         if not members:
             return "{}"
-        if len(members) <= _SHORT_MAP and all(map(_is_short, members.values())):
-            return self.inline(members, INLINE)
+        if len(members) <= _SHORT_MAP and (texts := _short_texts(members.values())) is not None:
+            pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
+            return f"{{{', '.join(pairs)}}}"
         return self.keyed(members) or f"{{\n{self.pairs(members)}\n}}"
 
     def keyed(self, members: dict[str, object]) -> str | None:
@@ -86,8 +97,8 @@ class _Writer(RowWriter):
         return "\n".join([f"{{{len(members)}}} {header}", *keyed])
 
     def array(self, items: list[object]) -> str:
-        if all(map(_is_short, items)):
-            return self.inline(items, INLINE)
+        if (texts := _short_texts(items)) is not None:
+            return f"[{', '.join(texts)}]"
         if len(items) == 1 and type(items[0]) is dict and items[0]:
             return f"[{{\n{self.pairs(items[0])}\n}}]"
         table = pack_list(items)
@@ -108,12 +119,15 @@ class _Writer(RowWriter):
             return f"&{value.number} {self.inline(value.value, plain)}"
         if type(value) is Opened:
             return f"!json{value.style} {self.inline(value.value, plain)}"
-        return self.scalar(value)
+        return _scalar(value)
 
     def inline_map(self, members: dict[str, object]) -> str:
         table = _keyed(members)
         if table is None:
-            pairs = [f"{write_key(key)} {self.inline(value, INLINE)}" for key, value in members.items()]
+            pairs = [
+                f"{write_key(key)} {value if type(value) is str and INLINE.fits(value) else self.inline(value, INLINE)}"
+                for key, value in members.items()
+            ]
             return f"{{{', '.join(pairs)}}}"
         header, rows = self.table(table, nested=True)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
@@ -122,7 +136,8 @@ class _Writer(RowWriter):
     def inline_array(self, items: list[object]) -> str:
         table = pack_list(items)
         if table is None:
-            return f"[{', '.join([self.inline(item, INLINE) for item in items])}]"
+            texts = [item if type(item) is str and INLINE.fits(item) else self.inline(item, INLINE) for item in items]
+            return f"[{', '.join(texts)}]"
         header, rows = self.table(table, nested=True)
         return f"[:{header}: {'; '.join(rows)}]"
 
@@ -135,21 +150,10 @@ class _Writer(RowWriter):
             return f"\x01{len(self.blocks) - 1}\x01"
         return quote(text)
 
-    def scalar(self, value: object) -> str:
-        if value is None:
-            return "null"
-        if value is True:
-            return "true"
-        if value is False:
-            return "false"
-        if type(value) is Alias:
-            return f"*{value.number}"
-        return repr(value)
-
 
 def _keyed(members: dict[str, object]) -> Table | None:
     """Return the values of a map of maps as a table."""
-    if len(members) < 2 or not all(type(bare(value)) in (dict, Alias) for value in members.values()):
+    if len(members) < 2 or not set(map(type, members.values())) <= _ROWS:
         return None
     table = pack_list(list(members.values()))
     return table if type(table) is Table else None
@@ -162,10 +166,30 @@ def _is_block(text: str) -> bool:
     return many and not text.endswith('"') and _NO_RAW.search(text) is None
 
 
-def _is_short(value: object) -> bool:
-    """Tell whether a member may share its line with others."""
-    if type(value) is str:
-        return len(value) <= _SHORT_TEXT and bool(INLINE.fits(value))
-    if type(value) is dict or type(value) is list:
-        return not value
-    return type(value) is not Anchor and type(value) is not Opened
+def _short_texts(members: Collection[object]) -> list[str] | None:
+    """Return the members as texts if they may share a line, else None."""
+    texts = []
+    for member in members:
+        if type(member) is str:
+            if len(member) > _SHORT_TEXT or not INLINE.fits(member):
+                return None
+            texts.append(member)
+        elif type(member) not in _STRUCTURED:
+            texts.append(_scalar(member))
+        elif member == {} or member == []:
+            texts.append(repr(member))
+        else:
+            return None
+    return texts
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if type(value) is Alias:
+        return f"*{value.number}"
+    return repr(value)

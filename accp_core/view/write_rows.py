@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
-from accp_core.packing.columns import has_cells
+from accp_core.packing.columns import last_with_cells
 from accp_core.packing.tree import (
     ABSENT,
     PRESENT,
@@ -35,12 +34,8 @@ __all__ = ["RowWriter"]
 _CONSTANT: Final = Plain(r" ,;:\[\]{}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of one column as text, and what stands between each and the next cell of its row."""
-
-    texts: list[str]
-    separator: str
+_Cells: TypeAlias = tuple[list[str], str]
+"""The cells of one column as text, and what stands between each and the next cell of its row."""
 
 
 class RowWriter(ABC):
@@ -66,37 +61,39 @@ class RowWriter(ABC):
         if not cells:
             return header, [ABSENT_CELL] * table.rows
         if len(cells) == 1:
-            return header, cells[0].texts
-        form = "".join([f"%s{column.separator}" for column in cells[:-1]]) + "%s"
-        return header, list(map(form.__mod__, zip(*[column.texts for column in cells], strict=True)))
+            return header, cells[0][0]
+        form = "".join([f"%s{separator}" for _, separator in cells[:-1]]) + "%s"
+        return header, list(map(form.__mod__, zip(*[texts for texts, _ in cells], strict=True)))
 
     def columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
         """Return the header's words and the cells; with `last` the last cell ends the row."""
         heads: list[str] = []
         cells: list[_Cells] = []
-        final = next((name for name in reversed(table.columns) if has_cells(table.columns[name])), None)
+        final = last_with_cells(table) if last else None
         for name, column in table.columns.items():
-            head, more = self.column(column, nested=nested, last=last and name == final)
+            if type(column) is list:
+                texts, separator = self.cells(column, nested=nested, last=name == final)
+                head = "," if separator == ", " else ""
+                cells.append((texts, separator))
+            else:
+                head, more = self.column(column, nested=nested, last=name == final)
+                cells += more
             heads.append(f"{write_key(name)}{head}")
-            cells += more
         return heads, cells
 
     def column(self, column: Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
-        """Return what stands behind the key in the header, and the cells."""
+        """Return what stands behind the key of a column with structure in the header, and the cells."""
         if type(column) is Constant:
             return f"={self.inline(column.value, _CONSTANT)}", []
         if type(column) is Lists:
             header, texts = self.lists(column)
-            return f"[{header}]", [_Cells(texts, " ")]
+            return f"[{header}]", [(texts, " ")]
         if type(column) is Table and column.slots is None:
             heads, cells = self.columns(column, nested=nested, last=last)
             return f"{{{' '.join(heads)}}}", cells
-        if type(column) is Table:
-            header, rows = self.rows(column, nested=True)
-            return f"?{{{header}}}", [_Cells(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
-        assert type(column) is list
-        texts, separator = self.cells(column, nested=nested, last=last)
-        return "," if separator == ", " else "", [_Cells(texts, separator)]
+        assert type(column) is Table
+        header, rows = self.rows(column, nested=True)
+        return f"?{{{header}}}", [(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
 
     def lists(self, lists: Lists) -> tuple[str, list[str]]:
         """Return the header of the members, and each list as a text in brackets."""
@@ -139,7 +136,14 @@ class RowWriter(ABC):
             return list(map(repr, values)), separator
         if kinds == {str} and plain.fit(values):  # type: ignore[arg-type]  # all are strings
             return values, separator  # type: ignore[return-value]  # as above
-        return [ABSENT_CELL if value is ABSENT else self.inline(value, plain) for value in values], separator
+        return [
+            value
+            if type(value) is str and plain.fits(value)
+            else ABSENT_CELL
+            if value is ABSENT
+            else self.inline(value, plain)
+            for value in values
+        ], separator
 
 
 def _spaced(values: list[object], kinds: set[type]) -> int:

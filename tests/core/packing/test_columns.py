@@ -1,0 +1,188 @@
+"""Maps of like shape as a table, and back."""
+
+import pytest
+
+from accp_core.packing.columns import (
+    cell_count,
+    has_cells,
+    last_with_cells,
+    pack_column,
+    pack_list,
+    pack_table,
+    unpack_column,
+    unpack_table,
+)
+from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Constant, Lists, Table
+from tests.core.exactly import exactly
+
+TABLES = {
+    "maps of the same keys": ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], {"a": [1, 3], "b": [2, 4]}),
+    "a key that all maps give one value": ([{"a": 1, "b": 2}, {"a": 1, "b": 3}], {"a": Constant(1), "b": [2, 3]}),
+    "values that are equal and not the same": ([{"a": 1}, {"a": 1.0}, {"a": True}], {"a": [1, 1.0, True]}),
+    "a key that is absent, a key that is null": (
+        [{"a": 1, "b": None}, {"a": 2}, {"b": 3}],
+        {"a": [1, 2, ABSENT], "b": [None, ABSENT, 3]},
+    ),
+    "a key between two others": (
+        [{"a": 1, "c": 2}, {"a": 3, "b": 4, "c": 5}],
+        {"a": [1, 3], "b": [ABSENT, 4], "c": [2, 5]},
+    ),
+    "a key before all others": (
+        [{"a": 1, "b": 0}, {"z": 2, "a": 3, "b": 4}],
+        {"z": [ABSENT, 2], "a": [1, 3], "b": [0, 4]},
+    ),
+    "nested maps": (
+        [{"u": {"x": 1, "y": 2}}, {"u": {"x": 3, "y": 4}}],
+        {"u": Table({"x": [1, 3], "y": [2, 4]}, None, 2)},
+    ),
+    "nested maps that some lack": (
+        [{"i": 1, "u": {"x": 1, "y": 2}}, {"i": 2, "u": None}, {"i": 3}, {"i": 4, "u": {"x": 3, "y": 4}}],
+        {"i": [1, 2, 3, 4], "u": Table({"x": [1, 3], "y": [2, 4]}, [PRESENT, None, ABSENT, PRESENT], 2)},
+    ),
+    "nested rows": (
+        [{"r": [{"x": 1}, {"x": 2}]}, {"r": []}, {"r": [{"x": 3}]}],
+        {"r": Lists([2, 0, 1], Table({"x": [1, 2, 3]}, None, 3))},
+    ),
+    "nested rows that some lack": (
+        [{"i": 1, "r": [{"x": 1}, {"x": 2}]}, {"i": 2, "r": None}, {"i": 3}],
+        {"i": [1, 2, 3], "r": Lists([2, None, ABSENT], Table({"x": [1, 2]}, None, 2))},
+    ),
+    "lists of values": ([{"r": [1, 2]}, {"r": [3]}], {"r": [[1, 2], [3]]}),
+    "one nested map among scalars": ([{"u": {"x": 1}}, {"u": 3}], {"u": [{"x": 1}, 3]}),
+    "a single nested map": ([{"i": 1, "u": {"x": 1}}, {"i": 2, "u": None}], {"i": [1, 2], "u": [{"x": 1}, None]}),
+}
+
+
+@pytest.mark.parametrize(("items", "columns"), TABLES.values(), ids=TABLES)
+def test_maps_of_like_shape_become_columns_and_come_back(items: list[object], columns: dict[str, object]) -> None:
+    table = pack_table(items)
+    assert table is not None
+    assert repr(table.columns) == repr(columns)
+    assert (table.slots, table.rows) == (None, len(items))
+    assert exactly(unpack_table(table)) == exactly(items)
+
+
+NO_TABLES = {
+    "no item": [],
+    "one map": [{"a": 1}],
+    "maps without keys": [{}, {}],
+    "contradictory orders": [{"a": 1, "b": 2}, {"b": 3, "a": 4}],
+    "contradictory orders by way of a third": [{"a": 1, "b": 2}, {"b": 3, "c": 4}, {"c": 5, "a": 6}],
+    "hardly a key in common": [{"a": 1}, {"b": 2}, {"c": 3}],
+    "one map and a reference": [{"a": 1, "b": 2}, Alias(1)],
+}
+
+
+@pytest.mark.parametrize("items", NO_TABLES.values(), ids=NO_TABLES)
+def test_maps_of_other_shapes_make_no_table(items: list[object]) -> None:
+    assert pack_table(items) is None
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [],
+        [{"a": 1}],
+        [1, 2],
+        ["a", {"a": 1}],
+        [{"a": 1}, 2],
+        [{"a": 1, "b": 2}, {"a": 3, "b": 4}, "x"],
+        [[1], [2]],
+        [[{"a": 1}], {"a": 1}],
+        [[{"a": 1}], []],
+        [None, None],
+        [Alias(1), Alias(1)],
+        [Anchor(1, "text"), Alias(1)],
+        [Anchor(1, {"a": 1}), {"a": 2}, Alias(1)],
+    ],
+    ids=repr,
+)
+def test_an_array_of_other_things_is_no_table(items: list[object]) -> None:
+    assert pack_list(items) is None
+
+
+def test_rows_may_stand_at_an_anchor_or_be_references() -> None:
+    items = [Anchor(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}, Alias(1)]
+    table = pack_list(items)
+    assert table == Table({"a": [1, 3], "b": [2, 4]}, [Anchor(1, PRESENT), PRESENT, Alias(1)], 2)
+    assert unpack_table(table) == items
+
+
+def test_lists_of_maps_are_pooled_with_their_lengths() -> None:
+    items: list[object] = [[{"a": 1}, {"a": 2}], [], Anchor(1, [{"a": 3}]), Alias(1)]
+    lists = pack_list(items)
+    assert lists == Lists([2, 0, Anchor(1, 1), Alias(1)], Table({"a": [1, 2, 3]}, None, 3))
+    assert unpack_column(lists, 0) == items
+
+
+def test_lists_of_lists_of_maps_are_pooled_twice() -> None:
+    items: list[object] = [[[{"a": 1}], [{"a": 2}]], [[{"a": 3}, {"a": 4}]]]
+    lists = pack_list(items)
+    assert lists == Lists([2, 1], Lists([1, 1, 2], Table({"a": [1, 2, 3, 4]}, None, 4)))
+    assert unpack_column(lists, 0) == items
+
+
+def test_the_members_of_pooled_lists_may_be_references() -> None:
+    items: list[object] = [[Anchor(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}], [Alias(1)]]
+    lists = pack_list(items)
+    assert type(lists) is Lists
+    assert unpack_column(lists, 0) == items
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([1, 1, 1], Constant(1)),
+        ([1, 1.0], [1, 1.0]),
+        (["x", "y"], ["x", "y"]),
+        ([None, ABSENT], [None, ABSENT]),
+        ([ABSENT, ABSENT], [ABSENT, ABSENT]),
+        ([{"a": 1}, [1]], [{"a": 1}, [1]]),
+        ([{"a": 1, "b": 2}, {"b": 1, "a": 2}], [{"a": 1, "b": 2}, {"b": 1, "a": 2}]),
+        ([Anchor(1, "x"), Alias(1)], [Anchor(1, "x"), Alias(1)]),
+        ([{"a": 1}, {"a": 1}], Constant({"a": 1})),
+        ([Alias(1), Alias(1)], Constant(Alias(1))),
+    ],
+    ids=repr,
+)
+def test_a_column_takes_the_tersest_form_and_comes_back(values: list[object], column: object) -> None:
+    packed = pack_column(values)
+    assert repr(packed) == repr(column)
+    assert repr(unpack_column(packed, len(values))) == repr(values)
+
+
+@pytest.mark.parametrize(
+    ("items", "cells"),
+    [
+        ([{"a": 1, "b": 2}, {"a": 2, "b": 3}], 2),
+        ([{"a": 1, "b": 2}, {"a": 1, "b": 3}], 1),
+        ([{"a": 1}, {"a": 1}], 0),
+        ([{"a": 1, "u": {"x": 1, "y": 2}}, {"a": 2, "u": {"x": 3, "y": 4}}], 3),
+        ([{"u": {"x": 1, "y": 0}}, {"u": {"x": 2, "y": 0}}], 1),
+        ([{"a": 1, "u": {"x": 1}}, {"a": 1, "u": {"x": 2}}, {"a": 1, "u": None}], 1),
+        ([{"r": [{"x": 1}]}, {"r": [{"x": 2}]}], 1),
+    ],
+    ids=repr,
+)
+def test_the_cells_of_a_row_are_counted(items: list[object], cells: int) -> None:
+    table = pack_table(items)
+    assert table is not None
+    assert cell_count(table) == cells
+    assert has_cells(table) == (cells > 0)
+
+
+@pytest.mark.parametrize(
+    ("items", "last"),
+    [
+        ([{"a": 1, "b": 2}, {"a": 2, "b": 3}], "b"),
+        ([{"a": 1, "b": 2}, {"a": 2, "b": 2}], "a"),
+        ([{"a": 1, "u": {"x": 1}}, {"a": 2, "u": {"x": 1}}], "a"),
+        ([{"a": 1, "u": {"x": 1, "y": 2}}, {"a": 1, "u": {"x": 2, "y": 2}}], "u"),
+        ([{"a": 1}, {"a": 1}], None),
+    ],
+    ids=repr,
+)
+def test_the_last_column_with_a_cell_ends_the_row(items: list[object], last: str | None) -> None:
+    table = pack_table(items)
+    assert table is not None
+    assert last_with_cells(table) == last

@@ -1,0 +1,153 @@
+"""Repetitions stand once and are referred to."""
+
+from copy import deepcopy
+
+import pytest
+
+from accp_core.packing.shared import SHORTEST_STRING, pack_shared, separate, unpack_shared
+from accp_core.packing.tree import Alias, Anchor, Opened
+from tests.core.exactly import exactly
+
+LONG = "a text that is long enough"
+TREE = {"name": "Ana Haas", "mail": "ana@example.org", "roles": ["admin", "author"]}
+
+
+def always(text: str, uses: int) -> bool:
+    return True
+
+
+def never(text: str, uses: int) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("value", "packed"),
+    [
+        ([LONG, LONG, LONG], [Anchor(1, LONG), Alias(1), Alias(1)]),
+        ({"a": TREE, "b": deepcopy(TREE)}, {"a": Anchor(1, TREE), "b": Alias(1)}),
+        ([TREE, [deepcopy(TREE)], LONG, {"x": LONG}], [Anchor(1, TREE), [Alias(1)], Anchor(2, LONG), {"x": Alias(2)}]),
+        ([Opened(TREE, "2"), Opened(deepcopy(TREE), "2")], [Anchor(1, Opened(TREE, "2")), Alias(1)]),
+        (
+            [{**TREE, "text": LONG}, LONG, {**TREE, "text": LONG}],
+            [Anchor(1, {**TREE, "roles": ["admin", "author"], "text": Anchor(2, LONG)}), Alias(2), Alias(1)],
+        ),
+    ],
+)
+def test_what_repeats_stands_once(value: object, packed: object) -> None:
+    assert pack_shared(value, always) == packed
+    assert unpack_shared(packed) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LONG,
+        [LONG],
+        [],
+        {},
+        ["x" * (SHORTEST_STRING - 1)] * 5,
+        [["short"], ["short"]],
+        [1, 1, 1.0, True, None, None],
+        [{"some name": LONG + "1", "n": 1}, {"some name": LONG + "1", "n": 1.0}],
+        [{"some name": LONG + "1", "n": 0.0}, {"some name": LONG + "1", "n": -0.0}],
+        [{"some name": LONG + "1", "n": 1}, {"some name": LONG + "1", "n": True}],
+        [{"first name": LONG[1:], "a second name": 1}, {"a second name": 1, "first name": LONG[1:]}],
+        [Opened(TREE["roles"], ""), Opened(TREE["roles"], "0"), TREE["mail"]],
+        {LONG: 1, "x": {LONG: 2}},
+    ],
+    ids=repr,
+)
+def test_what_differs_or_is_small_stays(value: object) -> None:
+    assert pack_shared(value, never) is value
+
+
+def test_a_value_that_stands_once_in_each_copy_of_a_tree_is_not_counted_twice() -> None:
+    assert pack_shared([TREE, deepcopy(TREE)], always) == [Anchor(1, TREE), Alias(1)]
+
+
+def test_strings_are_shared_where_they_are_worth_it() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def worth(text: str, uses: int) -> bool:
+        asked.append((text, uses))
+        return text != LONG
+
+    packed = pack_shared([LONG, LONG, LONG[::-1], LONG[::-1], LONG], worth)
+    assert packed == [LONG, LONG, Anchor(1, LONG[::-1]), Alias(1), LONG]
+    assert sorted(asked) == sorted([(LONG, 3), (LONG[::-1], 2)])
+
+
+def test_one_object_in_two_places_is_shared_like_two_equal_ones() -> None:
+    assert pack_shared([TREE, TREE], always) == pack_shared([TREE, deepcopy(TREE)], always)
+
+
+def test_a_reference_may_stand_before_its_anchor() -> None:
+    tree = {"a": Alias(1), "b": [{"c": Opened([Anchor(1, [1, Alias(2)])], "")}], "d": Anchor(2, "x")}
+    assert unpack_shared(tree) == {"a": [1, "x"], "b": [{"c": Opened([[1, "x"]], "")}], "d": "x"}
+
+
+def test_each_reference_is_a_copy_of_its_own() -> None:
+    first, second, third = unpack_shared([Anchor(1, {"a": [1]}), Alias(1), Alias(1)])  # type: ignore[misc]
+    second["a"].append(2)
+    assert (first, third) == ({"a": [1]}, {"a": [1]})
+
+
+def test_a_document_that_is_referred_to_is_a_copy_too() -> None:
+    first, second = unpack_shared([Anchor(1, Opened([1], "2")), Alias(1)])  # type: ignore[misc]
+    assert first == second
+    assert first.value is not second.value
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        (Alias(1), r"expected an anchor &1 for \*1, found none"),
+        ([Anchor(2, "x"), Alias(1)], r"expected an anchor &1 for \*1, found none"),
+        ([Anchor(1, "x"), Anchor(1, "x")], "expected one anchor &1, found another"),
+        ([Alias(1), Anchor(1, "x"), [Anchor(1, "y")]], "expected one anchor &1, found another"),
+        (Anchor(1, Alias(1)), r"expected \*1 outside of its own anchor"),
+        ([Anchor(1, [Alias(2)]), Anchor(2, {"a": Alias(1)})], r"expected \*1 outside of its own anchor"),
+        ([Alias(1), Anchor(1, Opened(Alias(1), ""))], r"expected \*1 outside of its own anchor"),
+    ],
+)
+def test_references_that_mean_nothing_are_refused(tree: object, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        unpack_shared(tree)
+
+
+def test_references_to_references_copy_within_a_limit() -> None:
+    tree: list[object] = [Anchor(1, ["x"] * 10)]
+    tree += [Anchor(number, [Alias(number - 1)] * 10) for number in range(2, 30)]
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_shared(tree, limit=10_000)
+
+
+def test_as_many_copies_as_the_limit_are_made() -> None:
+    tree = [Anchor(1, [1, 2]), Alias(1), Alias(1)]
+    assert unpack_shared(tree, limit=6) == [[1, 2]] * 3
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_shared(tree, limit=5)
+
+
+def test_containers_in_several_places_are_separated() -> None:
+    shared = {"a": [1, {"b": Opened([2], "")}]}
+    tree = [shared, {"x": shared}, Anchor(1, shared), Alias(1), "text"]
+    separated = separate(tree)
+    assert separated == tree
+    first, second = separated[0], separated[1]["x"]  # type: ignore[index]
+    first["a"].append(3)
+    assert exactly(second["a"][0]) == exactly(1)
+    assert len(second["a"]) == 2
+
+
+def test_containers_in_several_places_are_separated_within_a_limit() -> None:
+    tree: list[object] = ["x"]
+    for _ in range(100):
+        tree = [tree, tree]
+    with pytest.raises(ValueError, match="too much memory"):
+        separate(tree, limit=1000)
+
+
+def test_containers_of_their_own_count_nothing() -> None:
+    tree = [[[number]] for number in range(100)]
+    assert separate(tree, limit=0) == tree

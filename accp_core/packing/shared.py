@@ -170,8 +170,11 @@ class _Separation:
         if self.left < 0:
             raise ValueError("expected fewer copies: constants within constants ask for too much memory")
         if type(value) is dict:
-            return {name: self.of(member, again=again) for name, member in value.items()}
-        return [self.of(member, again=again) for member in value]
+            return {
+                name: self.of(member, again=again) if type(member) in _NODES else member
+                for name, member in value.items()
+            }
+        return [self.of(member, again=again) if type(member) in _NODES else member for member in value]
 
 
 def unpack_shared(value: object, *, limit: int = 5_000_000) -> object:

@@ -36,6 +36,7 @@ def _finite(number: str) -> float:
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
+_PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, [^"\[\]{}&*!,]++)*+)\]')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _REFERENCE: Final = re.compile("[&*][0-9]")
@@ -205,6 +206,9 @@ class _Reader(RowReader):
     def _inline_array(self, line: str, at: int) -> tuple[list[object], int]:
         if line.startswith("[:", at):
             return self.array_of_rows(line, at + 2)
+        plain_items = _PLAIN_ARRAY.match(line, at)
+        if plain_items is not None:
+            return list(map(read_plain, plain_items[1].split(", "))), plain_items.end()
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):

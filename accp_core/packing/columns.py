@@ -7,6 +7,7 @@ keys come in contradictory orders make no table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from accp_core.packing.defaults import common_value
@@ -66,7 +67,7 @@ def pack_table(items: list[object]) -> Table | None:
     """Return the maps among `items` as a table, None where there are fewer than two or their shapes differ."""
     if len(items) < 2:
         return None
-    maps = [item for each in items if type(item := bare(each)) is dict]
+    slots, maps = _slots(items)
     if len(maps) < 2:
         return None
     shapes = dict.fromkeys(map(tuple, maps))
@@ -74,15 +75,17 @@ def pack_table(items: list[object]) -> Table | None:
         names = next(iter(shapes))
         cells = list(map(list, zip(*[each.values() for each in maps], strict=True)))
     else:
-        merged = _merge_names(shapes)
-        if merged is None or not _is_dense(merged, maps):
+        present = sum(map(len, maps))
+        # With more names than this there are more absent cells than present ones.
+        merged = _merge_names(shapes, 2 * present // len(maps))
+        if merged is None or not _is_dense(len(merged), len(maps), present):
             return None
         names = merged
         cells = [[each.get(name, ABSENT) for each in maps] for name in names]
     if not names:
         return None
     columns = {name: pack_column(column) for name, column in zip(names, cells, strict=True)}
-    return Table(columns, _slots(items, dict), len(maps))
+    return Table(columns, slots, len(maps))
 
 
 def pack_column(values: list[object]) -> Column:
@@ -108,36 +111,43 @@ def _pack_lists(values: list[object]) -> Lists | None:
     return Lists([like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members)
 
 
-def _slots(items: list[object], kind: type) -> list[object] | None:
-    if set(map(type, items)) == {kind}:
-        return None
-    return [like(item, PRESENT) if type(bare(item)) is kind else item for item in items]
+def _slots(items: list[object]) -> tuple[list[object] | None, list[dict[str, object]]]:
+    """Return the slots of a table, and the maps that are its rows."""
+    if set(map(type, items)) == {dict}:
+        return None, items  # type: ignore[return-value]  # all are maps
+    slots = [like(item, PRESENT) if type(bare(item)) is dict else item for item in items]
+    return slots, [item for each in items if type(item := bare(each)) is dict]
 
 
-def _merge_names(shapes: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """Return an order of all keys that every shape follows, None where two contradict each other."""
+def _merge_names(shapes: Iterable[tuple[str, ...]], most: int) -> tuple[str, ...] | None:
+    """Return an order of all keys that every shape follows; None: two contradict, or there are more than `most`."""
     names: list[str] = []
+    rank: dict[str, int] = {}
     for shape in shapes:
         at = 0
+        added: list[tuple[int, str]] = []
         for name in shape:
-            if name in names:
-                at = max(at, names.index(name) + 1)
+            if name in rank:
+                at = max(at, rank[name] + 1)
             else:
-                names.insert(at, name)
-                at += 1
-    rank = {name: position for position, name in enumerate(names)}
-    for shape in shapes:
-        ranks = [rank[name] for name in shape]
-        if ranks != sorted(ranks):
+                added.append((at + len(added), name))
+        for position, name in added:
+            names.insert(position, name)
+        if len(names) > most:
             return None
-    return tuple(names)
+        if added:
+            rank = {name: position for position, name in enumerate(names)}
+    return tuple(names) if all(_is_sorted([rank[name] for name in shape]) for shape in shapes) else None
 
 
-def _is_dense(names: tuple[str, ...], maps: list[dict[str, object]]) -> bool:
+def _is_sorted(ranks: list[int]) -> bool:
+    return ranks == sorted(ranks)
+
+
+def _is_dense(names: int, rows: int, present: int) -> bool:
     """Tell whether header and absent cells cost less than the keys that the table saves."""
-    present = sum(map(len, maps))
-    absent = len(names) * len(maps) - present
-    return absent <= present and 2 * len(names) + absent < 2 * present
+    absent = names * rows - present
+    return absent <= present and 2 * names + absent < 2 * present
 
 
 def cell_count(table: Table) -> int:
@@ -190,8 +200,7 @@ def unpack_column(column: Column, rows: int) -> list[object]:
 def _unpack_lists(lists: Lists) -> list[object]:
     members = iter(unpack_column(lists.members, 0))
     return [
-        like(slot, [next(members) for _ in range(length)]) if type(length := bare(slot)) is int else slot
-        for slot in lists.slots
+        like(slot, list(islice(members, length))) if type(length := bare(slot)) is int else slot for slot in lists.slots
     ]
 
 

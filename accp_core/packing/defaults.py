@@ -22,7 +22,7 @@ def unpack_defaults(fields: Mapping[str, object], defaults: Mapping[str, object]
 def common_value(values: list[object]) -> object:
     """Return the value that all of `values` (not empty) are, ABSENT where they differ."""
     first = values[0]
-    if type(first) is Anchor or first is ABSENT:
+    if type(first) is Anchor or first is ABSENT or first != values[-1]:
         return ABSENT
     if type(first) is str or type(first) is int:
         return first if values.count(first) == len(values) and set(map(type, values)) == {type(first)} else ABSENT

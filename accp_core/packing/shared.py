@@ -51,7 +51,7 @@ def pack_shared(value: object, worth: Worth) -> object:
     graph = _Graph()
     graph.scan(value)
     shared = graph.shared(worth)
-    return _Replacement(shared, graph.nodes).of(value) if shared else value
+    return _Replacement(shared, graph.around(shared), graph.nodes).of(value) if shared else value
 
 
 class _Graph:
@@ -73,7 +73,8 @@ class _Graph:
         elif type(value) is Opened:
             names, members = (value.style,), (value.value,)
         else:
-            return type(value), repr(value)
+            # A tuple, so that 1.0 and true are not 1; zero has a sign.
+            return (type(value), value) if value else (type(value), repr(value))
         children = tuple(
             [
                 member if type(member) is str or type(member) is int or member is None else self.scan(member)
@@ -106,12 +107,22 @@ class _Graph:
             shared.update(node for node, uses in trees.items() if uses > 1)
         return shared
 
+    def around(self, shared: set[Hashable]) -> set[Hashable]:
+        """Return `shared` and the nodes that hold any of it."""
+        marked = set(shared)
+        # Inner nodes come before the outer ones.
+        for node in self.distinct.values():
+            if not marked.isdisjoint(node.children):
+                marked.add(node)
+        return marked
+
 
 class _Replacement:
-    """One walk in reading order, which numbers what is shared as it comes."""
+    """One walk in reading order, which numbers what is shared as it comes; what holds none of it stays."""
 
-    def __init__(self, shared: set[Hashable], nodes: dict[int, _Node]) -> None:
+    def __init__(self, shared: set[Hashable], marked: set[Hashable], nodes: dict[int, _Node]) -> None:
         self.shared = shared
+        self.marked = marked
         self.nodes = nodes
         self.numbers: dict[Hashable, int] = {}
 
@@ -120,6 +131,8 @@ class _Replacement:
         if type(value) is str:
             return self._refer(value, value) if value in self.shared else value
         node = self.nodes[id(value)]
+        if node not in self.marked:
+            return value
         return self._refer(node, value) if node in self.shared else self._members(value)
 
     def _refer(self, identity: Hashable, value: object) -> object:
@@ -235,8 +248,9 @@ class _Resolution:
     def _collect(self, value: object) -> None:
         if type(value) is Anchor:
             self.anchors.setdefault(value.number, value)
-        inner = value.value if type(value) is Anchor or type(value) is Opened else value
-        for member in inner.values() if type(inner) is dict else inner if type(inner) is list else ():
+        if type(value) is Anchor or type(value) is Opened:
+            self._collect(value.value)
+        for member in value.values() if type(value) is dict else value if type(value) is list else ():
             if type(member) in _NODES:
                 self._collect(member)
 

@@ -133,7 +133,9 @@ def check_json(value: object) -> None:
     seen: set[int] = set()
     while level:
         kinds = set(map(type, level))
-        if not kinds <= _JSON_TYPES or (float in kinds and not all(map(_is_json, level))):
+        if not kinds <= _JSON_TYPES or (
+            float in kinds and not all(map(math.isfinite, [each for each in level if type(each) is float]))
+        ):
             offender = next(each for each in level if not _is_json(each))
             raise EncodeError(
                 f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}", code="E1004"

@@ -19,8 +19,7 @@ _SHORT_TEXT: Final = 40
 _ROWS: Final = frozenset((dict, Anchor, Alias))
 """What the rows of a table may be; an anchor of another kind makes none."""
 _STRUCTURED: Final = frozenset((dict, list, Anchor, Opened))
-_NO_RAW: Final = re.compile(r'[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]|"""')
-_BLOCK_LINE: Final = re.compile(r"^.*\x01.*$", re.MULTILINE)
+_NO_RAW: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BLOCK_MARK: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
@@ -41,11 +40,11 @@ class _Writer(RowWriter):
         if not self.blocks:
             return text
 
-        def below(line: re.Match[str]) -> str:
-            blocks = [self.blocks[int(number)] for number in _BLOCK_MARK.findall(line[0])]
-            return "\n".join((_BLOCK_MARK.sub(RAW, line[0]), *(f"{block}\n{RAW}" for block in blocks)))
+        def below(line: str) -> str:
+            blocks = [self.blocks[int(number)] for number in _BLOCK_MARK.findall(line)]
+            return "\n".join((_BLOCK_MARK.sub(RAW, line), *(f"{block}\n{RAW}" for block in blocks)))
 
-        return _BLOCK_LINE.sub(below, text)
+        return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
     def document(self, tree: object) -> str:
         if type(tree) is str:
@@ -163,7 +162,7 @@ def _is_block(text: str) -> bool:
     """Tell whether a string reads better below its line: many lines or quotes, and nothing that needs an escape."""
     lines = text.count("\n")
     many = lines > 2 or lines + text.count('"') > 5
-    return many and not text.endswith('"') and _NO_RAW.search(text) is None
+    return many and not text.endswith('"') and RAW not in text and _NO_RAW.search(text) is None
 
 
 def _short_texts(members: Collection[object]) -> list[str] | None:

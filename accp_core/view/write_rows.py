@@ -98,13 +98,14 @@ class RowWriter(ABC):
     def lists(self, lists: Lists) -> tuple[str, list[str]]:
         """Return the header of the members, and each list as a text in brackets."""
         header, members = self.table(lists.members, nested=True)
-        rest = iter(members)
         texts = []
+        at = 0
         for slot in lists.slots:
             length = bare(slot)
             if type(length) is int:
                 anchor = f"&{slot.number} " if type(slot) is Anchor else ""
-                texts.append(f"{anchor}[{'; '.join([next(rest) for _ in range(length)])}]")
+                texts.append(f"{anchor}[{'; '.join(members[at : at + length])}]")
+                at += length
             else:
                 texts.append(self.other(slot))
         return header, texts
@@ -149,7 +150,7 @@ class RowWriter(ABC):
 def _spaced(values: list[object], kinds: set[type]) -> int:
     """Return how many cells hold a string with a blank."""
     if kinds == {str}:
-        return sum(" " in text for text in values)  # type: ignore[operator]  # all are strings
+        return len([text for text in values if " " in text])  # type: ignore[operator]  # all are strings
     if kinds.isdisjoint((str, Anchor)):
         return 0
     return sum(type(text) is str and " " in text for text in map(bare, values))

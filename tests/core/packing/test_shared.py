@@ -86,6 +86,11 @@ def test_a_reference_may_stand_before_its_anchor() -> None:
     assert unpack_shared(tree) == {"a": [1, "x"], "b": [{"c": Opened([[1, "x"]], "")}], "d": "x"}
 
 
+def test_the_anchor_may_stand_in_a_document_at_an_anchor() -> None:
+    document = Anchor(1, Opened(Anchor(2, [1]), "0"))
+    assert unpack_shared([Alias(2), document]) == [[1], Opened([1], "0")]
+
+
 def test_each_reference_is_a_copy_of_its_own() -> None:
     first, second, third = unpack_shared([Anchor(1, {"a": [1]}), Alias(1), Alias(1)])  # type: ignore[misc]
     second["a"].append(2)

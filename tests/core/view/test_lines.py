@@ -1,0 +1,62 @@
+"""The lines of a view, the blocks below them, and where each begins."""
+
+import pytest
+
+from accp_core import DecodeError
+from accp_core.view.lines import Lines
+
+
+def test_lines_are_taken_from_top_to_bottom() -> None:
+    lines = Lines("a\n\nb")
+    taken = []
+    while lines:
+        taken.append(lines.take())
+    assert taken == ["a", "", "b"]
+
+
+def test_an_empty_text_is_one_empty_line() -> None:
+    assert Lines("").take() == ""
+
+
+def test_a_line_brings_the_blocks_that_it_announces() -> None:
+    lines = Lines('a """ """\none\n\n"""\n"""\nb')
+    assert lines.take() == 'a """ """'
+    assert list(lines.blocks) == ["one\n", ""]
+    assert lines.take() == "b"
+
+
+def refusal_of(lines: Lines, column: int) -> DecodeError:
+    with pytest.raises(DecodeError) as refusal:
+        lines.fail("expected a reason", column)
+    return refusal.value
+
+
+def test_a_refusal_counts_from_the_line_that_was_taken_last() -> None:
+    lines = Lines("one\ntwo\nthree")
+    assert refusal_of(lines, 0).position == 0
+    lines.take()
+    assert refusal_of(lines, 2).position == 2
+    lines.take()
+    refusal = refusal_of(lines, 1)
+    assert (refusal.code, refusal.position, refusal.text) == ("E1001", 5, "one\ntwo\nthree")
+    assert str(refusal) == "E1001: expected a reason, at position 5"
+
+
+def test_a_refusal_stays_within_the_text() -> None:
+    assert refusal_of(Lines("ab"), 100).position == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "position"), [('"""', 0), ('"""\none', 0), ('a """ """\none\n"""', 14), ('a """\none\n """', 0)]
+)
+def test_a_block_that_does_not_end_is_refused(text: str, position: int) -> None:
+    with pytest.raises(DecodeError, match="at the end of a block of text") as refusal:
+        Lines(text).take()
+    assert refusal.value.position == position
+
+
+def test_no_line_is_behind_the_last() -> None:
+    lines = Lines("a")
+    lines.take()
+    with pytest.raises(DecodeError, match="the text ends"):
+        lines.take()

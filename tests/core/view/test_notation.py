@@ -1,0 +1,206 @@
+"""Which strings may stand without quotes, and how the others are written."""
+
+import json
+
+import pytest
+
+from accp_core.view.notation import (
+    CELL,
+    INLINE,
+    LEGEND,
+    LINE,
+    NESTED_CELL,
+    NESTED_LAST,
+    NESTED_WORD,
+    WORD,
+    Plain,
+    bare_key,
+    is_encodable,
+    quote,
+    write_key,
+)
+
+PLACES = {
+    "line": LINE,
+    "word": WORD,
+    "cell": CELL,
+    "nested last": NESTED_LAST,
+    "nested word": NESTED_WORD,
+    "nested cell": NESTED_CELL,
+    "inline": INLINE,
+}
+EVERYWHERE = [
+    "a",
+    "Ana",
+    "naïve",
+    "中文",
+    "😀",
+    "-x",
+    "--",
+    "+1",
+    "1.2.3",
+    "0x1f",
+    "nullable",
+    "True",
+    "NaN",
+    "a:b",
+    "x=1",
+    "a?",
+    "a&b",
+    "a*b",
+    "a!",
+    'a"b',
+    'a""b',
+    "1e",
+    "-.5",
+    ".5",
+    "\xa0x",
+    "\u2028",
+    "\x85",
+    "~",
+    "@a",
+    "$x",
+    "#",
+    "<b>",
+]
+NOWHERE = [
+    "",
+    "-",
+    "true",
+    "false",
+    "null",
+    "0",
+    "-1",
+    "42",
+    "007",
+    "1.50",
+    "1E5",
+    "-0.0",
+    "1e+22",
+    " a",
+    "a ",
+    "[a",
+    "{a",
+    '"a',
+    "&1",
+    "&",
+    "*1",
+    "*",
+    "!json",
+    "!",
+    "\n",
+    "a\nb",
+    "\t",
+    "\r",
+    "\x00",
+    "\x1f",
+    "\x7f",
+    "\ud800",
+    "a\udfff",
+    '"""',
+    'a"""b',
+]
+SOMEWHERE = {
+    "two words": {"line", "cell", "nested last", "nested cell", "inline"},
+    "a,b": {"line", "word", "cell", "nested last", "nested word", "nested cell"},
+    "a, b": {"line", "nested last"},
+    "a,": {"line", "word", "nested last", "nested word"},
+    "a;b": {"line", "word", "cell"},
+    "a]": {"line", "word", "cell"},
+    "a}b": {"line", "word", "cell"},
+    "a[b": {"line", "word", "cell"},
+    "a{b": {"line", "word", "cell"},
+    ":x": set(PLACES) - {"inline"},
+}
+
+
+@pytest.mark.parametrize("text", EVERYWHERE, ids=repr)
+def test_a_plain_text_is_plain_in_every_place(text: str) -> None:
+    assert [name for name, plain in PLACES.items() if not plain.fits(text)] == []
+
+
+@pytest.mark.parametrize("text", NOWHERE, ids=repr)
+def test_what_could_be_taken_for_another_thing_is_plain_in_no_place(text: str) -> None:
+    if text != "!json":
+        assert [name for name, plain in PLACES.items() if plain.fits(text)] == []
+
+
+@pytest.mark.parametrize(("text", "places"), SOMEWHERE.items(), ids=repr)
+def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str]) -> None:
+    assert {name for name, plain in PLACES.items() if plain.fits(text)} == places
+
+
+@pytest.mark.parametrize("plain", PLACES.values(), ids=PLACES)
+def test_many_texts_fit_if_each_of_them_does(plain: Plain) -> None:
+    texts = [*EVERYWHERE, *NOWHERE, *SOMEWHERE]
+    fitting = [text for text in texts if plain.fits(text)]
+    assert plain.fit(fitting)
+    for text in texts:
+        for mixed in ([text], [text, "a"], ["a", text], ["a", text, "b"]):
+            assert bool(plain.fit(mixed)) == bool(plain.fits(text))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["a", "id", "a-b", "a_b", "a.b", "a/b", "$ref", "@type", "été", "中", "1", "true", "null", "a!", "a&b", "_", "#"],
+)
+def test_a_key_stands_bare(key: str) -> None:
+    assert bare_key(key)
+    assert write_key(key) == key
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "a b",
+        " ",
+        "-",
+        "-a",
+        "&a",
+        "*a",
+        "!a",
+        "a:b",
+        "a;b",
+        "a,b",
+        "a=",
+        "a?",
+        '"',
+        'a"',
+        "[",
+        "a]",
+        "{",
+        "a}",
+        "\n",
+        "\x00",
+        "\x7f",
+        "\ud800",
+        "a\xa0b",
+        "\u2003",
+    ],
+)
+def test_a_key_with_a_blank_or_a_sign_is_quoted(key: str) -> None:
+    assert not bare_key(key)
+    assert json.loads(write_key(key)) == key
+
+
+@pytest.mark.parametrize("text", ["", "é😀", 'a"b\\c', "\n\t\x00", "\ud800", "é\udc00"])
+def test_a_quoted_text_is_a_json_string(text: str) -> None:
+    assert json.loads(quote(text)) == text
+
+
+def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
+    assert quote("é") == '"é"'
+    assert quote("é\ud800") == '"\\u00e9\\ud800"'
+
+
+@pytest.mark.parametrize(
+    ("text", "encodable"), [("", True), ("a", True), ("é😀", True), ("\ud800", False), ("a\udfff", False)]
+)
+def test_text_is_encodable_without_lone_surrogates(text: str, encodable: bool) -> None:
+    assert is_encodable(text) == encodable
+
+
+def test_the_legend_is_one_short_line() -> None:
+    assert "\n" not in LEGEND
+    assert len(LEGEND) < 200

@@ -1,0 +1,223 @@
+"""A view read back, whatever its text: the vectors of `tests/vectors/view` pin what each construct means."""
+
+import json
+import random
+
+import pytest
+
+from accp_core import DecodeError, read, render
+from accp_core.view.read import MAX_READ_DEPTH
+from tests.conformance.vectors import load
+from tests.core.exactly import exactly
+from tests.core.view.payloads import PAYLOADS
+
+SIGNS = [
+    "[",
+    "{",
+    "]",
+    "}",
+    ":",
+    "; ",
+    ", ",
+    "&1 ",
+    "&1: ",
+    "*1",
+    "!json ",
+    "!json0u ",
+    '"',
+    '"""',
+    "\n",
+    '\n"""\n',
+    "-",
+    " ",
+    "a",
+    "b c",
+    "1",
+    "1.5",
+    "=",
+    "=[",
+    "?{",
+    "[2] a b\n",
+    "{2} a\n",
+    "[:a: ",
+    "{:a: ",
+    "[2]:\n",
+    "[{\n",
+    "}]",
+    "\n}",
+    "null",
+    ",",
+    "\\",
+    "\\ud800",
+    "\ud800",
+    "é",
+    "\x00",
+    "\r",
+    "\ufeff",
+    "99999999999",
+    "[99999999999] a\n",
+    "&0",
+    "*0 ",
+]
+
+
+def reads(text: str) -> bool:
+    """Return whether `text` is read; it must be refused with a place inside it otherwise."""
+    try:
+        read(text)
+    except DecodeError as refusal:
+        assert refusal.code == "E1001"
+        assert refusal.text == text
+        assert 0 <= refusal.position <= len(text)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_text_of_signs_is_read_or_refused_at_a_place_in_it(seed: int) -> None:
+    choose = random.Random(seed)
+    for _ in range(200):
+        reads("".join(choose.choices(SIGNS, k=choose.randint(1, 15))))
+
+
+@pytest.mark.parametrize("vector", load("view", "views"))
+def test_a_view_with_one_edit_is_read_or_refused_at_a_place_in_it(vector: dict[str, str]) -> None:
+    choose, text = random.Random(0), vector["text"]
+    for at in range(len(text)):
+        reads(text[:at] + text[at + 1 :])
+        reads(text[:at] + choose.choice(SIGNS) + text[at:])
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_a_payload_with_one_edit_is_read_or_refused_at_a_place_in_it(name: str) -> None:
+    choose, text = random.Random(0), render(PAYLOADS[name][0], counter=len)
+    for _ in range(100):
+        at = choose.randrange(len(text))
+        reads(text[:at] + choose.choice(SIGNS) + text[at + choose.randint(0, 2) :])
+
+
+DEEP = {
+    "arrays": "[",
+    "JSON arrays": '["',
+    "maps": "{a ",
+    "maps over lines": "{\na ",
+    "pairs": "a {\n",
+    "arrays of one map": "[{\na ",
+    "counted lines": "[1]:\n",
+    "tables in a line": "[:a: ",
+    "keyed tables in a line": "{:a: k ",
+    "tables in a header": "[1] a=[:",
+    "nested headers": "[1] a{",
+    "headers of nested rows": "[1] [",
+    "headers of nested rows in a row": "[:a[",
+    "anchors": "&1 ",
+    "documents": "!json ",
+    "constants": "[:a=",
+}
+
+
+@pytest.mark.parametrize("depth", [MAX_READ_DEPTH + 1, 500, 100_000])
+@pytest.mark.parametrize("opening", DEEP.values(), ids=DEEP)
+def test_a_text_that_only_opens_is_refused(opening: str, depth: int) -> None:
+    assert not reads(opening * depth)
+
+
+@pytest.mark.parametrize("depth", [60, 100_000])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("[x, ", "]"), ("{a ", "}"), ("[:a: ", "]")])
+def test_nesting_is_read_up_to_a_limit(opening: str, closing: str, depth: int) -> None:
+    assert reads(opening * depth + "1" + closing * depth) == (depth == 60)
+
+
+def test_json_is_read_as_deep_as_json_goes() -> None:
+    assert reads("[" * 500 + "]" * 500)
+    assert not reads("[" * 100_000 + "]" * 100_000)
+
+
+LAUGHS = {
+    "references to references": "a &1 [x, x]\n"
+    + "\n".join(f"k{n} &{n} [{', '.join([f'*{n - 1}'] * 10)}]" for n in range(2, 20)),
+    "constants in constants": "[:a=" * 12 + "1" + ": " + "]: ".join(["; ".join("-" * 12)] * 12) + "]",
+    "constants in constants with a reference": "[&1 x, "
+    + "[:a=" * 12
+    + "1"
+    + ": "
+    + "]: ".join(["; ".join("-" * 12)] * 12)
+    + "]]",
+    "documents in documents": "a " + "!json " * 150 + '"x"',
+}
+
+
+@pytest.mark.parametrize("name", LAUGHS)
+def test_a_short_text_that_asks_for_more_than_memory_holds_is_refused(name: str) -> None:
+    with pytest.raises(DecodeError, match="too much memory") as refusal:
+        read(LAUGHS[name])
+    assert refusal.value.code == "E1001"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"b": 1, "a": [1.0, true, null, "x"]}', {"b": 1, "a": [1.0, True, None, "x"]}),
+        ("[1e22, 1E5, -0.0, 1.50]", [1e22, 1e5, -0.0, 1.5]),
+        ('"\\ud800"', "\ud800"),
+        ('"\\ud83d\\ude00"', "😀"),
+        (" \t\n[]\r\n", []),
+        ("-1", -1),
+        ('"two words"', "two words"),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+    ],
+)
+def test_json_is_a_view_of_itself(text: str, value: object) -> None:
+    assert exactly(read(text)) == exactly(value)
+    assert exactly(value) == exactly(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[NaN]", ["NaN"]),
+        ("[1, Infinity]", [1, "Infinity"]),
+        ("[a,b]", None),
+        ("a NaN", {"a": "NaN"}),
+        ("[2]:\n*1\n&1 [:x: 1]", [[{"x": 1}], [{"x": 1}]]),
+        ("!json &1 [*2, &2 x]", '["x", "x"]'),
+        ("[3] a b\n&1: 1 &2 [x]\n*1\n2 *2", [{"a": 1, "b": ["x"]}, {"a": 1, "b": ["x"]}, {"a": 2, "b": ["x"]}]),
+        ("[2] a=*1 b\n1\n&1 [2]", [{"a": [2], "b": 1}, {"a": [2], "b": [2]}]),
+        ("[3] a?{x}\n&1 {1}\n*1\n-", [{"a": {"x": 1}}, {"a": {"x": 1}}, {}]),
+        ("[3] a[x]\n&1 [1; 2]\n*1\nnull", [{"a": [{"x": 1}, {"x": 2}]}, {"a": [{"x": 1}, {"x": 2}]}, {"a": None}]),
+        ('[2] a b\n"" ""\n"- " "-"', [{"a": "", "b": ""}, {"a": "- ", "b": "-"}]),
+        ('{2} a\n"x y" 1\nz -', {"x y": {"a": 1}, "z": {}}),
+        ("[2] a{b=1 c} d\n1 2\n3 4", [{"a": {"b": 1, "c": 1}, "d": 2}, {"a": {"b": 1, "c": 3}, "d": 4}]),
+        ("[1] a{b=1} c=2\n-", [{"a": {"b": 1}, "c": 2}]),
+        ("[2] [[a]]\n[[1; 2]; []]\n[]", [[[{"a": 1}, {"a": 2}], []], []]),
+    ],
+)
+def test_a_text_by_hand_is_read(text: str, value: object) -> None:
+    if value is None:
+        assert not reads(text)
+    else:
+        assert exactly(read(text)) == exactly(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("", 0),
+        ("a 1\nb", 4),
+        ("a 1\nb 2\na 3", 8),
+        ("x {\na 1\na 2\n}", 8),
+        ("[2] a b\n1 2\n3", 13),
+        ('a """\none\ntwo', 0),
+        ('b 1\na """\none\ntwo', 4),
+        ("[1]:\n[1, 2", 10),
+        ("a &1 x\nb &1 y", 13),
+        ("é 1\n中 [1", 8),
+        ("\ufeffa 1\n", 5),
+        ("a 1\r\n", 5),
+    ],
+)
+def test_a_refusal_names_the_place(text: str, position: int) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        read(text)
+    assert (refusal.value.code, refusal.value.position) == ("E1001", position)
+    assert str(refusal.value).endswith(f"at position {position}")

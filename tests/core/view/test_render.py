@@ -1,0 +1,248 @@
+"""A JSON value in the fewest tokens that lose nothing."""
+
+import json
+import re
+
+import pytest
+
+from accp_adapters.tokens import o200k_base
+from accp_core import DecodeError, EncodeError, read, render
+from accp_core.view import Options
+from accp_core.view.render import MAX_DEPTH, compact_json, render_tree
+from tests.core.exactly import exactly
+from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
+
+counter = o200k_base()
+
+TREE = {"name": "somebody with a name", "why": ["because", "of", "this"]}
+DOCUMENT = json.dumps({"tree": TREE, "more": "and more of it"})
+
+VALUES = {
+    "numbers": [0, 1, -1, 1.0, True, 0.0, -0.0, 10**40, 1e22, 1e-7, 1.5e300, 5e-324, 2**53 + 1],
+    "numbers as members": {"a": 1, "b": 1.0, "c": True, "d": -0.0, "e": 10**40, "f": 1e22, "g": 1e-7},
+    "numbers in a column": [{"n": value, "x": "y"} for value in (1, 1.0, True, -0.0, 10**40, 1e22, 1e-7, "1", None)],
+    "an order of keys": {"b": 1, "a": 2, "c": {"z": 1, "y": 2}},
+    "absent and null": [{"a": 1, "b": None, "c": 3}, {"a": 2, "c": 4}, {"a": None, "b": 5}],
+    "contradictory orders": [{"a": 1, "b": 2}, {"b": 1, "a": 2}, {"a": 3, "b": 4}],
+    "lone surrogates": ["\ud800", {"\udfff": "a\ud800"}, "é\udc00"],
+    "line breaks of all kinds": {"a": "x\r\ny", "b": "x\n", "c": "\ny", "d": "x\ry", "e": "x\u2028y", "f": "\n\n\n\n"},
+    "a byte order mark": {"\ufeffa": "\ufeffb", "c": ["\ufeff"]},
+    "control characters": {"a": "".join(map(chr, range(32))), "b": "\x7f\x80\x01\x010\x01"},
+    "empty things": {"": "", "a": {}, "b": [], "c": [{}], "d": [[]], "e": [{}, {}], "f": {"": {}}},
+    "one map in an array": [{"a": [{"b": [{"c": 1}]}]}],
+    "views in a view": {
+        "a": "[2] x y\n1 2\n3 4",
+        "b": "{a 1}",
+        "c": "&1 x",
+        "d": "*1",
+        "e": "!json [1]",
+        "f": "[:a: 1]",
+    },
+    "quotes": {"a": '"', "b": '""', "c": '"""', "d": '"""\nx\n"""', "e": 'x\ny\nz\nw\n"', "f": "\\", "g": "\\n"},
+    "a block in a row": [{"a": "1\n2\n3\n4", "b": '"a" "b" "c"\n"d"'}, {"a": "x", "b": "5\n6\n7\n8"}],
+    "an opened block": {"a": json.dumps({"text": "1\n2\n3\n4", "b": [1, "5\n6\n7\n8"]}, indent=2)},
+    "documents of all kinds": [
+        json.dumps({"a": [1.0, "é"]}, ensure_ascii=flag, indent=indent)
+        for flag in (True, False)
+        for indent in (None, 0, 1, 2, 3, 4, 5, "\t")
+    ],
+    "documents that are not opened": ['{"a":1,"a":2}', "[NaN]", "[1.50]", "[1E5]", "[1,  2]", "[]", "{}", "[1]\n"],
+    "rows that repeat": [{"name": "Ana Haas", "mail": "ana@example.org", "age": 7}] * 3
+    + [{"name": "B", "mail": "c", "age": 1}],
+    "single cells that repeat": [{"text": "a long text that repeats itself"}, {"text": "x"}] * 2,
+    "a repetition within a constant": [
+        {"n": number, "by": {"who": "somebody with a name", "why": ["because", "of", "this"]}} for number in range(3)
+    ]
+    + [{"who": "somebody with a name", "why": ["because", "of", "this"]}],
+    "a document that repeats": [json.dumps({"a": "a long text that repeats itself", "b": [1, 2]})] * 3,
+    "a constant whose first place is in a document that repeats": [
+        {"i": at, "a": text, "b": TREE} for at, text in enumerate((DOCUMENT, "y", DOCUMENT))
+    ],
+    "strings": ["", "-", "a", " ", "two words", "1", "null"],
+    "a string": "two words",
+    "an empty string": "",
+    "a number": 1.0,
+    "nothing": None,
+    "no": False,
+}
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize(
+    "options",
+    [None, Options(opened=False), Options(shared=False), Options(least_tokens=0, least_gain=0)],
+    ids=["default", "not opened", "not shared", "all shared"],
+)
+def test_a_value_is_read_back_type_for_type(value: object, options: Options | None) -> None:
+    for count in (counter, len):
+        view = render(value, counter=count, options=options)
+        assert exactly(read(view)) == exactly(value)
+        assert count(view) <= count(compact_json(value))
+    notation = render_tree(value, compact_json(value), counter=counter, options=options or Options())
+    assert notation is not None
+    assert exactly(read(notation)) == exactly(value)
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_a_payload_is_read_back_from_a_fraction_of_its_tokens(name: str) -> None:
+    value, percent = PAYLOADS[name]
+    view = render(value, counter=counter)
+    assert exactly(read(view)) == exactly(value)
+    assert 100 * counter(view) <= percent * counter(compact_json(value))
+
+
+def test_rows_stand_under_one_header() -> None:
+    lines = render(records(40), counter=counter).split("\n")
+    assert lines[0] == "[40] employee_id full_name, department salary active"
+    assert len(lines) == 41
+
+
+def test_nested_rows_and_maps_stand_in_their_row() -> None:
+    lines = render(orders(20), counter=counter).split("\n")
+    header = "orders [20] id customer{name, city} items[sku quantity price] currency=EUR paid coupon"
+    assert lines[0] == header
+    assert len(lines) == 22
+
+
+def test_a_user_who_stands_four_times_is_written_once() -> None:
+    view = render(webhook(), counter=counter)
+    assert view.count("Dora Lund") == 1
+    assert view.count("*1") == 3
+
+
+def test_what_all_rows_share_stands_in_the_header() -> None:
+    assert render(logs(30), counter=counter).count("checkout") == 1
+
+
+def test_a_document_in_a_string_is_a_table_too() -> None:
+    view = render(messages(8), counter=counter)
+    assert view.count("employee_id") == 1
+    assert '\\"' not in view
+
+
+def test_options_leave_transforms_out() -> None:
+    assert "!json" not in render(messages(8), counter=counter, options=Options(opened=False))
+    assert not re.search(r"[&*]1\b", render(webhook(), counter=counter, options=Options(shared=False)))
+
+
+def test_a_string_is_referred_to_from_the_tokens_and_the_gain_on_that_are_asked_for() -> None:
+    value = {"a": "a text of some words", "b": "a text of some words", "c": "x"}
+    tokens = counter(" a text of some words")
+    assert "*1" in render(value, counter=counter, options=Options(least_tokens=tokens, least_gain=tokens - 2))
+    assert "*1" not in render(value, counter=counter, options=Options(least_tokens=tokens + 1, least_gain=0))
+    assert "*1" not in render(value, counter=counter, options=Options(least_tokens=0, least_gain=tokens - 1))
+
+
+@pytest.mark.parametrize("value", [{}, [], "x", 1, None, [1, 2], {"a": 1}, "two words", [[1, 2], [3, 4]]], ids=repr)
+def test_compact_json_stays_where_the_notation_saves_nothing(value: object) -> None:
+    expensive = render(value, counter=lambda text: 1)
+    assert expensive == compact_json(value)
+    assert exactly(read(expensive)) == exactly(value)
+
+
+def test_the_longer_text_is_counted_only_as_far_as_needed() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return counter(text)
+
+    value = records(200)
+    compact = compact_json(value)
+    render(value, counter=count)
+    assert compact not in counted
+    assert any(compact.startswith(text) and len(text) > 100 for text in counted)
+
+
+class Text(str):
+    """A string that is no `str`."""
+
+
+CIRCLE: list[object] = []
+CIRCLE.append(CIRCLE)
+GROWING: dict[str, object] = {}
+GROWING.update(a=GROWING, b=GROWING)
+
+REFUSED = {
+    "a tuple": ((1, 2), "got (1, 2) of type 'tuple'"),
+    "a tuple within": ({"a": [{"b": (1, 2)}]}, "got (1, 2) of type 'tuple'"),
+    "a set": ([{3}], "got {3} of type 'set'"),
+    "bytes": ({"a": b"x"}, "got b'x' of type 'bytes'"),
+    "a string of another class": ([Text("x")], "got 'x' of type 'Text'"),
+    "a number as key": ({"a": {1: 2}}, "expected strings as keys, got 1"),
+    "null as key": ([{None: 2}], "expected strings as keys, got None"),
+    "a boolean as key": ({True: 2}, "expected strings as keys, got True"),
+    "a tuple as key": ({(1, 2): 2}, "expected strings as keys, got (1, 2)"),
+    "NaN": ([{"a": float("nan")}], "got nan of type 'float'"),
+    "infinity": ({"a": 1.0, "b": float("inf")}, "got inf of type 'float'"),
+    "negative infinity": (float("-inf"), "got -inf of type 'float'"),
+    "surrogates that JSON joins": (["\ud83d\ude00"], r"got '\ud83d\ude00', which JSON reads as one character"),
+    "an array in itself": (CIRCLE, "cannot be written: Circular reference detected"),
+    "a map twice in itself": (GROWING, "cannot be written: Circular reference detected"),
+    "a number of 5000 digits": ([10**5000], "cannot be written: Exceeds the limit"),
+}
+
+
+@pytest.mark.parametrize(("value", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_json_is_refused_by_its_name(value: object, reason: str) -> None:
+    with pytest.raises(EncodeError, match=re.escape(reason)) as refusal:
+        render(value, counter=counter)
+    assert refusal.value.code == "E1004"
+
+
+def nested(depth: int, *, maps: bool) -> object:
+    value: object = "two words"
+    for number in range(depth):
+        value = {"key": value, "n": number} if maps else [value, number]
+    return value
+
+
+@pytest.mark.parametrize("maps", [True, False], ids=["maps", "arrays"])
+@pytest.mark.parametrize("depth", [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 60, 500])
+def test_nesting_is_rendered_up_to_the_limit_and_is_json_beyond(depth: int, maps: bool) -> None:
+    value = nested(depth, maps=maps)
+    assert json.dumps(read(render(value, counter=len))) == json.dumps(value)
+    notation = render_tree(value, compact_json(value), counter=len, options=Options())
+    assert (notation is None) == (depth > MAX_DEPTH)
+    if notation is not None:
+        assert json.dumps(read(notation)) == json.dumps(value)
+
+
+def test_opened_documents_count_as_levels() -> None:
+    value: object = "x"
+    for _ in range(4):
+        value = json.dumps(nested(13, maps=True)).replace("two words", json.dumps(value)[1:-1])
+    assert type(value) is str
+    assert render_tree(value, compact_json(value), counter=len, options=Options()) is None
+    assert read(render(value, counter=len)) == value
+
+
+@pytest.mark.parametrize("maps", [True, False], ids=["maps", "arrays"])
+def test_nesting_that_json_cannot_write_is_refused(maps: bool) -> None:
+    with pytest.raises(EncodeError, match="recursion") as refusal:
+        render(nested(100_000, maps=maps), counter=counter)
+    assert refusal.value.code == "E1004"
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [1], {"a": 1}])
+def test_the_value_is_left_as_it_was(value: object) -> None:
+    before = exactly(value)
+    render(value, counter=counter)
+    assert exactly(value) == before
+
+
+def test_what_was_read_shares_no_part_with_another() -> None:
+    rows = read(render([{"id": number, "tags": ["x", "y"], "by": {"a": 1}} for number in range(5)], counter=counter))
+    assert isinstance(rows, list)
+    rows[0]["tags"].append("z")
+    rows[0]["by"]["a"] = 2
+    assert all((row["tags"], row["by"]) == (["x", "y"], {"a": 1}) for row in rows[1:])
+
+
+def test_a_view_that_was_changed_is_another_value_or_refused() -> None:
+    view = render(records(5), counter=counter)
+    for cut in range(len(view)):
+        try:
+            assert read(view[:cut]) != records(5)
+        except DecodeError as refusal:
+            assert 0 <= refusal.position <= cut

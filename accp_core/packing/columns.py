@@ -175,7 +175,9 @@ def last_with_cells(table: Table) -> str | None:
 
 def unpack_table(table: Table) -> list[object]:
     """Return the items that `pack_table` was given."""
-    columns = [unpack_column(column, table.rows) for column in table.columns.values()]
+    columns = [
+        column if type(column) is list else unpack_column(column, table.rows) for column in table.columns.values()
+    ]
     names = tuple(table.columns)
     cells = zip(*columns, strict=True)
     if any(ABSENT in column for column in columns):

@@ -71,12 +71,13 @@ class Plain:
         text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
         self.fits: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
         """Says of one string, by something true, that it may stand plain."""
-        self._other: Final = re.compile(rf"^(?!{text})", re.MULTILINE)
+        # Searching for a line break is many times as fast as for `^`.
+        self._other: Final = re.compile(rf"\n(?!{text})", re.MULTILINE)
 
     def fit(self, texts: list[str]) -> bool:
         """Tell whether all of `texts` may stand plain; faster than asking for each."""
-        lines = "\n".join(texts)
-        return lines.count("\n") == len(texts) - 1 and self._other.search(lines) is None
+        lines = "\n".join(["", *texts])
+        return lines.count("\n") == len(texts) and self._other.search(lines) is None
 
 
 LINE: Final = Plain()

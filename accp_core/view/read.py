@@ -59,7 +59,7 @@ def read(text: str) -> object:
         tree = _Reader(text).document()
         if _CONSTANT.search(text):
             tree = separate(tree)
-        if _REFERENCE.search(text):
+        if ("&" in text or "*" in text) and _REFERENCE.search(text):
             tree = unpack_shared(tree)
         return unpack_opened(tree) if "!json" in text else tree
     except DecodeError:
@@ -200,7 +200,7 @@ class _Reader(RowReader):
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
             members[key] = value
-            at = self._next_member(line, at, "}")
+            at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "}")
         return members, at + 1
 
     def _inline_array(self, line: str, at: int) -> tuple[list[object], int]:
@@ -218,12 +218,10 @@ class _Reader(RowReader):
             else:
                 item, at = self.inline(line, at, INLINE_END)
             items.append(item)
-            at = self._next_member(line, at, "]")
+            at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "]")
         return items, at + 1
 
-    def _next_member(self, line: str, at: int, close: str) -> int:
-        if line.startswith(", ", at):
-            return at + 2
+    def _end_of_members(self, line: str, at: int, close: str) -> int:
         if not line.startswith(close, at):
             self.lines.fail(f"expected ', ' or {close!r}", at)
         return at

@@ -11,7 +11,7 @@ from typing import Final
 from accp_core.packing.columns import unpack_column
 from accp_core.packing.tree import PRESENT, Alias, Anchor, Column, Constant, Lists, Table
 from accp_core.view.lines import Lines
-from accp_core.view.notation import ABSENT_CELL
+from accp_core.view.notation import ABSENT_CELL, RAW
 from accp_core.view.scan import (
     CELL_END,
     CONSTANT_END,
@@ -295,6 +295,10 @@ class RowReader(ABC):
             return stop
         if leaf.bracket and sign != "*":
             return self._bracketed(leaf, line, at)
+        if sign == '"' and not line.startswith(RAW, at):
+            text, at = self.string(line, at)
+            leaf.cells.append(Quoted(text))
+            return at
         value, at = self.inline(line, at, end)
         leaf.cells.append(Quoted(value) if type(value) is str else value)
         return at

@@ -23,7 +23,6 @@ MAX_DEPTH: Final = 50
 _JSON_TYPES: Final = frozenset((str, int, float, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_HOLDS_JSON: Final = re.compile(r'"[\[{]')
 _CUT: Final = 8
 """Tokens; more than the count of a text grows where it is cut in two."""
 _JOINED: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -68,7 +67,7 @@ def render_tree(value: object, compact: str, *, counter: TokenCounter, options: 
 
     `compact` is its compact JSON.
     """
-    if options.opened and _HOLDS_JSON.search(compact):
+    if options.opened and ('"[' in compact or '"{' in compact):
         value = pack_opened(value)
     # Each level has a bracket, which is cheaper to count than the levels; an opened document is a level of its own.
     if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):

@@ -36,16 +36,17 @@ CONSTANT_END: Final = re.compile(r"[ :\]}]")
 _REFERENCE: Final = re.compile(r"[&*]([1-9][0-9]{0,9})")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+# Searching for a line break is many times as fast as for `^`.
 _NO_STRING: Final = re.compile(
-    r"^(?:-|\*[0-9]+|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE
+    r"\n(?:-|\*[0-9]+|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE
 )
-_INTEGERS: Final = re.compile(r"(?:(?:0|-?[1-9][0-9]{0,17})\n)*")
-_DECIMALS: Final = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}\n)*")
+_INTEGERS: Final = re.compile(r"(?:\n(?:0|-?[1-9][0-9]{0,17}))*")
+_DECIMALS: Final = re.compile(r"(?:\n-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17})*")
 _FIRST_OF_LITERAL: Final = frozenset("-0123456789tfn")
 _FIRST_OF_CELL: Final = _FIRST_OF_LITERAL | {"*"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Quoted:
     """A cell that is a string and nothing else, whatever it looks like."""
 
@@ -83,15 +84,15 @@ def read_cell(text: str) -> object:
 def read_column(cells: list[object]) -> list[object]:
     """Return the values of cells: of plain texts, of `Quoted` ones and of those that are values already."""
     if set(map(type, cells)) != {str}:
-        return [_read_mixed(cell) for cell in cells]
+        return [cell if type(cell) is str and cell[:1] not in _FIRST_OF_CELL else _read_mixed(cell) for cell in cells]
     if _FIRST_OF_CELL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
         return cells
-    texts = "\n".join(cells)  # type: ignore[arg-type]  # as above
+    texts = "\n".join(["", *cells])  # type: ignore[list-item]  # as above
     if _NO_STRING.search(texts) is None:
         return cells
-    if _INTEGERS.fullmatch(f"{texts}\n"):
+    if _INTEGERS.fullmatch(texts):
         return list(map(int, cells))  # type: ignore[arg-type]  # as above
-    if _DECIMALS.fullmatch(f"{texts}\n"):
+    if _DECIMALS.fullmatch(texts):
         return list(map(float, cells))  # type: ignore[arg-type]  # as above
     return [read_cell(cell) for cell in cells]  # type: ignore[arg-type]  # as above
 

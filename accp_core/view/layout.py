@@ -66,7 +66,7 @@ def find_documents(source: str) -> list[Document]:
     start = len(source) - len(source.lstrip())
     end = len(source.rstrip())
     body = source[start:end]
-    if not body or ("{" not in body and "[" not in body):
+    if not body or all(sign not in body for sign in "{[\\"):
         return []
     for form in (_as_json, _as_lines, _as_python):
         found = form(body)

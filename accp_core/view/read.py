@@ -55,13 +55,15 @@ def read(text: str) -> object:
             return _DECODER.decode(text)
         except (ValueError, RecursionError):
             pass
+    # What a view of that length may stand for: repetitions are short, a few of each other must not fill the memory.
+    limit = max(1_000_000, 100 * len(text))
     try:
         tree = _Reader(text).document()
         if _CONSTANT.search(text):
-            tree = separate(tree)
+            tree = separate(tree, limit=limit)
         if ("&" in text or "*" in text) and _REFERENCE.search(text):
-            tree = unpack_shared(tree)
-        return unpack_opened(tree) if "!json" in text else tree
+            tree = unpack_shared(tree, limit=limit)
+        return unpack_opened(tree, limit=50 * limit) if "!json" in text else tree
     except DecodeError:
         raise
     except (ValueError, RecursionError) as error:

@@ -149,7 +149,8 @@ def check_json(value: object) -> None:
             if type(each) is dict:
                 keys.update(each)
                 members += each.values()
-            elif type(each) is list:
+            else:
+                assert type(each) is list
                 members += each
         level = members
     if not set(map(type, keys)) <= {str}:
@@ -181,6 +182,7 @@ def _members(values: list[object]) -> list[object]:
             members += value.values()
         elif type(value) is list:
             members += value
-        elif type(value) is Opened:
+        else:
+            assert type(value) is Opened
             members.append(value.value)
     return members

@@ -203,6 +203,11 @@ def test_a_text_by_hand_is_read(text: str, value: object) -> None:
     ("text", "position"),
     [
         ("", 0),
+        ("[1e999]", 7),
+        ("a -1.5e999", 10),
+        ("[a, !json5 [1]]", 9),
+        ('"""\nx\n"""', 6),
+        ('[2] a\n"""\nx\n"""\n"x""" y', 16),
         ("a 1\nb", 4),
         ("a 1\nb 2\na 3", 8),
         ("x {\na 1\na 2\n}", 8),

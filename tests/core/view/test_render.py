@@ -58,6 +58,16 @@ VALUES = {
     "a constant whose first place is in a document that repeats": [
         {"i": at, "a": text, "b": TREE} for at, text in enumerate((DOCUMENT, "y", DOCUMENT))
     ],
+    "nested maps that some lack": [{"id": n, "user": {"id": n, "name": "a"} if n % 2 else None} for n in range(4)]
+    + [{"id": 4}],
+    "nested maps of one value": [{"id": n, "at": {"x": 1, "y": {"z": n}}, "of": {"k": 1}} for n in range(3)],
+    "lists of lists of maps": [{"g": [[{"a": 1, "b": 2}], [{"a": 3, "b": 4}, {"a": 5, "b": 6}]]}, {"g": []}],
+    "arrays of arrays of maps": [[[{"a": 1}, {"a": 2}], []], [[{"a": 3}]]],
+    "maps of maps in rows": [
+        {"id": n, "v": {"x": {"a": n, "b": 2}, "y": {"a": 3, "b": n}} if n else 0} for n in range(3)
+    ],
+    "rows in rows without cells": [{"id": n, "v": [{"a": 1}, {"a": 1}] if n else 0} for n in range(3)],
+    "rows without cells": [{"a": 1, "b": {"c": 2}}] * 2,
     "strings": ["", "-", "a", " ", "two words", "1", "null"],
     "a string": "two words",
     "an empty string": "",

@@ -1,0 +1,88 @@
+"""Counters by name: cached, lazy, and without a network."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
+
+pytestmark = pytest.mark.disable_socket
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("a", 1), ("two words", 2), ('{"a":1}', 5), ("\ud800", 1), ("word " * 1000, 1001)],
+)
+def test_a_text_is_counted(text: str, tokens: int) -> None:
+    assert o200k_base()(text) in range(tokens, tokens + 3)
+
+
+@pytest.mark.parametrize("special", ["<|endoftext|>", "<|endofprompt|>"])
+def test_what_looks_like_a_special_token_is_counted_as_text(special: str) -> None:
+    assert o200k_base()(special) > 3
+    assert o200k_base()(f"a {special} b") == len(o200k_base_encoding().encode(f"a {special} b", disallowed_special=()))
+
+
+def test_counters_are_cached() -> None:
+    assert o200k_base() is o200k_base()
+    assert o200k_base_encoding() is o200k_base_encoding()
+    assert tiktoken_encoding("o200k_base") is o200k_base()
+    assert by_name("o200k_base") is o200k_base()
+
+
+def test_the_vocabulary_is_read_when_it_is_needed_first() -> None:
+    program = (
+        "import lzma\n"
+        "def refuse(data): raise AssertionError('read at import')\n"
+        "lzma.decompress = refuse\n"
+        "import accp_adapters.tokens, accp_core\n"
+        "try:\n"
+        "    accp_adapters.tokens.o200k_base()\n"
+        "except AssertionError as error:\n"
+        "    print(error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "read at import\n"
+
+
+@pytest.mark.parametrize("name", ["o200k", "", "gpt-4o", "O200K_BASE"])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="Unknown encoding"):
+        by_name(name)
+
+
+def test_another_encoding_of_tiktoken_is_counted_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.tokens.counters.tiktoken.get_encoding", lambda name: o200k_base_encoding())
+    assert tiktoken_encoding("cl100k_base")("two words") == 2
+    tiktoken_encoding.cache_clear()
+
+
+@pytest.fixture
+def tokenizer_file(tmp_path: Path) -> str:
+    """Return the path of a tokenizer of words that frames each prompt with special tokens."""
+    words = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "two": 3, "words": 4}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(["[CLS]", "[SEP]"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("two words", 2), ("two other words", 3), ("[SEP]", 3)])
+def test_a_hugging_face_tokenizer_counts_the_text_and_nothing_around_it(
+    text: str, tokens: int, tokenizer_file: str
+) -> None:
+    assert by_name(tokenizer_file)(text) == tokens
+    assert by_name(tokenizer_file) is hugging_face(tokenizer_file)
+
+
+def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"expected a tokenizer.json file, found none at '.*other.json'"):
+        by_name(str(tmp_path / "other.json"))

@@ -1,0 +1,89 @@
+"""The bundled o200k_base is the published one."""
+
+import lzma
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import tiktoken
+from tiktoken.registry import get_encoding
+
+from accp_adapters.tokens import o200k_base_encoding, vocabulary
+from accp_adapters.tokens.vocabulary import O200K_BASE_SHA256, load_o200k_base, read_o200k_base
+
+CACHE_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
+TEXTS = [
+    "",
+    "Hello, world!",
+    "don't can't WE'LL I'm",
+    "camelCase HTTPServer snake_case kebab-case",
+    "12345 1.5e-7 2026-03-01T10:00:00Z",
+    "  two\n\n\tlines \r\n end   ",
+    "naïve café 中文 日本語 😀👩‍👩‍👧 ё",
+    '{"id":7,"tags":["a","b"],"text":"x\\ny"}',
+    "https://example.org/a?b=c&d=%20#e",
+    "<|endoftext|> and <|endofprompt|>",
+    "!!!???...///\n",
+    "\x00\x1b[0m\ufeff\u2028",
+    "a\u0301 e\u0300",
+]
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tiktoken.Encoding:
+    """Return o200k_base as tiktoken itself builds it, from a cache that needs no network."""
+    (tmp_path / CACHE_NAME).write_bytes(read_o200k_base())
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    return get_encoding("o200k_base")
+
+
+def test_the_bundled_encoding_is_that_of_tiktoken(published: tiktoken.Encoding, socket_disabled: None) -> None:
+    bundled = o200k_base_encoding()
+    assert bundled.name == published.name
+    assert bundled.n_vocab == published.n_vocab
+    assert bundled.special_tokens_set == published.special_tokens_set
+    assert bundled._pat_str == published._pat_str
+    assert bundled._special_tokens == published._special_tokens
+    assert bundled._mergeable_ranks == published._mergeable_ranks
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=repr)
+def test_texts_have_the_tokens_that_tiktoken_gives_them(text: str, published: tiktoken.Encoding) -> None:
+    tokens = o200k_base_encoding().encode_ordinary(text)
+    assert tokens == published.encode_ordinary(text)
+    assert o200k_base_encoding().decode(tokens) == text
+
+
+def test_the_vocabulary_has_the_published_digest() -> None:
+    assert len(O200K_BASE_SHA256) == 64
+    assert read_o200k_base().startswith(b"IQ== 0\n")
+
+
+class Folder:
+    """A package whose one file is given."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def joinpath(self, name: str) -> "Folder":
+        assert name.startswith("o200k_base")
+        return self
+
+    def read_bytes(self) -> bytes:
+        return self.content
+
+
+@pytest.mark.parametrize("spoil", [lambda text: text[:-1], lambda text: text + b"\n", lambda text: b""])
+def test_another_vocabulary_is_refused(spoil: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert callable(spoil)
+    packed = lzma.compress(spoil(read_o200k_base()), preset=0)
+    monkeypatch.setattr(vocabulary.resources, "files", lambda package: Folder(packed))
+    with pytest.raises(ValueError, match=f"expected the o200k_base vocabulary with sha256 '{O200K_BASE_SHA256}'"):
+        load_o200k_base()
+
+
+def test_a_file_that_is_cut_short_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = resources.files("accp_adapters.tokens").joinpath("o200k_base.tiktoken.xz").read_bytes()
+    monkeypatch.setattr(vocabulary.resources, "files", lambda package: Folder(packed[:1000]))
+    with pytest.raises((EOFError, ValueError, lzma.LZMAError)):
+        load_o200k_base()

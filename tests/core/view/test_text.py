@@ -1,0 +1,252 @@
+"""A tool result as text: fewer tokens, and the same bytes back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_adapters.tokens import o200k_base
+from accp_core import View, render_text
+from accp_core.view import Options
+from accp_core.view.layout import AS_IS
+from tests.core.view.payloads import PAYLOADS, logs, records, webhook
+
+counter = o200k_base()
+
+
+def viewed(source: str, options: Options | None = None) -> View:
+    """Return the view of `source`, which must give it back and cost no more."""
+    view = render_text(source, counter=counter, options=options)
+    assert view.restore() == source
+    assert view.tokens_before == counter(source)
+    assert view.tokens_after == counter(view.text) <= view.tokens_before
+    assert (view.layout == AS_IS) == (view.text == source)
+    return view
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "as Python writes it": {},
+    "compact": {"separators": (",", ":")},
+    "raw letters": {"ensure_ascii": False},
+    "indented by 1": {"indent": 1},
+    "indented by 2": {"indent": 2},
+    "indented by 3": {"indent": 3},
+    "indented by 4": {"indent": 4},
+    "indented by a tab": {"indent": "\t"},
+    "indented, raw letters": {"indent": 2, "ensure_ascii": False},
+}
+AROUND = {
+    "nothing": ("", ""),
+    "a line break behind": ("", "\n"),
+    "carriage return and line break behind": ("", "\r\n"),
+    "blanks around": ("  \n\t", " \n\n "),
+    "prose around": ("Here is the result:\n", "\nThat was all of it."),
+    "a word before": ("Result: ", ""),
+    "a line with a trailing blank": ("The first.\n", "  \nThe second."),
+    "lines that end in carriage returns": ("One.\r\n", "\r\nTwo.\r\n"),
+    "a fence of code": ("```json\n", "\n```\n"),
+}
+
+
+@pytest.mark.parametrize(("before", "behind"), AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("keywords", LAYOUTS.values(), ids=LAYOUTS)
+def test_json_in_any_layout_and_place_is_rendered_and_comes_back(
+    keywords: dict[str, Any], before: str, behind: str
+) -> None:
+    source = before + json.dumps([{**record, "city": "São Paulo"} for record in records(6)], **keywords) + behind
+    view = viewed(source)
+    assert view.text.startswith(before)
+    assert view.text.endswith(behind)
+    assert view.tokens_after < 0.7 * view.tokens_before
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_a_payload_costs_less_than_its_compact_json(name: str) -> None:
+    value, percent = PAYLOADS[name]
+    view = viewed(json.dumps(value, separators=(",", ":")))
+    assert 100 * view.tokens_after <= percent * view.tokens_before
+
+
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_json_lines_are_one_table(separators: tuple[str, str], ensure_ascii: bool) -> None:
+    lines = [json.dumps(entry, separators=separators, ensure_ascii=ensure_ascii) for entry in logs(20)]
+    lines[3] = lines[3].replace("checkout", json.dumps("chéckout", ensure_ascii=ensure_ascii)[1:-1])
+    view = viewed("\n".join(lines) + "\n")
+    assert view.text.startswith("[20] ts level service")
+    assert view.layout.startswith("l")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda lines: [*lines, "not JSON"],
+        lambda lines: [*lines, "{broken"],
+        lambda lines: [*lines, ""],
+        lambda lines: [*lines[:-1], lines[-1].replace(", ", ",")],
+        lambda lines: [*lines, json.dumps({"a": 1}, separators=(",", ":"))],
+        lambda lines: [*lines, json.dumps({"a": "é"}, ensure_ascii=False), json.dumps({"a": "é"})],
+    ],
+    ids=[
+        "a line of prose",
+        "a broken line",
+        "an empty line",
+        "a spoiled line",
+        "another style",
+        "two styles of letters",
+    ],
+)
+def test_lines_that_are_not_all_json_of_one_style_come_back_too(spoil: Any) -> None:
+    viewed("\n".join(spoil([json.dumps(entry) for entry in logs(20)])))
+
+
+def test_a_python_literal_is_rendered() -> None:
+    view = viewed(repr([{**record, "note": None, "ok": True, "say": "it's \n \x85 é"} for record in records(6)]))
+    assert view.layout.startswith("p:")
+    assert view.tokens_after < 0.7 * view.tokens_before
+
+
+PYTHON_AS_IS = {
+    "a tuple": "[('a', 1), ('b', 2)]",
+    "a set": "{'a', 'b'}",
+    "bytes": "[b'a', b'b', 'c']",
+    "a number as key": "{1: 'a', 2: 'b', 3: 'c'}",
+    "an escape that Python lacks": r"['\d+', 'a b c d e f', '\w+']",
+    "a word behind a number": "[1is None, 'a', 'b', 'c']",
+    "double quotes where Python writes single": '["a", \'b\', "c"]',
+    "blanks that Python does not write": "[ 'a', 'b' ]",
+    "infinity": "['a', inf, nan]",
+    "a number that no float holds": "['a', 1e999]",
+    "an expression": "['a'] + ['b']",
+    "an open list": "['a', 'b'",
+    "null": "['a', null]",
+    "nothing": "[''",
+    "brackets without end": "['a'," + "[" * 100_000,
+    "a zero byte": "['a\x00', 'b']",
+    "a number of 5000 digits": f"['a', {'9' * 5000}]",
+    "surrogates that JSON would join": r"{'a': '\ud83d\ude00', 'b': ['some text', 'some text'], 'c': {'d': 'x y'}}",
+    "a key of surrogates": r"{'\ud83d\ude00': 1, 'b': ['some text', 'some text'], 'c': {'d': 'x y'}}",
+}
+
+
+@pytest.mark.parametrize("source", PYTHON_AS_IS.values(), ids=PYTHON_AS_IS)
+def test_what_only_looks_like_a_python_literal_stays(source: str, recwarn: pytest.WarningsRecorder) -> None:
+    assert viewed(source).layout == AS_IS
+    assert not recwarn.list
+
+
+def result(text: str, **more: object) -> str:
+    """Return how an agent prints the result of an MCP tool into a message."""
+    extra = "".join(f" {name}={value!r}" for name, value in more.items())
+    return f"meta=None content=[TextContent(type='text', text={text!r}, annotations=None)]{extra} isError=False"
+
+
+REPRS = {
+    "lines": result('first line\n\nsecond line, it\'s longer\n\tthird "line"\n' * 3),
+    "indented JSON": result(json.dumps(records(5), indent=2)),
+    "JSON that ends with a line break": result(json.dumps(records(5), indent=2) + "\n"),
+    "two literals": result(json.dumps(webhook(), indent=2), stderr="a\nb\nc\nd\ne\nf\n\n\n\n"),
+    "letters and escapes": result("é 中 😀\n\x00\x1b[0m\x85\n\u2028\n'\"\\ and more\n"),
+    "an escaped emoji in JSON": result('{"a": "\\ud83d\\ude00", "b": ["some text", "some text", "some text"]}'),
+    "triple quotes": result('one\n"""\ntwo\n"""\n' * 4),
+    "a dataclass": "Result(data='" + "a line.\\n\\n\\n\\n\\t" * 12 + "', code=0)",
+}
+
+
+@pytest.mark.parametrize("source", REPRS.values(), ids=REPRS)
+def test_the_text_in_a_repr_is_read_without_escapes(source: str) -> None:
+    view = viewed(source)
+    view.text.encode()
+
+
+@pytest.mark.parametrize(
+    "name", ["lines", "indented JSON", "JSON that ends with a line break", "two literals", "a dataclass"]
+)
+def test_the_text_in_a_repr_costs_less(name: str) -> None:
+    view = viewed(REPRS[name])
+    assert view.tokens_after < view.tokens_before
+    assert "\\n" not in view.text
+
+
+REPRS_AS_IS = {
+    "a short literal": "Result(text='a\\nb')",
+    "nothing escaped": "Result(text='a text of one long line, nothing in it that is escaped')",
+    "a lone surrogate": result("one\n\n\n\n\ntwo \ud800\n\n\n\nthree"),
+    "an escape that Python lacks": r"Result(text='C:\dir\name, C:\dir\other, C:\dir\more\n')",
+    "other quotes than Python writes": 'Result(text="one\\ntwo\\nthree\\nfour\\nfive\\n")',
+    "an open literal": "Result(text='one\\ntwo\\nthree\\nfour",
+    "a character beyond Unicode": r"Result(text='one\n two\n three\n four\n \Uffffffff')",
+    "a name of a character": r"Result(text='\N{BULLET} one \n two \n three \n four')",
+}
+
+
+@pytest.mark.parametrize("source", REPRS_AS_IS.values(), ids=REPRS_AS_IS)
+def test_a_literal_that_python_would_write_otherwise_stays(source: str, recwarn: pytest.WarningsRecorder) -> None:
+    assert viewed(source).layout == AS_IS
+    assert not recwarn.list
+
+
+TEXTS_AS_IS = {
+    "nothing": "",
+    "white space": " \n\t\r\n ",
+    "prose": "The order was paid. It ships on Monday.\n",
+    "prose with brackets": "See [1] and {the other}: [sic] {x: 1}.\n[2] too.",
+    "a byte order mark": "\ufeffprose",
+    "code": 'x = {"a": 1, "b": [1, 2, 3]}\nprint({"a": 1, "b": 2}, {"a": 1, "b": 2})\nreturn [{"a": 1}]\n',
+    "a quotation": 'He said "{"a": 1, "b": 2}" and left.',
+    "markdown": "- [ ] one\n- [x] two\n[link](http://example.org)\n| a | b |\n|---|---|\n",
+    "an open document": 'Result: {"a": [1, 2, {"b": "some text", ',
+    "a document with a word behind": '{"id": 1, "name": "Ana", "city": "Lima"} and more\n',
+    "a short document in prose": 'Result: {"a": 1}\n',
+    "a document of numbers in prose": "Result: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n",
+    "an empty document": "{}",
+    "an array of nothing": "[]\n",
+    "a key twice": '{"a": 1, "a": 2, "b": "some text", "c": "some text"}',
+    "NaN": '{"a": NaN, "b": "some text", "c": "some text", "d": "some text"}',
+    "a number with a last zero": '[{"price": 1.50, "name": "a"}, {"price": 2.50, "name": "b"}]',
+    "a capital exponent": '[{"price": 1E5, "name": "a"}, {"price": 2E5, "name": "b"}]',
+    "blanks of no style": '[{"a" : 1, "b" : 2}, {"a" : 3, "b" : 4}]',
+    "brackets without end": '[{"a":' * 50_000,
+    "brackets without end in prose": "Result: " + "[" * 100_000 + "\n",
+    "brackets to the depth": "[" * 100_000 + "]" * 100_000,
+    "lone surrogates": "\ud800 and \udfff {",
+    "brackets on lines": "[\n" * 1000,
+    "special tokens": "<|endoftext|> [<|im_start|>] {<|endofprompt|>}",
+}
+
+
+@pytest.mark.parametrize("source", TEXTS_AS_IS.values(), ids=TEXTS_AS_IS)
+def test_text_that_is_no_json_stays_as_it_is(source: str) -> None:
+    assert viewed(source).layout == AS_IS
+
+
+def test_documents_in_a_text_are_rendered_and_the_rest_stays() -> None:
+    code = 'x = [{"id": 1, "name": "a", "city": "b"}, {"id": 2, "name": "c", "city": "d"}]'
+    document = json.dumps(records(4), indent=2)
+    view = viewed(f"First:\n{document}\nThen `code`:\n{code}\nand last: {json.dumps(webhook())}\nBye.")
+    assert view.text.startswith("First:\n[4] employee_id")
+    assert f"\nThen `code`:\n{code}\nand last: " in view.text
+    assert view.text.endswith("\nBye.")
+    assert view.layout.count("j") == 2
+
+
+def test_a_document_that_would_not_shrink_stays_where_others_shrink() -> None:
+    small = '{"id":[1,2,[3,4]]}'
+    view = viewed(f"a: {small}\nb: {json.dumps(records(4))}\n")
+    assert view.text.startswith(f"a: {small}\nb: [4] employee_id")
+    assert view.layout.startswith(f"t:{len(small) + 7} j:")
+
+
+def test_options_reach_the_documents() -> None:
+    source = json.dumps(webhook())
+    assert "*1" in viewed(source).text
+    assert "*1" not in viewed(source, Options(shared=False)).text
+
+
+def test_a_counter_that_sees_no_gain_leaves_the_text() -> None:
+    assert render_text(json.dumps(records(3)), counter=lambda text: 1).layout == AS_IS
+
+
+def test_deep_json_in_a_text_stays_json() -> None:
+    source = json.dumps({"a": json.loads("[" * 60 + "1" + "]" * 60)}, indent=2)
+    assert viewed(source).text == json.dumps(json.loads(source), separators=(",", ":"))

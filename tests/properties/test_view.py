@@ -1,0 +1,130 @@
+"""What holds of the view of every value and of every text."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from accp_adapters.tokens import o200k_base
+from accp_core import DecodeError, preview, read, render, render_text
+from accp_core.view import Options
+from accp_core.view.render import compact_json, render_tree
+from tests.core.exactly import exactly
+from tests.core.view.payloads import PAYLOADS
+from tests.properties.json_values import all_sources, edited, signs, sources, values
+
+counter = o200k_base()
+REF = "$cold.1f2e3d4c"
+bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+options = st.builds(
+    Options, opened=st.booleans(), shared=st.booleans(), least_tokens=st.integers(0, 6), least_gain=st.integers(0, 6)
+)
+
+
+@bounded
+@given(values)
+def test_a_value_is_read_back_type_for_type_from_no_more_tokens(value: Any) -> None:
+    view = render(value, counter=counter)
+    assert exactly(read(view)) == exactly(value)
+    assert counter(view) <= counter(compact_json(value))
+    assert render(value, counter=counter) == view
+
+
+@bounded
+@given(values, options)
+def test_the_notation_is_read_back_with_any_options_whatever_it_costs(value: Any, chosen: Options) -> None:
+    notation = render_tree(value, compact_json(value), counter=len, options=chosen)
+    if notation is not None:
+        assert exactly(read(notation)) == exactly(value)
+
+
+@bounded
+@given(values)
+def test_a_view_is_read_the_same_after_another_round(value: Any) -> None:
+    view = render(value, counter=counter)
+    assert render(read(view), counter=counter) == view
+
+
+@bounded
+@given(all_sources)
+@example("[" * 10_000)
+@example('{"a":' * 10_000)
+@example("['" * 10_000)
+def test_any_text_comes_back_byte_for_byte_and_costs_no_more(source: str) -> None:
+    view = render_text(source, counter=counter)
+    assert view.restore() == source
+    assert view.tokens_before == counter(source)
+    assert view.tokens_after == counter(view.text) <= view.tokens_before
+    assert render_text(source, counter=counter) == view
+
+
+@bounded
+@given(sources, options)
+def test_any_text_comes_back_with_any_options(source: str, chosen: Options) -> None:
+    assert render_text(source, counter=len, options=chosen).restore() == source
+
+
+@bounded
+@given(all_sources, st.integers(45, 300), st.text(max_size=20))
+def test_a_preview_fits_and_names_the_whole(source: str, limit: int, request: str) -> None:
+    text = preview(source, limit=limit, ref=REF, counter=counter, request=request)
+    assert counter(text) <= limit
+    assert REF in text or text == render_text(source, counter=counter).text
+    assert preview(source, limit=limit, ref=REF, counter=counter, request=request) == text
+
+
+@bounded
+@given(all_sources, st.integers(-5, 45))
+def test_a_preview_is_refused_only_where_the_reference_does_not_fit(source: str, limit: int) -> None:
+    try:
+        assert counter(preview(source, limit=limit, ref=REF, counter=counter)) <= limit
+    except ValueError as refusal:
+        assert "of at least" in str(refusal)
+        assert limit < 40
+
+
+hostile = st.text() | st.lists(signs, max_size=25).map("".join)
+views = values.map(lambda value: render(value, counter=len))
+
+
+@settings(bounded, max_examples=400)
+@given(hostile | edited(views) | edited(edited(views)))
+@example("&1 " * 10_000)
+@example("[:a=" * 10_000)
+@example("!json " * 10_000)
+@example("[2] " + "a{" * 10_000)
+def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
+    try:
+        value = read(text)
+    except DecodeError as refusal:
+        assert 0 <= refusal.position <= len(text)
+        assert (refusal.code, refusal.text) == ("E1001", text)
+    else:
+        assert exactly(json.loads(json.dumps(value))) == exactly(value)
+
+
+def digest() -> str:
+    """Return what tells the texts made of all payloads from any others."""
+    texts = []
+    for value, _ in PAYLOADS.values():
+        source = json.dumps(value, indent=2)
+        texts += [
+            render(value, counter=counter),
+            render_text(source, counter=counter).text,
+            preview(source, limit=120, ref=REF, counter=counter, request="Ana ord_7303 ERROR"),
+        ]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "4711"])
+def test_the_same_input_gives_the_same_bytes_in_every_interpreter(seed: str) -> None:
+    program = "from tests.properties.test_view import digest; print(digest())"
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.strip() == digest()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tiktoken
 
-from accp_adapters.tokens.vocabulary import load_o200k_base
+from accp_adapters.tokens.vocabulary import load_o200k_base, splits_simply
 from accp_core.ports import TokenCounter
 
 __all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
@@ -17,9 +17,16 @@ __all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tikt
 def o200k_base() -> TokenCounter:
     """Return the counter of o200k_base (GPT-4o and later), from the bundled vocabulary: no network, ever.
 
-    The first call loads the vocabulary (about half a second, see `make bench`); later calls return the same counter.
+    The vocabulary is loaded when the first text is counted (about half a second, see `make bench`), once more when
+    the first text with two blanks in a row is; later calls return the same counter.
     """
-    return _counter(o200k_base_encoding())
+    simple = functools.cache(lambda: load_o200k_base(simple=True))
+
+    def count(text: str) -> int:
+        encoding = simple() if splits_simply(text) else o200k_base_encoding()
+        return len(encoding.encode_ordinary(text))
+
+    return count
 
 
 @functools.cache

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import lzma
+import re
 from importlib import resources
 from typing import Final
 
 import tiktoken
 
-__all__ = ["O200K_BASE_SHA256", "load_o200k_base", "read_o200k_base"]
+__all__ = ["O200K_BASE_SHA256", "load_o200k_base", "read_o200k_base", "splits_simply"]
 
 O200K_BASE_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
@@ -26,6 +27,10 @@ _WORDS: Final = "|".join(
         r"\s+",
     )
 )
+# Of white space before a word, all but the last character. It makes the whole rule a backtracking one, which
+# counts at two thirds of the speed, and it matters only where two blanks meet.
+_BLANKS: Final = r"|\s+(?!\S)"
+_OTHER_BLANK: Final = re.compile("[\t\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _SPECIAL: Final = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
 
 
@@ -43,8 +48,17 @@ def read_o200k_base() -> bytes:
     return published
 
 
-def load_o200k_base() -> tiktoken.Encoding:
-    """Return the o200k_base encoding, built from the packaged vocabulary."""
+def load_o200k_base(*, simple: bool = False) -> tiktoken.Encoding:
+    """Return the o200k_base encoding, built from the packaged vocabulary.
+
+    With `simple` it is the faster one, which gives the same tokens for texts of which `splits_simply` is true.
+    """
     pairs = (line.split() for line in read_o200k_base().splitlines())
     ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
-    return tiktoken.Encoding("o200k_base", pat_str=_WORDS, mergeable_ranks=ranks, special_tokens=_SPECIAL)
+    words = _WORDS.replace(_BLANKS, "") if simple else _WORDS
+    return tiktoken.Encoding("o200k_base", pat_str=words, mergeable_ranks=ranks, special_tokens=_SPECIAL)
+
+
+def splits_simply(text: str) -> bool:
+    """Tell whether no two characters of white space meet in `text`, line breaks apart."""
+    return "  " not in text and _OTHER_BLANK.search(text) is None

@@ -121,6 +121,7 @@ class RowWriter(ABC):
         ]
 
     def other(self, slot: object) -> str:
+        """Return what stands in the place of a row or a list."""
         return ABSENT_CELL if slot is ABSENT else self.inline(slot, INLINE)
 
     def cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:

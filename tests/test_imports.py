@@ -1,0 +1,78 @@
+"""What importing a module loads: the core nothing but the standard library, an adapter its own framework only."""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import accp_adapters
+import accp_core
+
+CORE = sorted(["accp_core", *(module.name for module in pkgutil.walk_packages(accp_core.__path__, "accp_core."))])
+ADAPTERS = sorted(module.name for module in pkgutil.iter_modules(accp_adapters.__path__, "accp_adapters."))
+FRAMEWORKS = {
+    "langgraph": {"langgraph", "langchain", "langchain_core", "langsmith"},
+    "mcp": {"mcp"},
+    "a2a": {"a2a"},
+    "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
+    "tokens": {"tiktoken"},
+    "stores": {"redis", "sqlite3"},
+    "cli": {"typer", "rich"},
+}
+COMPANIONS = {
+    "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
+    "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
+    "a2a": {"httpx", "starlette", "uvicorn", "websockets", "tiktoken", "sqlite3"},
+    "bindings": {"tiktoken", "sqlite3"},
+    "cli": {"tiktoken", "sqlite3"},
+}
+"""What a framework, or the tokens and stores that an adapter stands on, may bring along."""
+
+
+@functools.cache
+def loaded_by(module: str) -> frozenset[str]:
+    """Return the names of the top-level packages that a fresh interpreter has after importing `module`."""
+    program = (
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        f"import {module}\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})\n"
+    )
+    run = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    return frozenset(run.stdout.split())
+
+
+def test_there_are_modules_and_adapters() -> None:
+    assert {"accp_core.accp.parser", "accp_core.packing.columns", "accp_core.view.read"} <= set(CORE)
+    assert {"accp_adapters.tokens", "accp_adapters.langgraph"} <= set(ADAPTERS)
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_a_module_of_the_core_loads_the_standard_library_and_the_core(module: str) -> None:
+    assert loaded_by(module) - sys.stdlib_module_names <= {"accp_core"}
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_a_module_of_the_core_loads_nothing_that_waits_or_connects(module: str) -> None:
+    assert not loaded_by(module) & {"asyncio", "socket", "selectors", "ssl", "sqlite3", "subprocess", "threading"}
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_adapter_loads_no_framework_but_its_own(adapter: str) -> None:
+    name = adapter.rpartition(".")[2]
+    pytest.importorskip(adapter)
+    others = set().union(*(FRAMEWORKS[other] for other in FRAMEWORKS if other != name))
+    assert not loaded_by(adapter) & (others - FRAMEWORKS[name] - COMPANIONS.get(name, set()))
+
+
+def test_the_root_of_the_adapters_loads_none_of_them() -> None:
+    assert loaded_by("accp_adapters") - sys.stdlib_module_names == {"accp_adapters"}
+
+
+@pytest.mark.parametrize("adapter", ["accp_adapters.tokens", "accp_adapters.stores"])
+def test_what_frameworks_stand_on_loads_none_of_them(adapter: str) -> None:
+    assert not loaded_by(adapter) & {"langgraph", "langchain", "langchain_core", "mcp", "a2a", "typer", "rich"}

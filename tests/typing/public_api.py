@@ -1,0 +1,87 @@
+"""The types of the public names, for mypy to check; nobody runs this."""
+
+from collections.abc import Callable
+from typing import assert_type
+
+import tiktoken
+
+from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
+from accp_core import (
+    DecodeError,
+    EncodeError,
+    Envelope,
+    Frame,
+    Ref,
+    View,
+    parse_frame,
+    preview,
+    read,
+    render,
+    render_text,
+    serialize_frame,
+)
+from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from accp_core.packing.tree import Alias, Anchor, Column, Opened, Table
+from accp_core.ports import TokenCounter
+from accp_core.view import Options
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+counter: TokenCounter = words
+also: TokenCounter = len
+as_function: Callable[[str], int] = o200k_base()
+
+assert_type(o200k_base(), TokenCounter)
+assert_type(tiktoken_encoding("o200k_base"), TokenCounter)
+assert_type(hugging_face("tokenizer.json"), TokenCounter)
+assert_type(by_name("o200k_base"), TokenCounter)
+assert_type(o200k_base_encoding(), tiktoken.Encoding)
+assert_type(o200k_base()("text"), int)
+
+assert_type(render({"a": 1}, counter=counter), str)
+assert_type(render([1], counter=len, options=Options(shared=False)), str)
+assert_type(render(None, counter=counter, options=None), str)
+assert_type(read("a 1"), object)
+view = render_text("text", counter=counter)
+assert_type(view, View)
+assert_type(view.text, str)
+assert_type(view.layout, str)
+assert_type(view.tokens_before, int)
+assert_type(view.tokens_after, int)
+assert_type(view.restore(), str)
+assert_type(preview("text", limit=100, ref="$cold.1", counter=counter, request="words"), str)
+assert_type(Options().opened, bool)
+assert_type(Options().least_tokens, int)
+
+frame = parse_frame("@a>req:op{}")
+assert_type(frame, Frame)
+assert_type(parse_frame("@a>req:op{}", strict=True), Frame)
+assert_type(serialize_frame(frame), str)
+assert_type(serialize_frame(frame, ascii_only=True), str)
+assert_type(frame.envelope, Envelope)
+assert_type(frame.sender, str)
+assert_type(Ref("warm.x"), Ref)
+
+assert_type(Anchor(1, "x").number, int)
+assert_type(Alias(1).number, int)
+assert_type(Opened([1], "2u").style, str)
+
+
+def column(table: Table) -> None:
+    assert_type(table.columns, dict[str, Column])
+    assert_type(table.rows, int)
+
+
+def refused(decode: DecodeError, encode: EncodeError, remote: RemoteProtocolError, local: LocalProtocolError) -> None:
+    assert_type(decode.code, str)
+    assert_type(decode.position, int)
+    assert_type(decode.text, str)
+    assert_type(encode.reason, str)
+    assert_type(remote.reply, str | None)
+    errors: list[ProtocolError] = [decode, encode, remote, local]
+    values: list[ValueError] = [decode, encode]
+    assert errors
+    assert values

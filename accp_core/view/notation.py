@@ -37,7 +37,7 @@ from typing import Final
 
 __all__ = [
     "ABSENT_CELL", "CELL", "INLINE", "LAST_CELL", "LEGEND", "LINE", "LITERAL", "NESTED_CELL", "NESTED_LAST",
-    "NESTED_WORD", "RAW", "WORD", "Plain", "bare_key", "quote", "write_key",
+    "NESTED_WORD", "RAW", "WORD", "Plain", "bare_key", "copy_limit", "quote", "write_key",
 ]  # fmt: skip
 
 LEGEND: Final = (
@@ -96,6 +96,15 @@ INLINE: Final = Plain(r",;\[\]{}", first=":")
 _BARE_KEY: Final = re.compile(
     r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
 )
+
+
+def copy_limit(length: int) -> int:
+    """Return how many members a view of `length` characters may stand for by repetition; `read` refuses more.
+
+    A few references to references could ask for more than any memory holds. No value has more members than its
+    compact JSON has characters, so that `render` knows which views would be refused and does not write them.
+    """
+    return max(1_000_000, 100 * length)
 
 
 def bare_key(text: str) -> bool:

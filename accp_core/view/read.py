@@ -12,7 +12,7 @@ from accp_core.packing.opened import STYLES, unpack_opened
 from accp_core.packing.shared import separate, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
 from accp_core.view.lines import Lines
-from accp_core.view.notation import RAW
+from accp_core.view.notation import RAW, copy_limit
 from accp_core.view.read_rows import RowReader
 from accp_core.view.scan import END_OF_LINE, INLINE_END, read_number, read_plain
 
@@ -55,8 +55,7 @@ def read(text: str) -> object:
             return _DECODER.decode(text)
         except (ValueError, RecursionError):
             pass
-    # What a view of that length may stand for: repetitions are short, a few of each other must not fill the memory.
-    limit = max(1_000_000, 100 * len(text))
+    limit = copy_limit(len(text))
     try:
         tree = _Reader(text).document()
         if _CONSTANT.search(text):

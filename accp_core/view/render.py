@@ -13,7 +13,7 @@ from accp_core.packing.opened import pack_opened
 from accp_core.packing.shared import pack_shared
 from accp_core.packing.tree import Opened
 from accp_core.ports import TokenCounter
-from accp_core.view.notation import is_encodable
+from accp_core.view.notation import copy_limit, is_encodable
 from accp_core.view.write import write_view
 
 __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "compact_json", "render"]
@@ -63,7 +63,7 @@ def render_known(value: object, *, counter: TokenCounter, options: Options) -> s
 
 
 def render_tree(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str | None:
-    """Return the notation of a JSON value, whatever it costs; None where the value is too deep for it.
+    """Return the notation of a JSON value, whatever it costs; None where it is too deep or too dense to be read.
 
     `compact` is its compact JSON.
     """
@@ -80,7 +80,8 @@ def render_tree(value: object, compact: str, *, counter: TokenCounter, options: 
             return tokens >= options.least_tokens and (uses - 1) * (tokens - 2) >= options.least_gain
 
         value = pack_shared(value, worth)
-    return write_view(value)
+    view = write_view(value)
+    return view if len(compact) <= copy_limit(len(view)) else None
 
 
 def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:

@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -152,6 +154,24 @@ def test_a_short_text_that_asks_for_more_than_memory_holds_is_refused(name: str)
     with pytest.raises(DecodeError, match="too much memory") as refusal:
         read(LAUGHS[name])
     assert refusal.value.code == "E1001"
+
+
+@pytest.mark.parametrize("name", LAUGHS)
+def test_such_a_text_is_refused_in_bounded_memory(name: str) -> None:
+    resource = pytest.importorskip("resource")
+    program = (
+        "import resource, sys\n"
+        "from accp_core import DecodeError, read\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({2**30}, {2**30}))\n"
+        "try:\n"
+        "    read(sys.stdin.read())\n"
+        "except DecodeError as refusal:\n"
+        "    print(refusal.code)\n"
+    )
+    assert resource.RLIMIT_AS
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, input=LAUGHS[name], capture_output=True, text=True, check=True)
+    assert run.stdout == "E1001\n"
 
 
 @pytest.mark.parametrize(

@@ -256,3 +256,17 @@ def test_a_view_that_was_changed_is_another_value_or_refused() -> None:
             assert read(view[:cut]) != records(5)
         except DecodeError as refusal:
             assert 0 <= refusal.position <= cut
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param([{"who": list(range(2000))}] * 2000, id="rows"),
+        pytest.param([{"id": number, "by": {"who": list(range(1000))}} for number in range(500)], id="a constant"),
+    ],
+)
+def test_a_value_that_repeats_itself_beyond_all_measure_is_read_back_too(value: object) -> None:
+    compact = compact_json(value)
+    view = render(value, counter=len)
+    assert read(view) == value
+    assert len(view) < len(compact) / 10 or view == compact

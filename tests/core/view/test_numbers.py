@@ -1,0 +1,68 @@
+"""Numbers that a source spells unusually keep their spelling: `12.50`, `1E5`, `1e+06`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_core.packing.opened import open_json, write_json
+from accp_core.view import read, render_text
+
+
+def count(text: str) -> int:
+    return len(text)
+
+
+ROWS = (
+    '[{"sku": "A-1", "price": 12.50, "qty": 1E5}, {"sku": "A-2", "price": 7.00, "qty": 2.5}, {"sku": "B", "price": 1}]'
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ROWS,
+        json.dumps({"text": ROWS, "n": 1}),
+        ROWS + "\n",
+        "\n".join(['{"price": 10.00, "name": "one"}', '{"price": 9.90, "name": "two"}']),
+        '{"a": [1.50, 1.5, 1.500], "b": {"c": 1.50, "d": 1.50, "e": "a text that is long enough"}}',
+        '{"long key number one": 1.10, "nested": {"long key number two": -0.00, "x": 1.0e-07}}',
+    ],
+)
+def test_a_source_with_unusual_numbers_is_rendered_and_comes_back_byte_for_byte(source: str) -> None:
+    view = render_text(source, counter=count)
+    assert view.layout != "as-is"
+    assert view.restore() == source
+
+
+def test_the_spelling_stands_in_the_view_and_reads_as_its_number() -> None:
+    view = render_text(ROWS, counter=count)
+    assert "A-1 12.50 1E5" in view.text
+    value = read(view.text)
+    assert value == json.loads(ROWS)
+    assert [type(row["price"]) for row in json.loads(json.dumps(value))] == [float, float, int]  # type: ignore[attr-defined, index]  # rows of maps
+
+
+def test_equal_numbers_of_different_spelling_make_no_constant() -> None:
+    source = '[{"name": "first", "price": 1.50}, {"name": "second", "price": 1.500}]'
+    view = render_text(source, counter=count)
+    assert "price=" not in view.text
+    assert view.restore() == source
+
+
+def test_a_string_that_looks_like_the_mark_of_a_number_is_a_string() -> None:
+    source = '{"name": "\\u00001.50\\u0000", "price": 1.50, "more": "a text that is long enough"}'
+    view = render_text(source, counter=count)
+    assert view.restore() == source
+
+
+@pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": -0}', '{"a": 1.50, "a": 2}'])
+def test_what_no_spelling_rebuilds_is_not_opened(text: str) -> None:
+    assert open_json(text) is None
+
+
+def test_a_number_is_written_as_it_was_spelled() -> None:
+    opened = open_json('{"a":1.50}')
+    assert opened is not None
+    assert write_json(opened[0], "0") == '{"a":1.50}'

@@ -73,8 +73,8 @@ class _Graph:
         elif type(value) is Opened:
             names, members = (value.style,), (value.value,)
         else:
-            # A tuple, so that 1.0 and true are not 1; zero has a sign.
-            return (type(value), value) if value else (type(value), repr(value))
+            # A tuple, so that 1.0 and true are not 1; zero has a sign, and a number may have a spelling.
+            return (float, value) if type(value) is float and value else (type(value), repr(value))
         children = tuple(
             [
                 member if type(member) is str or type(member) is int or member is None else self.scan(member)

@@ -41,4 +41,4 @@ def same(one: object, other: object) -> bool:
         return one.style == other.style and same(one.value, other.value)
     if type(one) is Alias and type(other) is Alias:
         return one.number == other.number
-    return one == other and (type(one) is not float or repr(one) == repr(other))
+    return one == other and (not isinstance(one, float) or repr(one) == repr(other))

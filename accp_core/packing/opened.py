@@ -6,13 +6,20 @@ of their tokens. `pack_opened` and `unpack_opened` are inverse.
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable
-from typing import Final
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
+from accp_core.packing.number import Spelled, read_float
 from accp_core.packing.tree import Opened
 
 __all__ = ["STYLES", "open_json", "pack_opened", "unpack_opened", "write_json"]
+
+
+Opening: TypeAlias = tuple[object, str]
+"""A value and the code of the style in which it was written."""
 
 
 def _refuse(constant: str) -> object:
@@ -20,6 +27,9 @@ def _refuse(constant: str) -> object:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=read_float)
+# Where a spelled number stands while `json` writes the rest; it has no way to be told how a number is written.
+_MARKED: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u0000"')
 _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "": (None, None),  # json.dumps: ", " and ": "
     "0": ((",", ":"), None),  # compact: JSON.stringify
@@ -29,6 +39,7 @@ _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "4": ((",", ": "), 4),
     "t": ((",", ": "), "\t"),
 }
+_MARKABLE: Final = frozenset((Spelled, dict, list))
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((Opened, dict, list))
 STYLES: Final[dict[str, Callable[[object], str]]] = {
@@ -40,23 +51,50 @@ STYLES: Final[dict[str, Callable[[object], str]]] = {
 
 
 def write_json(value: object, style: str) -> str:
-    """Return `value` as JSON text in the style of that code."""
-    return STYLES[style](value)
+    """Return `value` as JSON text in the style of that code, numbers as they were spelled."""
+    if not _holds_spelled(value):
+        return STYLES[style](value)
+    return _MARKED.sub(r"\1", STYLES[style](_mark(value)))
 
 
-def open_json(text: str) -> tuple[object, str] | None:
+_SPELLING_STYLES: Final = {style: functools.partial(write_json, style=style) for style in STYLES}
+
+
+def open_json(text: str) -> Opening | None:
     """Return the JSON value of `text` and the code of its style, None where no style rebuilds the same bytes.
 
-    Duplicate keys, numbers written unusually (`1.50`, `1E5`), NaN and documents nested too deeply are not opened.
+    Duplicate keys, NaN, `-0` and documents nested too deeply are not opened.
     """
     try:
-        value = _DECODER.decode(text)
-        for style in _likely_styles(text):
-            if write_json(value, style) == text:
-                return value, style
+        return _open(text, _DECODER, STYLES) or _open(text, _EXACT_DECODER, _SPELLING_STYLES)
     except (ValueError, RecursionError):
-        pass
-    return None
+        return None
+
+
+def _open(text: str, decoder: json.JSONDecoder, styles: Mapping[str, Callable[[object], str]]) -> Opening | None:
+    value = decoder.decode(text)
+    return next(((value, style) for style in _likely_styles(text) if styles[style](value) == text), None)
+
+
+def _mark(value: object) -> object:
+    """Return `value` with marks in the place of spelled numbers."""
+    if type(value) is Spelled:
+        return f"\0{value.spelling}\0"
+    if type(value) is dict:
+        return {name: _mark(member) if type(member) in _MARKABLE else member for name, member in value.items()}
+    if type(value) is list:
+        return [_mark(member) if type(member) in _MARKABLE else member for member in value]
+    return value
+
+
+def _holds_spelled(value: object) -> bool:
+    level = [value]
+    while level:
+        if Spelled in set(map(type, level)):
+            return True
+        containers = [member for member in level if type(member) is dict or type(member) is list]
+        level = [each for member in containers for each in (member.values() if type(member) is dict else member)]
+    return False
 
 
 def pack_opened(value: object) -> object:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Final
 
 from accp_core.errors import DecodeError
+from accp_core.packing.number import read_float
 from accp_core.packing.opened import STYLES, unpack_opened
 from accp_core.packing.shared import separate, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
@@ -26,14 +26,7 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"expected a JSON number, got {constant!r}")
 
 
-def _finite(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError(f"expected a number that a float can hold, got {number!r}")
-    return value
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=read_float)
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, [^"\[\]{}&*!,]++)*+)\]')

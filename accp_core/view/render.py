@@ -52,12 +52,11 @@ def render(value: object, *, counter: TokenCounter, options: Options | None = No
         EncodeError: E1004, `value` holds something that JSON does not (a tuple, a number as key, NaN).
     """
     check_json(value)
-    return render_known(value, counter=counter, options=options or DEFAULT_OPTIONS)
+    return render_known(value, compact_json(value), counter=counter, options=options or DEFAULT_OPTIONS)
 
 
-def render_known(value: object, *, counter: TokenCounter, options: Options) -> str:
-    """Return the view of what is known to be a JSON value: it was read from a text."""
-    compact = compact_json(value)
+def render_known(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str:
+    """Return the view of what is known to be a JSON value, of which `compact` is the compact JSON."""
     view = render_tree(value, compact, counter=counter, options=options)
     return view if view is not None and is_longer(compact, view, counter=counter) else compact
 

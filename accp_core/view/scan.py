@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.packing.number import read_float
 from accp_core.packing.tree import ABSENT, Alias
 from accp_core.view.lines import Lines
 from accp_core.view.notation import ABSENT_CELL
@@ -68,10 +68,7 @@ def read_plain(text: str) -> object:
         return text
     if number[1] is None and number[2] is None:
         return int(text)
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"expected a number that a float can hold, got {text!r}")
-    return value
+    return read_float(text)
 
 
 def read_cell(text: str) -> object:
@@ -93,7 +90,7 @@ def read_column(cells: list[object]) -> list[object]:
     if _INTEGERS.fullmatch(texts):
         return list(map(int, cells))  # type: ignore[arg-type]  # as above
     if _DECIMALS.fullmatch(texts):
-        return list(map(float, cells))  # type: ignore[arg-type]  # as above
+        return list(map(read_float, cells))  # type: ignore[arg-type]  # as above
     return [read_cell(cell) for cell in cells]  # type: ignore[arg-type]  # as above
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accp_core.packing.opened import write_json
 from accp_core.ports import TokenCounter
 from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
+from accp_core.view.notation import is_encodable
 from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_text"]
@@ -66,8 +68,10 @@ def _segments(source: str, documents: list[Document], counter: TokenCounter, opt
 
 
 def _view(document: Document, counter: TokenCounter, options: Options) -> str:
-    if not document.form.startswith("q"):
-        return render_known(document.value, counter=counter, options=options)
     if type(document.value) is str:
         return fence(document.value)
-    return fence(render_known(document.value, counter=counter, options=options))
+    compact = write_json(document.value, "0u")
+    if not is_encodable(compact):
+        compact = write_json(document.value, "0")
+    view = render_known(document.value, compact, counter=counter, options=options)
+    return fence(view) if document.form.startswith("q") else view

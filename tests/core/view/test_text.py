@@ -203,8 +203,7 @@ TEXTS_AS_IS = {
     "an array of nothing": "[]\n",
     "a key twice": '{"a": 1, "a": 2, "b": "some text", "c": "some text"}',
     "NaN": '{"a": NaN, "b": "some text", "c": "some text", "d": "some text"}',
-    "a number with a last zero": '[{"price": 1.50, "name": "a"}, {"price": 2.50, "name": "b"}]',
-    "a capital exponent": '[{"price": 1E5, "name": "a"}, {"price": 2E5, "name": "b"}]',
+    "a zero with a sign": '[{"price": -0, "name": "a"}, {"price": -0, "name": "b"}]',
     "blanks of no style": '[{"a" : 1, "b" : 2}, {"a" : 3, "b" : 4}]',
     "brackets without end": '[{"a":' * 50_000,
     "brackets without end in prose": "Result: " + "[" * 100_000 + "\n",
@@ -218,6 +217,13 @@ TEXTS_AS_IS = {
 @pytest.mark.parametrize("source", TEXTS_AS_IS.values(), ids=TEXTS_AS_IS)
 def test_text_that_is_no_json_stays_as_it_is(source: str) -> None:
     assert viewed(source).layout == AS_IS
+
+
+@pytest.mark.parametrize("numbers", [("1.50", "1.5"), ("1.50", "1.500"), ("1E5", "1e5"), ("-0", "0"), ("-0.0", "0.0")])
+def test_repetitions_that_differ_in_how_a_number_is_written_come_back(numbers: tuple[str, str]) -> None:
+    part = '{"name": "somebody with a name", "why": "because of this and that", "price": %s}'
+    viewed(f"[{', '.join(part % number for number in numbers * 2)}]")
+    viewed(json.dumps({"a": f"[{', '.join(part % number for number in numbers * 2)}]", "b": part % numbers[0]}))
 
 
 def test_documents_in_a_text_are_rendered_and_the_rest_stays() -> None:

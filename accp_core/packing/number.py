@@ -1,0 +1,35 @@
+"""A number that keeps the spelling of its source: `12.50` and `1E5` are floats, and come back as they were."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["Spelled", "read_float"]
+
+
+class Spelled(float):
+    """A float of which Python would write another text than the source did."""
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+    def __new__(cls, spelling: str) -> Spelled:
+        """Return the float that `spelling`, its text in the source, stands for."""
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+    def __repr__(self) -> str:
+        return self.spelling
+
+
+def read_float(text: str) -> float:
+    """Return the float that `text` stands for, `Spelled` where `repr` would write it differently.
+
+    Raises:
+        ValueError: no float can hold it.
+    """
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"expected a number that a float can hold, got {text!r}")
+    return value if repr(value) == text else Spelled(text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.errors import EncodeError
+from accp_core.packing.number import Spelled
 from accp_core.packing.opened import pack_opened
 from accp_core.packing.shared import pack_shared
 from accp_core.packing.tree import Opened
@@ -20,7 +21,7 @@ __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "compact_json", "render"]
 
 MAX_DEPTH: Final = 50
 """Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
-_JSON_TYPES: Final = frozenset((str, int, float, bool, type(None), dict, list))
+_JSON_TYPES: Final = frozenset((str, int, float, Spelled, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _CUT: Final = 8

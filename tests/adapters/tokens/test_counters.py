@@ -40,7 +40,7 @@ def test_the_vocabulary_is_read_when_it_is_needed_first() -> None:
         "lzma.decompress = refuse\n"
         "import accp_adapters.tokens, accp_core\n"
         "try:\n"
-        "    accp_adapters.tokens.o200k_base()\n"
+        "    accp_adapters.tokens.o200k_base()('text')\n"
         "except AssertionError as error:\n"
         "    print(error)\n"
     )

@@ -125,7 +125,7 @@ def test_what_could_be_taken_for_another_thing_is_plain_in_no_place(text: str) -
         assert [name for name, plain in PLACES.items() if plain.fits(text)] == []
 
 
-@pytest.mark.parametrize(("text", "places"), SOMEWHERE.items(), ids=repr)
+@pytest.mark.parametrize(("text", "places"), SOMEWHERE.items(), ids=map(repr, SOMEWHERE))
 def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str]) -> None:
     assert {name for name, plain in PLACES.items() if plain.fits(text)} == places
 

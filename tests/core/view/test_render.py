@@ -249,6 +249,13 @@ def test_what_was_read_shares_no_part_with_another() -> None:
     assert all((row["tags"], row["by"]) == (["x", "y"], {"a": 1}) for row in rows[1:])
 
 
+def test_what_was_read_is_rendered_again_with_numbers_as_they_were_spelled() -> None:
+    view = "[3] id price\n1 1.50\n2 1E5\n3 0.10"
+    value = read(view)
+    assert json.dumps(value) == json.dumps([{"id": 1, "price": 1.5}, {"id": 2, "price": 1e5}, {"id": 3, "price": 0.1}])
+    assert render(value, counter=len) == view
+
+
 def test_a_view_that_was_changed_is_another_value_or_refused() -> None:
     view = render(records(5), counter=counter)
     for cut in range(len(view)):

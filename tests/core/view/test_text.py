@@ -243,6 +243,12 @@ def test_a_document_that_would_not_shrink_stays_where_others_shrink() -> None:
     assert view.layout.startswith(f"t:{len(small) + 7} j:")
 
 
+def test_an_escaped_surrogate_stays_escaped() -> None:
+    view = viewed(json.dumps([{**record, "broken": f"\ud800{record['employee_id']}"} for record in records(4)]))
+    assert view.layout.startswith("j:")
+    view.text.encode()
+
+
 def test_options_reach_the_documents() -> None:
     source = json.dumps(webhook())
     assert "*1" in viewed(source).text

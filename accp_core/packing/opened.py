@@ -65,6 +65,9 @@ def open_json(text: str) -> Opening | None:
 
     Duplicate keys, NaN, `-0` and documents nested too deeply are not opened.
     """
+    if "\\u0000" in text and _MARKED.search(text):
+        # A string like a mark would be written as the number in it, next to spelled numbers of other documents.
+        return None
     try:
         return _open(text, _DECODER, STYLES) or _open(text, _EXACT_DECODER, _SPELLING_STYLES)
     except (ValueError, RecursionError):

@@ -243,6 +243,13 @@ def test_a_document_that_would_not_shrink_stays_where_others_shrink() -> None:
     assert view.layout.startswith(f"t:{len(small) + 7} j:")
 
 
+@pytest.mark.parametrize("text", ['"\\u00001.50\\u0000"', '"x"', '"\\u00001.5"'])
+def test_a_text_like_a_marked_number_stays_a_text_next_to_spelled_numbers(text: str) -> None:
+    viewed(f'{{"a": 1.50}}\n{{"a": {text}}}')
+    viewed(f'[{{"a": 1.50, "b": "x"}}, {{"a": {text}, "b": "x"}}]')
+    viewed(json.dumps([f'{{"a": {text}, "b": 1}}', '{"a": 1.50, "b": 1}']))
+
+
 def test_an_escaped_surrogate_stays_escaped() -> None:
     view = viewed(json.dumps([{**record, "broken": f"\ud800{record['employee_id']}"} for record in records(4)]))
     assert view.layout.startswith("j:")

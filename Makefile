@@ -14,7 +14,9 @@ demo: $(STAMP)  ## a LangGraph agent does one job with and without the middlewar
 	$(BIN)/accp demo
 
 test: check  ## everything that CI runs
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/coverage report --skip-covered --fail-under=90
+	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
 test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
 	$(LOWEST)/bin/pytest -n auto

@@ -1,0 +1,1 @@
+"""The core joined to one outside thing each; import the folder of yours."""

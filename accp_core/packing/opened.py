@@ -85,9 +85,8 @@ def _mark(value: object) -> object:
         return f"\0{value.spelling}\0"
     if type(value) is dict:
         return {name: _mark(member) if type(member) in _MARKABLE else member for name, member in value.items()}
-    if type(value) is list:
-        return [_mark(member) if type(member) in _MARKABLE else member for member in value]
-    return value
+    assert type(value) is list
+    return [_mark(member) if type(member) in _MARKABLE else member for member in value]
 
 
 def _holds_spelled(value: object) -> bool:

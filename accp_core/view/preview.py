@@ -20,10 +20,11 @@ from accp_core.view.text import render_text
 
 __all__ = ["preview"]
 
-_PIECE: Final = 240
-"""Characters; longer lines are cut between words."""
-_CUT: Final = re.compile(rf".{{1,{_PIECE}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{_PIECE}}}")
-_CHARACTERS_PER_TOKEN: Final = 3.2
+# Characters; a longer line is cut between words, into the shorter pieces the less room there is.
+_SHORTEST_PIECE: Final = 40
+_LONGEST_PIECE: Final = 240
+_TRIES: Final = 5
+"""How often what is shown is counted and its room adjusted: how many characters a token has depends on what it is."""
 _GAP: Final = "…"
 _EDGE: Final = 4
 """Pieces at either end that are worth more for standing there."""
@@ -69,23 +70,33 @@ def preview(
         return view.text
     # What stands in a gap cannot be referred to.
     apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, shared=False))
-    pieces = list(_pieces(apart.text))
+    pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
-    room = float(limit)
-    while True:
-        shown = _choose(pieces, ranked, room * _CHARACTERS_PER_TOKEN)
-        text = _write(pieces, shown, ref)
+    room = limit * len(apart.text) / apart.tokens_after
+    fullest, fullest_tokens = None, 0
+    for _ in range(_TRIES):
+        text = _write(pieces, _choose(pieces, ranked, room), ref)
         tokens = counter(text)
-        if tokens <= limit:
-            return text
-        if not shown:
-            raise ValueError(f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}")
-        room = min(room * limit / tokens, room - 8) if room > 16 else 0.0
+        if fullest_tokens < tokens <= limit:
+            fullest, fullest_tokens = text, tokens
+        room *= 0.98 * limit / tokens
+    return fullest or _bare(pieces, ref, limit, counter)
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
-    """Cut a view into pieces, each with the piece that it belongs below."""
+def _bare(pieces: list[_Piece], ref: str, limit: int, counter: TokenCounter) -> str:
+    """Return the preview that shows nothing but the reference."""
+    text = _write(pieces, set(), ref)
+    if counter(text) > limit:
+        raise ValueError(
+            f"expected a limit of at least {counter(text)} tokens for the reference {ref!r}, got {limit!r}"
+        )
+    return text
+
+
+def _pieces(text: str, longest: int) -> Iterator[_Piece]:
+    """Cut a view into pieces of at most `longest` characters, each with the piece that it belongs below."""
+    cut = re.compile(rf".{{1,{longest}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{longest}}}")
     parents: list[tuple[int, int | None]] = []
     number, in_block = 0, False
     for line_number, line in enumerate(text.split("\n")):
@@ -93,8 +104,8 @@ def _pieces(text: str) -> Iterator[_Piece]:
             parents.pop()
         parent = parents[-1][0] if parents else None
         first = number
-        for cut in _CUT.findall(line) if len(line) > _PIECE else (line,):
-            yield _Piece(cut, line_number, parent)
+        for part in cut.findall(line) if len(line) > longest else (line,):
+            yield _Piece(part, line_number, parent)
             number += 1
         if line == RAW and in_block:
             in_block = False
@@ -126,7 +137,7 @@ def _rate(pieces: list[_Piece], request: str) -> None:
         facts = sum(1 / places[word] for word in words[number] if _FACT.search(word))
         asked = sum(_rarity(places[word], len(pieces)) for word in words[number] if word.casefold() in wanted)
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        piece.score = (2 * asked + min(facts, 6.0) + 2 * edge) / math.sqrt(len(piece.text) + 20)
+        piece.score = (2 * asked + 2 * min(facts, 4.0) + edge) / math.sqrt(len(piece.text) + 20)
 
 
 def _rarity(places: int, pieces: int) -> float:

@@ -73,7 +73,7 @@ def preview(
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
-    room = limit * len(apart.text) / apart.tokens_after
+    room = limit * len(apart.text) / max(apart.tokens_after, 1)
     fullest, fullest_tokens = None, 0
     for _ in range(_TRIES):
         text = _write(pieces, _choose(pieces, ranked, room), ref)

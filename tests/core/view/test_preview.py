@@ -111,3 +111,8 @@ def test_options_reach_the_view() -> None:
     source = json.dumps([{"id": number, "body": json.dumps({"a": number, "b": "x y"})} for number in range(100)])
     assert "!json" in shown(source, 150)
     assert "!json" not in shown(source, 150, options=Options(opened=False))
+
+
+def test_an_empty_text_has_no_preview_where_nothing_fits() -> None:
+    with pytest.raises(ValueError, match="expected a limit of at least"):
+        preview("", limit=-1, ref=REF, counter=counter)

@@ -4,6 +4,8 @@ A `ContextState` is a value: every change returns a new one, and nothing is read
 into the cold store is handed out as `ColdWrite`, what is wanted from it as `ColdKey`.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
 from collections.abc import Collection, Mapping
@@ -157,7 +159,7 @@ class ContextState:
         """What the warm tier takes."""
         return sum(entry.tokens for entry in self.warm.values())
 
-    def put_hot(self, key: str, entry: Entry) -> "ContextState":
+    def put_hot(self, key: str, entry: Entry) -> ContextState:
         """Return the state with `entry` in the hot tier.
 
         Raises: ProtocolError E2003 when the tier would take more than its budget.
@@ -167,7 +169,7 @@ class ContextState:
             raise _refusal(ErrorCode.BUDGET_EXCEEDED, f"hot state has at most {self.limits.hot} tokens")
         return replace(self, hot=hot)
 
-    def put_warm(self, key: str, entry: Entry) -> "ContextState":
+    def put_warm(self, key: str, entry: Entry) -> ContextState:
         """Return the state with `entry` in the warm tier, without the oldest ones that are too many.
 
         Raises: ProtocolError E2003 when the entry takes more than its budget.
@@ -176,7 +178,7 @@ class ContextState:
             raise _refusal(ErrorCode.BUDGET_EXCEEDED, f"a warm entry has at most {self.limits.warm_entry} tokens")
         return replace(self, warm=_newest({**self.warm, key: entry}, self.limits.warm_entries))
 
-    def put_cold(self, write: ColdWrite) -> "ContextState":
+    def put_cold(self, write: ColdWrite) -> ContextState:
         """Return the state that knows how long the text of `write` may be read."""
         if write.expires_at is None:
             return self
@@ -211,14 +213,14 @@ class ContextState:
         entries = self.hot if tier == Tier.HOT else self.warm
         name, path = _split(entries, key)
         if name is None:
-            self._check_evicted(key)
+            self._check_evicted(tier, key)
             return _MISSING
         _check_lifetime(f"${tier}.{name}", entries[name].expires_at, now)
         return _descend(entries[name].value, path)
 
-    def _check_evicted(self, key: str) -> None:
+    def _check_evicted(self, tier: str, key: str) -> None:
         """Refuse a checkpoint that was taken and is not warm any more."""
-        found = _CHECKPOINT_ID.fullmatch(key)
+        found = _CHECKPOINT_ID.fullmatch(key) if tier == Tier.WARM else None
         if found and int(found[1]) <= self.checkpoints:
             raise _refusal(ErrorCode.REF_EXPIRED, f"$warm.{key} is not kept any more")
 
@@ -239,7 +241,7 @@ class ContextState:
         return wanted
 
     # "The decoder reconstructs full state by applying deltas to the last checkpoint." (section 5.4)
-    def apply_delta(self, version: object, delta: object) -> "ContextState | None":
+    def apply_delta(self, version: object, delta: object) -> ContextState | None:
         """Return the state after `delta`, which makes that version; None when another one must come first.
 
         None asks for a resync: the version is not the one after ours, so a delta is missing or came twice.
@@ -254,7 +256,7 @@ class ContextState:
             return None
         return self.with_context(number, apply(self.context, delta))
 
-    def with_context(self, version: object, context: object) -> "ContextState":
+    def with_context(self, version: object, context: object) -> ContextState:
         """Return the state with that version of the whole shared map, as a resync brings it.
 
         Raises: as `apply_delta`.

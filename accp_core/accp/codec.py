@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate, with_stand_in
 from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
-from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
+from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY
 from accp_core.accp.message import Message
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN, check_fields
-from accp_core.accp.schema import Schema, SchemaRegistry, same
+from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.serializer import serialize_frame
 from accp_core.accp.state import ColdWrite, cold_write
-from accp_core.accp.stream import FRAME_OPERATION, cut, is_piece, swap
+from accp_core.accp.stream import FRAME_OPERATION, chunk_frame, cut, is_piece, swap
+from accp_core.accp.values import write_cold
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.ports import TokenCounter
 
-__all__ = ["DECODING", "ENCODING", "Codec", "Encoded", "NeedsRefs", "read_cold"]
+__all__ = ["DECODING", "ENCODING", "Codec", "Encoded", "NeedsRefs"]
 
-LONGEST_INLINE: Final = 50
-"""Characters of a value that stays in its frame where both ends share a store (section 3.3, item 4)."""
 INLINE_INTENTS: Final = frozenset(
     {Intent.SYNCHRONIZE, Intent.FAILURE, Intent.STREAM, Intent.END_STREAM, Intent.PING, Intent.PONG}
 )
@@ -284,29 +282,6 @@ ENCODING: Final[tuple[Callable[[Encoding], None], ...]] = (
 """Section 7.2."""
 
 
-def write_cold(value: Value) -> str | None:
-    """Return the JSON of a long value, None for a short one and for what JSON would change."""
-    # Most values are short strings.
-    if isinstance(value, str) and len(value) <= LONGEST_INLINE:
-        return None
-    try:
-        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-        return text if len(text) > LONGEST_INLINE and same(json.loads(text), value) else None
-    except (TypeError, ValueError, RecursionError):
-        return None
-
-
-def read_cold(text: str) -> Value:
-    """Return the value that was stored as `text`.
-
-    Raises: ProtocolError E2001 when it is not JSON; then nothing of ours was stored there.
-    """
-    try:
-        return cast(Value, json.loads(text))
-    except (ValueError, RecursionError):
-        raise ProtocolError("the stored text is no value", code=ErrorCode.REF_NOT_FOUND) from None
-
-
 # "Frames exceeding the hard limit SHOULD be split into a frame sequence" (section 3.4)
 def split_frame(frame: Frame, codec: Codec) -> tuple[Frame, ...]:
     """Return chunks whose data is the swapped text of `frame`, without its envelope, which they all share.
@@ -327,15 +302,6 @@ def split_frame(frame: Frame, codec: Codec) -> tuple[Frame, ...]:
 
     pieces = cut(swap(text), fits, 2 * codec.limits.body_hard)
     return tuple(chunk_frame(whole, keys, piece, index, len(pieces)) for index, piece in enumerate(pieces))
-
-
-def chunk_frame(frame: Frame, keys: KeyTable, piece: str, index: int, total: int) -> Frame:
-    """Return one chunk of `frame`."""
-    payload: dict[str, Value] = {"chunk_index": index, "total_chunks": total, "data": piece}
-    if index + 1 == total:
-        payload["is_final"] = True
-    params = {keys.to_wire(key): value for key, value in payload.items()}
-    return replace(frame, intent=Intent.STREAM, operation=FRAME_OPERATION, params={**params, SCHEMA_KEY: "ST"})
 
 
 @dataclass(slots=True, kw_only=True)

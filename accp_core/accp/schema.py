@@ -15,10 +15,11 @@ from typing import Any, Final
 from accp_core.accp import grammar
 from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
+from accp_core.accp.values import same
 from accp_core.accp.vocabulary import CORE_OPERATIONS
 from accp_core.errors import ProtocolError
 
-__all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "Schema", "SchemaRegistry", "read_hash", "same"]
+__all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "Schema", "SchemaRegistry", "read_hash"]
 
 HASH_DIGITS: Final = 12
 """Hex digits of a hash that we write; the draft's example has 6, and so many must agree at least."""
@@ -160,27 +161,6 @@ def read_decimal(value: object) -> float:
 def fresh(value: Any) -> Any:
     """Return `value`, copied where somebody could change it."""
     return deepcopy(value) if isinstance(value, (list, dict)) else value
-
-
-def same(one: object, other: object) -> bool:
-    """Return whether a frame writes both alike: 1, 1.0 and true differ, the order of a map's keys does not."""
-    if isinstance(one, (list, tuple)):
-        return isinstance(other, (list, tuple)) and len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Mapping):
-        return (
-            isinstance(other, Mapping)
-            and one.keys() == other.keys()
-            and all(same(member, other[key]) for key, member in one.items())
-        )
-    if isinstance(one, (float, Decimal)):
-        return isinstance(other, (float, Decimal)) and same_decimal(one, other)
-    return isinstance(one, bool) is isinstance(other, bool) and not isinstance(other, (float, Decimal)) and one == other
-
-
-def same_decimal(one: float | Decimal, other: float | Decimal) -> bool:
-    """Return whether two decimals have one text; 0.0 and -0.0 have two, NaN has none."""
-    left, right = (number if isinstance(number, Decimal) else Decimal(repr(number)) for number in (one, other))
-    return left.is_finite() and right.is_finite() and left == right and left.is_signed() == right.is_signed()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.accp.error_codes import ErrorCode
+from accp_core.accp.frame import Frame, Value
+from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.message import Message
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError, ProtocolError
 
-__all__ = ["FRAME_OPERATION", "FrameJoiner", "StreamBuffer", "StreamLimits", "cut", "is_piece", "swap"]
+__all__ = ["FRAME_OPERATION", "FrameJoiner", "StreamBuffer", "StreamLimits", "chunk_frame", "cut", "is_piece", "swap"]
 
 FRAME_OPERATION: Final = "frame"
 """The operation of chunks whose data are the pieces of the swapped text of a frame that was too big for one."""
 
-_PAIRS: Final = ("@&", "><", ":=", "{(", "})", "[!", "]?", "|^", "$#", ",;", "~`", "\\'")
-_SWAPPED: Final = str.maketrans({one: other for pair in _PAIRS for one, other in (pair, pair[::-1])})
+_DELIMITERS: Final = "@>:{}[]|$,~\\"
+_STAND_INS: Final = "&<=()!?^#;`'"
+_SWAPPED: Final = str.maketrans(_DELIMITERS + _STAND_INS, _STAND_INS + _DELIMITERS)
 
 
 def swap(text: str) -> str:
@@ -177,6 +180,15 @@ class FrameJoiner:
         # A piece that came twice harms nothing.
         if error.code != ErrorCode.DUPLICATE:
             del self._streams[stream]
+
+
+def chunk_frame(frame: Frame, keys: KeyTable, piece: str, index: int, total: int) -> Frame:
+    """Return one chunk of `frame`."""
+    payload: dict[str, Value] = {"chunk_index": index, "total_chunks": total, "data": piece}
+    if index + 1 == total:
+        payload["is_final"] = True
+    params = {keys.to_wire(key): value for key, value in payload.items()}
+    return replace(frame, intent=Intent.STREAM, operation=FRAME_OPERATION, params={**params, SCHEMA_KEY: "ST"})
 
 
 def cut(text: str, fits: Callable[[str], bool], guess: int) -> list[str]:

@@ -14,13 +14,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from json import dumps
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
+from unicodedata import normalize
 
 from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, Ref
+from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
+from accp_core.accp.profiles import BUILT_IN
+from accp_core.accp.schema import SchemaRegistry
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, Intent
+from accp_core.errors import ProtocolError
 
 __all__ = [
     "DEFAULT_REDACTION",
@@ -60,6 +66,8 @@ class FrameSeen:
     """The message's payload under full keys; None where decoding did not come so far."""
     defaulted: frozenset[str] = frozenset()
     """Keys of `payload` that the schema filled in."""
+    registry: SchemaRegistry = BUILT_IN
+    """Whose schemas the frame's abbreviations are of."""
     tokens: int | None = None
     """Of the frame's text; None where nobody counted."""
     notes: tuple[str, ...] = ()
@@ -74,15 +82,14 @@ Observer: TypeAlias = Callable[[FrameSeen], None]
 """What a session calls with each frame; it must not raise."""
 
 HIDDEN_VALUE: Final = "[redacted]"
-_PUNCTUATION: Final = str.maketrans("", "", "-_. ")
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
     """Which values are not shown: those under a key that ends in one of `endings`, and all within them.
 
-    Case, `-`, `_`, `.` and spaces do not count: "apikey" hides `api_key`, `X-Api-Key` and `apiKey`. Values are judged
-    by their keys alone; a password in a sentence is shown.
+    Only letters and digits count, in any case and any width: "apikey" hides `api_key`, `X-Api-Key` and `apiKey`.
+    Values are judged by their keys alone; a password in a sentence is shown.
     """
 
     endings: frozenset[str]
@@ -103,12 +110,12 @@ class Redaction:
 
 
 def _plain(key: str) -> str:
-    return str.__str__(key).translate(_PUNCTUATION).casefold()
+    return "".join(filter(str.isalnum, normalize("NFKC", str.__str__(key)))).casefold()
 
 
 DEFAULT_REDACTION: Final = Redaction.of(
-    "authorization", "cookie", "credential", "credentials", "passphrase", "passwd", "password", "pin", "private_key",
-    "api_key", "secret", "secret_key", "token",
+    "access_key", "api_key", "authorization", "cookie", "cookies", "credential", "credentials", "jwt", "passphrase",
+    "passwd", "password", "passwords", "private_key", "secret", "secret_key", "secrets", "token",
 )  # fmt: skip
 """What is hidden unless somebody says otherwise."""
 
@@ -132,45 +139,55 @@ MEANINGS: Final[Mapping[Intent, str]] = MappingProxyType(
 )
 """The column "Meaning" of Table 7."""
 
-# A value is data of a peer: a log line must neither grow without bound nor obey it.
+# What is said is a peer's data: a log line must neither grow without bound nor obey it.
+_MEMBERS = 64
 _CHARACTERS = 400
 _LEVELS = 80
 
 
 def describe(
-    frame: Frame, *, payload: Mapping[str, object] | None = None, redaction: Redaction = DEFAULT_REDACTION
+    frame: Frame,
+    *,
+    payload: Mapping[str, object] | None = None,
+    registry: SchemaRegistry = BUILT_IN,
+    redaction: Redaction = DEFAULT_REDACTION,
 ) -> str:
-    """Return what `frame` says as one line for people: its intent in words, full keys, the envelope with dates.
+    """Return what `frame` says as one line for people: its intent in words, full keys, the envelope with its date.
 
     `payload` is the decoded message's, where there is one; without it, the frame's own parameters are shown. A value
-    of over 400 characters is cut, which is said; no character of it moves a terminal or ends the line.
+    of over 400 characters is cut and so are parameters after the 64th, which is said; no character of them moves a
+    terminal or ends the line.
     """
-    body = frame.params if payload is None else payload
-    said = ", ".join(f"{_word(key)}={_member(key, value, redaction)}" for key, value in body.items())
-    head = f"{MEANINGS.get(frame.intent, frame.intent)} by {_word(frame.sender)}: {_word(frame.operation)}"
-    return f"{head}({said}){_describe_envelope(frame.envelope, redaction)}"
+    body = full_params(frame, registry) if payload is None else payload
+    head = f"{MEANINGS[frame.intent]} by {_word(frame.sender)}: {_word(frame.operation)}"
+    return f"{head}({_members(body, redaction)}){_describe_envelope(frame.envelope, redaction)}"
+
+
+def _members(members: Mapping[str, object], redaction: Redaction) -> str:
+    shown = islice(members.items(), _MEMBERS)
+    said = ", ".join(f"{_cut(_word(key))}={_member(key, value, redaction)}" for key, value in shown)
+    return said if len(members) <= _MEMBERS else f"{said}, … ({len(members) - _MEMBERS:,} more)"
 
 
 def _describe_envelope(envelope: Envelope, redaction: Redaction) -> str:
     known = {name: getattr(envelope, name) for name in ENVELOPE_FIELDS}
     fields = {name: value for name, value in {**known, **envelope.extra}.items() if value is not None}
-    if not fields:
-        return ""
-    said = [f"{_word(name)}={_member(name, value, redaction)}" for name, value in fields.items()]
-    return f" [{', '.join(said)}{_date(envelope.timestamp)}]"
+    return f" [{_members(fields, redaction)}{_date(envelope.timestamp)}]" if fields else ""
 
 
 def _date(timestamp: int | None) -> str:
     try:
         return "" if timestamp is None else f", sent {datetime.fromtimestamp(timestamp, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    # Which of them a number of any size meets depends on the platform.
     except (OverflowError, ValueError, OSError):
         return ", sent at no date of the calendar"
 
 
 def _member(key: str, value: object, redaction: Redaction) -> str:
-    if redaction.hides(key):
-        return HIDDEN_VALUE
-    text = _readable(value, redaction, 1)
+    return HIDDEN_VALUE if redaction.hides(key) else _cut(_readable(value, redaction, 1))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}… ({len(text) - _CHARACTERS:,} characters more)"
 
 
@@ -178,7 +195,7 @@ def _readable(value: object, redaction: Redaction, level: int) -> str:
     if level > _LEVELS:
         return "…"
     match value:
-        case None | True | False:
+        case None | bool():
             return dumps(value)
         case str():
             return _readable_text(value, redaction, level)
@@ -235,7 +252,7 @@ def left_out(seen: FrameSeen) -> Iterator[LeftOut]:
     if seen.frame is None or seen.payload is None:
         return
     sent = seen.direction is Direction.SENT
-    carried = full_params(seen.frame)
+    carried = full_params(seen.frame, seen.registry)
     for key, value in seen.payload.items():
         if key in seen.defaulted:
             yield LeftOut(key=key, what="filled in", why="the frame leaves it to the schema's default")
@@ -246,9 +263,17 @@ def left_out(seen: FrameSeen) -> Iterator[LeftOut]:
             yield LeftOut(key=key, what=what, why=f"it stands in the state as ${reference.key}")
 
 
-def full_params(frame: Frame) -> dict[str, object]:
-    """Return the parameters of `frame` under plain keys."""
-    return {str.__str__(key): value for key, value in frame.params.items()}
+def full_params(frame: Frame, registry: SchemaRegistry) -> dict[str, object]:
+    """Return the parameters of `frame` under full keys, those of an unknown schema under the keys that all share."""
+    keys = _key_table(frame, registry)
+    return {keys.to_full(key): value for key, value in frame.params.items()}
+
+
+def _key_table(frame: Frame, registry: SchemaRegistry) -> KeyTable:
+    try:
+        return registry.get(str(frame.params[SCHEMA_KEY])).keys
+    except (KeyError, ProtocolError):
+        return PLAIN_KEYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,18 +305,22 @@ def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[
             "sender": _word(frame.sender),
             "intent": str(frame.intent),
             "operation": _word(frame.operation),
-            "schema": _member("schema", frame.params.get("schema"), redaction),
-            "msg_id": _member("msg_id", frame.envelope.msg_id, redaction),
+            "schema": _name(frame.params.get(SCHEMA_KEY)),
+            "msg_id": _name(frame.envelope.msg_id),
             "sequence": frame.envelope.sequence,
-            "readable": describe(frame, payload=seen.payload, redaction=redaction),
+            "readable": describe(frame, payload=seen.payload, registry=seen.registry, redaction=redaction),
         }
     return event | {
         "tokens": seen.tokens,
-        "left_out": [f"{_word(gone.key)}: {gone.what}, {gone.why}" for gone in left_out(seen)],
-        "notes": [_word(note) for note in seen.notes],
+        "left_out": [_cut(_word(f"{gone.key}: {gone.what}, {gone.why}")) for gone in islice(left_out(seen), _MEMBERS)],
+        "notes": [_cut(_word(note)) for note in seen.notes],
         "code": seen.code,
-        "reason": _word(seen.reason),
+        "reason": _cut(_word(seen.reason)),
     }
+
+
+def _name(value: object) -> str | None:
+    return _word(value) if isinstance(value, str) else None
 
 
 def _line(event: Mapping[str, Any]) -> str:

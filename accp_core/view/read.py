@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Final
 
@@ -25,7 +26,17 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"expected a JSON number, got {constant!r}")
 
 
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"expected a number that a float can hold, got {number[:20]!r}")
+    return value
+
+
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+# Slower with decimals, so only where one could be beyond a float.
+_CAREFUL_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_PERHAPS_INFINITE: Final = re.compile(r"[0-9][eE]\+?[0-9]|[0-9]{300}")
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
@@ -40,7 +51,7 @@ def read(text: str) -> object:
         DecodeError: E1001, `text` is no view; nothing of it is returned.
     """
     try:
-        return _DECODER.decode(text)
+        return (_CAREFUL_DECODER if _PERHAPS_INFINITE.search(text) else _DECODER).decode(text)
     except (ValueError, RecursionError):
         pass
     try:

@@ -20,7 +20,7 @@ from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.serializer import serialize_frame
 from accp_core.accp.state import ColdWrite, cold_write
 from accp_core.accp.stream import FRAME_OPERATION, chunk_frame, cut, is_piece, swap
-from accp_core.accp.values import write_cold
+from accp_core.accp.values import LONGEST_INLINE, is_long, write_cold
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.ports import TokenCounter
@@ -213,11 +213,12 @@ def compress_values(work: Encoding) -> None:
     if work.message.intent in INLINE_INTENTS:
         return
     for key, value in work.values.items():
-        if isinstance(value, (str, list, tuple, Mapping)) and (text := write_cold(value)) is not None:
-            if work.codec.shared_store and work.session_id is not None:
-                work.cold[key] = cold_write(work.session_id, text)
-            else:
-                work.notes.append(f"{key}: {len(text)} characters stay in the frame, no store is shared")
+        if not is_long(value):
+            continue
+        if not work.codec.shared_store or work.session_id is None:
+            work.notes.append(f"{key}: over {LONGEST_INLINE} characters stay in the frame, no store is shared")
+        elif (text := write_cold(value)) is not None:
+            work.cold[key] = cold_write(work.session_id, text)
     work.values |= {key: Ref(write.key) for key, write in work.cold.items()}
 
 

@@ -36,6 +36,7 @@ def denied(reason: str) -> ProtocolError:
     return ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
+# Without slots, both of these: what is derived from them is kept beside them.
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """A pre-defined data structure (section 6.2).
@@ -60,10 +61,9 @@ class Schema:
         check_names(self)
         check_aliases(self.aliases)
         if unknown := set(self.defaults) - set(self.fields):
-            raise invalid(f"schema {self.code}: defaults of no field: {', '.join(sorted(unknown))}")
-        object.__setattr__(self, "defaults", MappingProxyType(deepcopy(dict(self.defaults))))
+            raise invalid(f"schema {self.code}: defaults of no field: {', '.join(sorted(map(str, unknown)))}")
+        object.__setattr__(self, "defaults", MappingProxyType(json.loads(canonical_json(dict(self.defaults)))))
         object.__setattr__(self, "aliases", MappingProxyType(dict(self.aliases)))
-        _ = self.canonical_json
 
     @cached_property
     def keys(self) -> KeyTable:

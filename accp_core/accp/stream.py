@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Frame, Value
@@ -32,6 +33,9 @@ def swap(text: str) -> str:
     return text.translate(_SWAPPED)
 
 
+_Stream: TypeAlias = tuple[str, str | None]
+
+
 def is_piece(message: Message) -> bool:
     """Return whether `message` is a piece of a frame that was cut, and not of a stream of its sender's own."""
     return message.schema == "ST" and message.intent is Intent.STREAM and message.operation == FRAME_OPERATION
@@ -47,6 +51,8 @@ class StreamLimits:
     """Characters of the data that wait in one stream."""
     streams: int = 64
     """Frames that are being joined at one time."""
+    pieces: int = 10_000
+    """Chunks of one frame."""
 
 
 DEFAULT_LIMITS: Final = StreamLimits()
@@ -148,7 +154,8 @@ class FrameJoiner:
     def __init__(self, limits: StreamLimits = DEFAULT_LIMITS) -> None:
         """Begin with no stream."""
         self._limits = limits
-        self._streams: dict[tuple[str, str | None], tuple[StreamBuffer, list[Message]]] = {}
+        self._streams: dict[_Stream, tuple[StreamBuffer, list[Message]]] = {}
+        self._characters: Counter[_Stream] = Counter()
 
     def add(self, piece: Message) -> tuple[Message, ...] | None:
         """Return all pieces in their order when `piece` was the last one missing, else None.
@@ -162,24 +169,26 @@ class FrameJoiner:
         buffer, pieces = self._streams.setdefault(stream, (StreamBuffer(self._limits), []))
         try:
             pieces += buffer.add(piece)
-            if sum(map(size, pieces)) > self._limits.characters:
-                raise refusal("the frame is too long", ErrorCode.BUDGET_EXCEEDED)
+            self._check_length(stream, piece, pieces)
         except ProtocolError as error:
-            self._forget(stream, error)
+            # A piece that came twice harms nothing.
+            if error.code != ErrorCode.DUPLICATE:
+                self.drop(*stream)
             raise
         if not buffer.complete:
             return None
-        del self._streams[stream]
+        self.drop(*stream)
         return tuple(pieces)
 
     def drop(self, sender: str, correlation_id: str | None) -> None:
         """Forget a stream that was cancelled or will never be finished."""
         self._streams.pop((sender, correlation_id), None)
+        del self._characters[sender, correlation_id]
 
-    def _forget(self, stream: tuple[str, str | None], error: ProtocolError) -> None:
-        # A piece that came twice harms nothing.
-        if error.code != ErrorCode.DUPLICATE:
-            del self._streams[stream]
+    def _check_length(self, stream: _Stream, piece: Message, pieces: list[Message]) -> None:
+        self._characters[stream] += size(piece)
+        if self._characters[stream] > self._limits.characters or len(pieces) > self._limits.pieces:
+            raise refusal("the frame is too long", ErrorCode.BUDGET_EXCEEDED)
 
 
 def chunk_frame(frame: Frame, keys: KeyTable, piece: str, index: int, total: int) -> Frame:

@@ -9,7 +9,7 @@ from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Value
 from accp_core.errors import ProtocolError
 
-__all__ = ["LONGEST_INLINE", "read_cold", "same", "write_cold"]
+__all__ = ["LONGEST_INLINE", "is_long", "read_cold", "same", "write_cold"]
 
 LONGEST_INLINE: Final = 50
 """Characters of a value that stays in its frame where both ends share a store (section 3.3, item 4)."""
@@ -36,14 +36,18 @@ def same_decimal(one: float | Decimal, other: float | Decimal) -> bool:
     return left.is_finite() and right.is_finite() and left == right and left.is_signed() == right.is_signed()
 
 
+def is_long(value: Value) -> bool:
+    """Return whether a value, one that a store can hold, is longer than a frame wants; numbers never are."""
+    if isinstance(value, str):
+        return len(value) > LONGEST_INLINE
+    return isinstance(value, (list, tuple, Mapping)) and len(str(value)) > LONGEST_INLINE
+
+
 def write_cold(value: Value) -> str | None:
-    """Return the JSON of a long value, None for a short one and for what JSON would change."""
-    # Most values are short strings.
-    if isinstance(value, str) and len(value) <= LONGEST_INLINE:
-        return None
+    """Return the JSON of a value, None where JSON would change it, or has no place for a part of it."""
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-        return text if len(text) > LONGEST_INLINE and same(json.loads(text), value) else None
+        return text if same(json.loads(text), value) else None
     except (TypeError, ValueError, RecursionError):
         return None
 

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from accp_core.packing.tree import Alias, Anchor, Opened
 
-__all__ = ["SHORTEST_STRING", "SHORTEST_TREE", "Worth", "pack_shared", "unpack_shared"]
+__all__ = ["SHORTEST_STRING", "SHORTEST_TREE", "Worth", "most_copies", "pack_shared", "unpack_shared"]
 
 SHORTEST_STRING: Final = 12
 """Characters; shorter strings are not worth a reference and its look-up by the reader."""
@@ -127,11 +127,16 @@ class _Replacement:
         return Opened(self.of(value.value), value.style)
 
 
+def most_copies(length: int) -> int:
+    """Return how many values the references in a text of `length` characters may stand for."""
+    return max(250_000, 500 * length)
+
+
 def unpack_shared(value: object, *, limit: int = 5_000_000) -> object:
     """Return `value` with a copy of what each reference stands for, wherever its anchor is.
 
     `limit` bounds the arrays, maps and scalars that copying makes: a few references to references can ask for
-    more than any memory holds.
+    more than any memory holds. A text's is `most_copies`.
 
     Raises:
         ValueError: an alias has no anchor, an anchor has two, stands in itself, or the copies pass `limit`.

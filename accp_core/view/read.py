@@ -9,7 +9,7 @@ from typing import Final
 
 from accp_core.errors import DecodeError
 from accp_core.packing.opened import STYLES, unpack_opened
-from accp_core.packing.shared import unpack_shared
+from accp_core.packing.shared import most_copies, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
 from accp_core.view.lines import Lines
 from accp_core.view.notation import RAW
@@ -57,7 +57,7 @@ def read(text: str) -> object:
     try:
         tree = _Reader(text).document()
         if _REFERENCE.search(text):
-            tree = unpack_shared(tree)
+            tree = unpack_shared(tree, limit=most_copies(len(text)))
         return unpack_opened(tree) if "!json" in text else tree
     except DecodeError:
         raise

@@ -9,7 +9,7 @@ from typing import Final
 
 from accp_core.errors import EncodeError
 from accp_core.packing.opened import pack_opened
-from accp_core.packing.shared import pack_shared
+from accp_core.packing.shared import most_copies, pack_shared
 from accp_core.packing.tree import Opened
 from accp_core.ports import TokenCounter
 from accp_core.view.notation import is_encodable
@@ -55,6 +55,9 @@ def render_known(value: object, *, counter: TokenCounter, options: Options) -> s
     """Return the view of what is known to be a JSON value: it was read from a text."""
     compact = compact_json(value)
     view = render_tree(value, compact, counter=counter, options=options)
+    # A value has fewer parts than its JSON has characters.
+    if view is not None and len(compact) > most_copies(len(view)):
+        return compact
     return view if view is not None and is_longer(compact, view, counter=counter) else compact
 
 

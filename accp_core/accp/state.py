@@ -270,8 +270,7 @@ class ContextState:
 
     def delta_to(self, context: Mapping[str, Value]) -> tuple[int, Mapping[str, Value]]:
         """Return the version and the delta that tell a peer at our version of that context."""
-        changed: Mapping[str, Value] = diff(self.context, context)  # type: ignore[assignment]  # of values come values
-        return self.version + 1, changed
+        return self.version + 1, diff(self.context, context)
 
 
 _READABLE: Final = frozenset({Tier.HOT, Tier.WARM, Tier.CONTEXT})

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -145,6 +146,10 @@ def check_fields(message: Message) -> None:
             raise ProtocolError(f"{message.schema}.{name} is {kind.name}", code=ErrorCode.INVALID_TYPE)
 
 
+LONGEST_ID: Final = 64
+"""Characters of an id that is remembered as it is."""
+
+
 class Transactions:
     """Which transaction each request chain is about; remembers the last ones only (section 10.3)."""
 
@@ -162,24 +167,32 @@ class Transactions:
         Raises: ProtocolError E5001 when the chain was about another transaction, E3002 when a retry has the
             msg_id of the frame it repeats.
         """
-        transaction, envelope = message.payload.get("transaction_id"), message.envelope
-        if message.schema != "TX" or message.intent is not Intent.REQUEST or not isinstance(transaction, str):
+        named = message.payload.get("transaction_id")
+        if message.schema != "TX" or message.intent is not Intent.REQUEST or not isinstance(named, str):
             return
-        chain = reply_correlation(envelope)
-        if chain is not None and self._chains.get(chain, transaction) != transaction:
+        transaction, msg_id = short(named), short(message.envelope.msg_id)
+        chain = short(reply_correlation(message.envelope))
+        if chain and self._chains.get(chain, transaction) != transaction:
             raise ProtocolError("a retry keeps its transaction_id", code=ErrorCode.POLICY_DENIED)
-        if envelope.msg_id is not None and (transaction, envelope.msg_id) in self._frames:
+        if msg_id and (transaction, msg_id) in self._frames:
             raise ProtocolError("a retry has a new msg_id", code=ErrorCode.DUPLICATE)
-        self._remember(chain, transaction, envelope.msg_id)
+        self._remember(chain, transaction, msg_id)
 
-    def _remember(self, chain: str | None, transaction: str, msg_id: str | None) -> None:
-        if chain is not None:
+    def _remember(self, chain: str, transaction: str, msg_id: str) -> None:
+        if chain:
             self._chains[chain] = transaction
-        if msg_id is not None:
+        if msg_id:
             self._frames[transaction, msg_id] = None
         for memory in (self._chains, self._frames):
             if len(memory) > self._most:
                 memory.popitem(last=False)
+
+
+def short(word: str | None) -> str:
+    """Return an id, or a digest of one that is too long to remember; nothing for none."""
+    if word is None or len(word) <= LONGEST_ID:
+        return word or ""
+    return sha256(word.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # "Tool calls MUST include `correlation_id` in the response to link result to request." (section 10.2)

@@ -24,6 +24,8 @@ __all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "Schema", "SchemaRegistry", "
 HASH_DIGITS: Final = 12
 """Hex digits of a hash that we write; the draft's example has 6, and so many must agree at least."""
 FEWEST_HASH_DIGITS: Final = 6
+LONGEST: Final = 1 << 20
+"""Characters of a registry that peers add to."""
 
 
 def invalid(reason: str) -> ProtocolError:
@@ -323,7 +325,8 @@ class SchemaRegistry:
 
         The codes in `pinned` are not for the peer to change, not even by a higher version.
 
-        Raises: ProtocolError E5001 when the two conflict; a lower version of what is known here is passed over.
+        Raises: ProtocolError E5001 when the two conflict or are too long together; a lower version of what is known
+            here is passed over.
         """
         merged = self
         for schema in peer.schemas:
@@ -334,6 +337,8 @@ class SchemaRegistry:
                 raise denied(f"schema {schema.code} is not for a peer to change")
             merged = merged.register(schema)
         merged = replace(merged, operations=merged.operations | peer.operations)
+        if len(merged.canonical_json) > LONGEST:
+            raise denied("the registry would be too long to offer in one frame")
         newest = max(self.version, peer.version)
         grown = merged.canonical_json not in (self.canonical_json, peer.canonical_json)
         return replace(merged, version=newest + 1 if grown else newest)

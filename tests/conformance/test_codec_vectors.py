@@ -16,7 +16,9 @@ from accp_core.errors import ProtocolError
 from tests.conformance.vectors import build_message, build_value, exact, load
 
 CODEC = Codec(counter=len, limits=PRACTICAL_LIMITS)
-KINDS = ["encode", "decode", "undecodable", "unencodable", "references", "registries", "offers", "streams", "pieces"]  # fmt: skip
+KINDS = [
+    "encode", "decode", "undecodable", "unencodable", "references", "registries", "offers", "streams", "pieces",
+]  # fmt: skip
 
 
 def modes(vector: dict[str, Any]) -> list[bool]:

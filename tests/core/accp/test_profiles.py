@@ -137,6 +137,15 @@ def test_a_retry_has_a_new_msg_id_e3002() -> None:
     assert code_of(log.check, request) == "E3002"
 
 
+def test_a_long_id_is_remembered_by_its_digest() -> None:
+    log = Transactions()
+    request = enveloped(message("TX", transaction_id="t" * 10_000), msg_id="m1", correlation_id="c" * 10_000)
+    log.check(request)
+    assert code_of(log.check, request) == "E3002"
+    other = enveloped(message("TX", transaction_id="t" * 9_999), msg_id="m2", correlation_id="c" * 10_000)
+    assert code_of(log.check, other) == "E5001"
+
+
 def test_only_transaction_requests_are_remembered_and_only_the_last() -> None:
     log = Transactions(most=1)
     for ignored in (message("TC"), message("TX"), message("TX", Intent.COMPLETE, transaction_id="t")):

@@ -241,3 +241,8 @@ def test_no_peer_redefines_a_pinned_schema_e5001() -> None:
     assert code_of(BUILT_IN.merged, theirs, pinned=PINNED) == "E5001"
     assert code_of(EMPTY.merged, theirs, pinned=PINNED) == "E5001"
     assert BUILT_IN.merged(theirs).get("TX").version == 2
+
+
+def test_peers_do_not_make_a_registry_endless_e5001() -> None:
+    theirs = EMPTY.register(replace(INVOICE, fields=("number", "total", "lines", "x" * (1 << 20))))
+    assert code_of(BUILT_IN.merged, theirs) == "E5001"

@@ -25,6 +25,7 @@ from accp_core.accp.frame import REMOVED, Envelope, Frame, Ref
 from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
+from accp_core.accp.stream import FRAME_OPERATION
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, Intent
 from accp_core.errors import ProtocolError
 
@@ -61,7 +62,7 @@ class FrameSeen:
     session_id: str
     """The session that it passed through."""
     frame: Frame | None
-    """The frame as on the wire; None for a text that is none."""
+    """The frame as on the wire; None for a text that is none and for a message that came in several frames."""
     payload: Mapping[str, object] | None = None
     """The message's payload under full keys; None where decoding did not come so far."""
     defaulted: frozenset[str] = frozenset()
@@ -154,13 +155,24 @@ def describe(
 ) -> str:
     """Return what `frame` says as one line for people: its intent in words, full keys, the envelope with its date.
 
-    `payload` is the decoded message's, where there is one; without it, the frame's own parameters are shown. A value
+    `payload` is the decoded message's, where there is one; without it, the frame's own parameters are shown, and so
+    for a part of a frame that was cut, whose data is not. A value
     of over 400 characters is cut and so are parameters after the 64th, which is said; no character of them moves a
     terminal or ends the line.
     """
-    body = full_params(frame, registry) if payload is None else payload
+    own = full_params(frame, registry)
+    body = _without_piece(own) if _is_piece(frame) else own if payload is None else payload
     head = f"{MEANINGS[frame.intent]} by {_word(frame.sender)}: {_word(frame.operation)}"
     return f"{head}({_members(body, redaction)}){_describe_envelope(frame.envelope, redaction)}"
+
+
+# The text of a cut frame is no value under a key, so no rule would find the secrets in it.
+def _is_piece(frame: Frame) -> bool:
+    return frame.intent is Intent.STREAM and frame.operation == FRAME_OPERATION
+
+
+def _without_piece(params: Mapping[str, object]) -> dict[str, object]:
+    return {key: "(part of a frame)" if key == "data" else value for key, value in params.items()}
 
 
 def _members(members: Mapping[str, object], redaction: Redaction) -> str:
@@ -249,7 +261,7 @@ class LeftOut:
 
 def left_out(seen: FrameSeen) -> Iterator[LeftOut]:
     """Yield what the frame does not hold of the message that it carries."""
-    if seen.frame is None or seen.payload is None:
+    if seen.frame is None or seen.payload is None or _is_piece(seen.frame):
         return
     sent = seen.direction is Direction.SENT
     carried = full_params(seen.frame, seen.registry)
@@ -310,6 +322,8 @@ def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[
             "sequence": frame.envelope.sequence,
             "readable": describe(frame, payload=seen.payload, registry=seen.registry, redaction=redaction),
         }
+    elif seen.payload is not None:
+        event["readable"] = f"a message of several frames({_members(seen.payload, redaction)})"
     return event | {
         "tokens": seen.tokens,
         "left_out": [_cut(_word(f"{gone.key}: {gone.what}, {gone.why}")) for gone in islice(left_out(seen), _MEMBERS)],

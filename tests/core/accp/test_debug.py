@@ -179,6 +179,23 @@ def test_nothing_is_known_to_be_left_out_without_frame_or_payload(seen: FrameSee
     assert list(left_out(seen)) == []
 
 
+def test_of_a_frame_in_pieces_neither_data_nor_omissions_are_shown() -> None:
+    piece = parse_frame("@a>stream:frame{idx:0|tot:2|d:password...hunter2|schema:ST}")
+    seen = replace(SEEN, frame=piece, payload={"password": SECRET, "priority": "medium"})
+    assert describe(piece, payload=seen.payload) == (
+        'Stream by a: frame(chunk_index=0, total_chunks=2, data="(part of a frame)", schema="ST")'
+    )
+    assert SECRET not in str(to_event(seen))
+    assert list(left_out(seen)) == []
+
+
+def test_a_message_that_came_in_pieces_is_shown_by_its_payload(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "accp"):
+        FrameLog()(replace(SEEN, frame=None, payload={"task": "x", "token": SECRET}))
+    expected = 'sent in s1: a message of several frames(task="x", token=[redacted])'
+    assert [record.getMessage() for record in caplog.records] == [expected]
+
+
 def test_the_log_is_silent_by_default(caplog: pytest.LogCaptureFixture) -> None:
     FrameLog()(SEEN)
     assert not caplog.records

@@ -33,6 +33,7 @@ class Negotiation:
         self._bases = deque([registry], maxlen=_BASES)
         self._announced = ""
         self._offered = ""
+        self._differed = ""
         self.heard = False
         """Whether the peer said what it knows, so that other frames may follow."""
 
@@ -77,12 +78,16 @@ class Negotiation:
             announced, base = peer.hash, peer
         self.heard = True
         if not self._registry.matches(announced):
-            return events, self._offer(base)
+            return events, self._differ(announced, base)
         events.append(RegistryAgreed(version=self._registry.version, hash=self._registry.hash))
         return events, None if self.announced else self.announce()
 
-    def _offer(self, base: SchemaRegistry | None) -> dict[str, Any] | None:
-        if self._offered == self._registry.hash:
+    def _differ(self, announced: str, base: SchemaRegistry | None) -> dict[str, Any] | None:
+        """Return all that we know, once; a peer that had it already is told its hash, so that it says what it knows."""
+        if self._offered != self._registry.hash:
+            self._offered = self._announced = self._registry.hash
+            return self._registry.offer(base)
+        if self._differed == announced:
             return None
-        self._offered = self._announced = self._registry.hash
-        return self._registry.offer(base)
+        self._differed = announced
+        return self.announce()

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from accp_core.accp.debug import Direction, FrameLog
     from accp_core.errors import ProtocolError
 
-__all__ = ["observe", "switch_on"]
+__all__ = ["JsonLines", "observe", "switch_on"]
 
 _LOG: Final[ContextVar[FrameLog | None]] = ContextVar("accp.debug", default=None)
 """The log of this invocation; None when it is off."""
 
 
-class _JsonLines(logging.Formatter):
+class JsonLines(logging.Formatter):
     """Writes the structured event of a record, one JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -35,7 +35,7 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
     from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, FrameLog
 
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if as_json else logging.Formatter("debug: %(message)s"))
+    handler.setFormatter(JsonLines() if as_json else logging.Formatter("debug: %(message)s"))
     level = LOGGER.level
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.DEBUG)

@@ -7,25 +7,15 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 import pytest
 
 from accp_core import DecodeError, parse_frame
 from accp_core.accp import Limits
-from accp_core.errors import ProtocolError
+from tests.bench.hostile import outcome
 from tests.hostile import ATTACKS, Attack
 
 hostile = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-
-
-def outcome(attack: Attack, source: Any) -> str:
-    """Return how the input ends."""
-    try:
-        attack.read(source)
-    except ProtocolError as refusal:
-        return refusal.code
-    return "read"
 
 
 def count_calls(run: Callable[[], object]) -> int:

@@ -28,6 +28,10 @@ check: $(STAMP)  ## format, lint, types, import directions
 conformance: $(STAMP)  ## which requirements of the draft hold, level by level
 	$(BIN)/python -m tests.conformance
 
+fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
+	-$(BIN)/pip install --quiet --only-binary :all: --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz
+
 bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench
 

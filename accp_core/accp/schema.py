@@ -64,7 +64,7 @@ class Schema:
         check_aliases(self.aliases)
         if unknown := set(self.defaults) - set(self.fields):
             raise invalid(f"schema {self.code}: defaults of no field: {', '.join(sorted(map(str, unknown)))}")
-        object.__setattr__(self, "defaults", MappingProxyType(json.loads(canonical_json(dict(self.defaults)))))
+        object.__setattr__(self, "defaults", MappingProxyType(json.loads(write_json(dict(self.defaults)))))
         object.__setattr__(self, "aliases", MappingProxyType(dict(self.aliases)))
 
     @cached_property
@@ -141,13 +141,18 @@ def check_mapping(data: object, what: str) -> Mapping[str, Any]:
 
 
 def canonical_json(data: object) -> str:
-    """Return the JSON text with sorted keys and no white space.
+    """Return the JSON text with sorted keys; raises what `write_json` raises."""
+    return write_json(data, sort_keys=True)
+
+
+def write_json(data: object, *, sort_keys: bool = False) -> str:
+    """Return the JSON text without white space.
 
     Raises: ProtocolError E1004 when `data` is not JSON.
     """
     try:
         return json.dumps(
-            data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=read_decimal
+            data, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=read_decimal
         )
     except (TypeError, ValueError, RecursionError):
         raise invalid("a schema is made of JSON values") from None

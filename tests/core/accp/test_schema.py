@@ -89,6 +89,10 @@ def test_defaults_are_of_json_and_of_ones_own() -> None:
     assert schema.canonical_json == INVOICE.canonical_json
 
 
+def test_defaults_are_filled_in_in_the_order_of_the_schema() -> None:
+    assert list(BUILT_IN.get("TA").missing({})) == ["priority", "deps"]
+
+
 def test_a_default_is_one_in_type_as_well() -> None:
     assert INVOICE.is_default("total", 0.0)
     assert not INVOICE.is_default("total", 0)

@@ -11,6 +11,7 @@ import pytest
 from tests.conformance import __main__ as table
 from tests.conformance.evidence import Evidence, cases, marked_files, named
 from tests.conformance.requirements import REQUIREMENTS, Force, Requirement
+from tests.conformance.shown_by import SHOWN_BY
 
 SECTIONS = {
     *("3.1.1", "3.3", "3.4", "3.5", "3.7", "4.3", "5.2", "5.4", "6.4", "7.1", "8.1", "8.2", "8.3"),
@@ -37,6 +38,10 @@ def test_a_requirement_is_shown_by_a_test(requirement: Requirement, evidence: Ev
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=ids)
 def test_a_test_that_the_data_names_exists(requirement: Requirement, evidence: Evidence) -> None:
     assert [test for test in requirement.tests if not named(test, evidence)] == []
+
+
+def test_tests_are_named_for_requirements_only() -> None:
+    assert set(SHOWN_BY) <= set(ids)
 
 
 def test_a_mark_names_a_requirement(evidence: Evidence) -> None:

@@ -129,11 +129,13 @@ class Conversation:
             exchange = replace(exchange, request_id=envelope.msg_id, parent=parent)
         return exchange.moved(Move.FINAL_CHUNK if final else intent)
 
-    def keep(self, after: Exchange, message: Message, *, ours: bool) -> None:
-        """Keep an exchange that a message moved, and report what this means.
+    def keep(self, after: Exchange | None, message: Message, *, ours: bool) -> None:
+        """Keep the exchange that a message moved, if it did, and report what this means.
 
         Raises: ProtocolError E2003 when too many requests are open; then nothing changed.
         """
+        if after is None:
+            return
         before = self.exchanges.get(after.id)
         self.exchanges.put(after)
         if message.intent in (Intent.REQUEST, Intent.QUERY):

@@ -163,14 +163,22 @@ class Exchanges:
             return intent not in _ASKED and intent not in UNMOVED
         return exchange.cancelled
 
+    def check(self, exchange: Exchange) -> bool:
+        """Return whether somebody works on an exchange that is to be kept.
+
+        Raises: ProtocolError E2003 when too many requests are open.
+        """
+        live = not exchange.cancelled and exchange.state not in FINISHED
+        if live and exchange.id not in self._live and len(self._live) >= self._limit:
+            raise ProtocolError(f"at most {self._limit} requests are open at once", code=ErrorCode.BUDGET_EXCEEDED)
+        return live
+
     def put(self, exchange: Exchange) -> None:
         """Keep an exchange as it now is.
 
         Raises: ProtocolError E2003 when too many requests are open; then nothing changed.
         """
-        live = not exchange.cancelled and exchange.state not in FINISHED
-        if live and exchange.id not in self._live and len(self._live) >= self._limit:
-            raise ProtocolError(f"at most {self._limit} requests are open at once", code=ErrorCode.BUDGET_EXCEEDED)
+        live = self.check(exchange)
         for known in (self._live, self._finished, self._cancelled):
             known.pop(exchange.id, None)
         if exchange.request_id not in (None, exchange.id):

@@ -139,11 +139,24 @@ class Receiver:
             return
         if len(self._ready) >= shared.options.backlog:
             raise ProtocolError("frames before this one still wait", code=ErrorCode.SEQUENCE_GAP)
+        self._heed(frame)
         admitted = shared.inbox.admit(frame)
         if admitted is None:
             self._hold(frame)
         else:
             self._ready += admitted
+
+    # Where frames are missing in both directions, each end's word for it is behind a gap of the other's. It is heeded
+    # all the same: the frames that it asks for leave unchanged, and it is processed when its turn comes.
+    def _heed(self, frame: Frame) -> None:
+        """Send again what a peer lacks, as an error frame says that came before its turn."""
+        expected = self._shared.inbox.expected(frame.sender)
+        if frame.intent is not Intent.FAILURE or expected is None or (frame.envelope.sequence or 0) <= expected:
+            return
+        message = self._shared.codec.decode(frame, keep_refs=True)
+        error = read_error(message) if isinstance(message, Message) else None
+        if error is not None and error.code == ErrorCode.SEQUENCE_GAP:
+            self._send_again(error)
 
     def _hold(self, frame: Frame) -> None:
         expected, mid = self._shared.inbox.expected(frame.sender), frame.envelope.msg_id
@@ -218,8 +231,8 @@ class Receiver:
         shared, error = self._shared, read_error(message)
         if error is not None and error.code in _STILL_OPEN:
             self._send_again(error)
-        elif (after := shared.moved(message)) is not None:
-            shared.keep(after, message, ours=False)
+        else:
+            shared.keep(shared.moved(message), message, ours=False)
         notes = () if message.envelope.timestamp is not None else ("the frame has no timestamp",)
         shared.events.append(MessageReceived(message=message, notes=notes))
         shared.remember(message, None if arrival.pieces else arrival.frame)
@@ -236,12 +249,11 @@ class Receiver:
         if message.schema != "ST":
             self._move(message, arrival)
             return
-        going_on = shared.moved(message)
+        going_on = shared.moved(message) or shared.exchanges.get(chain)
+        shared.exchanges.check(going_on)
         ready, complete = shared.streams.add(chain, message)
         shared.events += [StreamChunkReceived(chain=chain, message=chunk) for chunk in ready]
-        after = shared.moved(message, final=True) if complete else going_on
-        if after is not None:
-            shared.keep(after, message, ours=False)
+        shared.keep(shared.moved(message, final=True) if complete else going_on, message, ours=False)
         if complete:
             shared.events.append(StreamEnded(chain=chain))
 

@@ -143,8 +143,7 @@ class Sender:
             shared.cancel(shared.exchanges.find(read_target(message)), shared.agent_id)
         if message.intent is Intent.SYNCHRONIZE and message.operation == "state":
             shared.memory.state = shared.memory.send_context(message.payload)
-        if after is not None:
-            shared.keep(after, message, ours=True)
+        shared.keep(after, message, ours=True)
 
     def _queue(self, leaving: _Leaving) -> None:
         shared, encoded = self._shared, leaving.encoded

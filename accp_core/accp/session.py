@@ -137,7 +137,7 @@ class Session:
             if isinstance(value, ColdKey):
                 raise ProtocolError(f"${ref.key} is in the cold store", code=ErrorCode.REF_NOT_FOUND)
             resolved[ref] = value
-        return cast(Message, self.codec.decode(frame, resolved, keep_refs=True))  # nothing is missing now
+        return cast(Message, self.codec.decode(frame, resolved))  # nothing is missing now
 
     # "Checkpoint(session) -> CheckpointResult  Trigger a compression checkpoint" (section 7.1)
     def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: int | None = None) -> Checkpoint:
@@ -260,6 +260,7 @@ class Session:
             except ProtocolError:
                 late.append(chain)
         for chain in late:
+            self._shared.requests.answered(chain, self._shared.now)
             if self.exchange(chain).is_live:
                 self._shared.exchanges.put(self.exchange(chain).moved(Intent.FAILURE))
             self._shared.events.append(ExchangeClosed(chain=chain, code=ErrorCode.TIMEOUT))

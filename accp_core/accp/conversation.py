@@ -165,10 +165,18 @@ class Conversation:
 
     def remember(self, message: Message, frame: Frame | None) -> None:
         """Put a message, which has an id here, and its frame into hot state; None for one that came in pieces."""
-        if frame is None:
-            frame = replace(self.codec, limits=_ANY_SIZE, shared_store=False).encode(message).frames[0]
-        text = self.codec.write(replace(frame, envelope=Envelope()))
+        text = self._raw(message, frame)
         self.events += self.memory.remember(f"{message.envelope.msg_id}", message, text, self.now)
+
+    # Not all that is read can be written again: a reference at the last level, a text that grows by its escapes.
+    def _raw(self, message: Message, frame: Frame | None) -> str:
+        """Return the text of the frame without metadata, or the payload in words where it has no such text."""
+        try:
+            if frame is None:
+                frame = replace(self.codec, limits=_ANY_SIZE, shared_store=False).encode(message).frames[0]
+            return self.codec.write(replace(frame, envelope=Envelope()))
+        except ProtocolError:
+            return f"@{message.sender}>{message.intent}:{message.operation} {dict(message.payload)}"
 
     def look_up(self, ref: Ref) -> Value | ColdKey:
         """Return what a reference stands for, through references that stand for others.

@@ -69,7 +69,11 @@ class Seen:
         self.wanted: tuple[Any, ...] = ()
 
     def take(self, events: Any, now: int) -> None:
-        """Hold events to the invariant."""
+        """Hold the events of one call to the invariant."""
+        events = list(events)
+        passed = {event.message.envelope.msg_id for event in events if isinstance(event, MessageReceived)}
+        refused = {event.frame.envelope.msg_id for event in events if isinstance(event, FrameRefused) and event.frame}
+        assert not passed & refused, "delivered and refused"
         for event in events:
             if isinstance(event, MessageReceived):
                 self.message(event, now)

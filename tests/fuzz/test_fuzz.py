@@ -12,10 +12,10 @@ from tests.fuzz import __main__ as fuzz
 from tests.fuzz.corpus import SEEDS, write_corpus
 
 FOUND = {
-    "frame": ["@a>req:op{k:" + "9" * 400 + ".1234567}", "@a>req:op{k:=1e400}"],
+    "frame": ["@a>req:op{k:" + "9" * 400 + ".1234567}", "@a>req:op{k:=1e400}", "@a>req:op{k:[[[[[$warm.1]]]]]}"],
     "view": ["1e400", '{"a": "\udcc1"}'],
     "registry": [],
-    "session": [],
+    "session": ["@b>req:op{k:1}[mid:m1,seq:1]\n@b>req:op{k:[[[[[$hot.m1]]]]]}[mid:m2,seq:2]"],
 }
 """What the fuzzers found, and holds now."""
 

@@ -191,9 +191,16 @@ class Conversation:
         raise ProtocolError(f"${ref.key} leads nowhere", code=ErrorCode.REF_NOT_FOUND)
 
     def see(self, direction: Direction, frame: Frame | None, **said: Any) -> None:
-        """Tell the observer, if there is one."""
+        """Tell the observer, if there is one; nothing is counted for nobody."""
         if self.observe is not None:
-            self.observe(FrameSeen(direction=direction, session_id=self.session_id, frame=frame, **said))
+            seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, **said)
+            self.observe(replace(seen, registry=self.codec.registry, tokens=self._count(frame)))
+
+    def _count(self, frame: Frame | None) -> int | None:
+        try:
+            return None if frame is None else self.codec.counter(self.codec.write(frame))
+        except ProtocolError:
+            return None
 
 
 def is_context_query(message: Message | Frame) -> bool:

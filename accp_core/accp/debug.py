@@ -70,7 +70,7 @@ class FrameSeen:
     registry: SchemaRegistry = BUILT_IN
     """Whose schemas the frame's abbreviations are of."""
     tokens: int | None = None
-    """Of the frame's text; None where nobody counted."""
+    """Of the frame's canonical text; None where there is none, or nobody counted."""
     notes: tuple[str, ...] = ()
     """What else happened to it, such as "part 2 of 3"; in words, without values."""
     code: str | None = None

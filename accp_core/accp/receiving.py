@@ -215,6 +215,7 @@ class Receiver:
         """Do what a message says, and report it."""
         shared = self._shared
         if is_piece(message):
+            shared.see(Direction.RECEIVED, arrival.frame)
             pieces = shared.joiner.add(message)
             if pieces is not None:
                 self._decode(_Arrival(arrival.frame, pieces))
@@ -222,7 +223,8 @@ class Receiver:
         check_incoming(message, shared.transactions)
         if shared.tools is not None and message.schema == "TC" and message.intent is Intent.REQUEST:
             check_tool_call(message, shared.tools)
-        shared.see(Direction.RECEIVED, arrival.frame, payload=message.payload, defaulted=message.defaulted)
+        frame = None if arrival.pieces else arrival.frame
+        shared.see(Direction.RECEIVED, frame, payload=message.payload, defaulted=message.defaulted)
         action = _ACTIONS.get((message.intent, message.operation)) or _ACTIONS.get((message.intent, ""))
         (action or Receiver._move)(self, message, arrival)
 

@@ -151,8 +151,7 @@ class Sender:
             self._last = frame.envelope.sequence or 0
             shared.inbox.count_sent(self._last)
             shared.outbox.add(self._last, text)
-            payload = leaving.message.payload
-            shared.see(Direction.SENT, frame, payload=payload, tokens=encoded.tokens, notes=encoded.notes)
+            shared.see(Direction.SENT, frame, payload=leaving.message.payload, notes=encoded.notes)
         shared.memory.cold += encoded.cold
         shared.outgoing += leaving.texts
         self.frames += len(leaving.frames)

@@ -299,3 +299,41 @@ def test_what_caused_a_message_is_kept_on_its_way() -> None:
     cause = replace(message("req"), envelope=Envelope(causation_id="m0"))
     events = deliver(agent("a").send(cause, NOW), agent("b"))
     assert [event.message.envelope.causation_id for event in of(MessageReceived, events)] == ["m0"]
+
+
+@requirement("9-1")
+def test_debug_mode_knows_the_aliases_of_schemas_that_were_registered(caplog: pytest.LogCaptureFixture) -> None:
+    sender = agent("a", observe=FrameLog())
+    schema = {
+        "code": "WE",
+        "version": 1,
+        "fields": ["wind", "sky"],
+        "defaults": {"sky": "clear"},
+        "aliases": {"w": "wind"},
+    }
+    sender.register_schema("weather", schema)
+    with caplog.at_level(logging.DEBUG, "accp"):
+        sender.send(message("req", schema="WE", wind=3, sky="clear"), NOW)
+    (record,) = caplog.records
+    assert vars(record)["accp"]["left_out"] == ["sky: omitted, it equals the schema's default"]
+
+
+@requirement("9-1")
+def test_debug_mode_counts_each_frame_of_a_message_that_was_split(caplog: pytest.LogCaptureFixture) -> None:
+    sender = agent("a", observe=FrameLog())
+    with caplog.at_level(logging.DEBUG, "accp"):
+        texts = sender.send(message("req", report="words " * 400), NOW)
+        deliver(texts, agent("b", observe=FrameLog()))
+    events = [vars(record)["accp"] for record in caplog.records]
+    counts = [len(text) // 4 for text in texts]
+    assert [event["tokens"] for event in events] == [*counts, *counts, None]
+    assert [event.get("operation") for event in events] == ["frame"] * 2 * len(texts) + [None]
+    assert events[-1]["readable"].startswith('a message of several frames(report="words words')
+
+
+@requirement("9-1")
+def test_debug_mode_says_what_came_and_cannot_be_written_again(caplog: pytest.LogCaptureFixture) -> None:
+    receiver = agent("a", observe=FrameLog())
+    with caplog.at_level(logging.DEBUG, "accp"):
+        deliver([wire("k:1"), wire("k:[[[[[$hot.m1]]]]]", mid="m2", seq=2)], receiver)
+    assert [vars(record)["accp"]["tokens"] is None for record in caplog.records] == [False, True]

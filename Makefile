@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 # The lowest versions that pyproject.toml names, in an environment of their own.
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest check bench clean
+.PHONY: demo test test-lowest check bench conformance fuzz clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
@@ -26,6 +26,13 @@ check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+conformance: $(STAMP)  ## which requirements of the draft hold, level by level
+	$(BIN)/python -m tests.conformance
+
+fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
+	-$(BIN)/pip install --quiet --only-binary :all: --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz
 
 bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench

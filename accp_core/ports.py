@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-__all__ = ["ColdStore", "TokenCounter"]
+__all__ = ["ColdStore", "Summarizer", "TokenCounter"]
 
 
 class TokenCounter(Protocol):
@@ -26,4 +26,19 @@ class ColdStore(Protocol):
 
     def purge(self, session_id: str) -> int:
         """Forget everything of `session_id`; return how many texts went."""
+        ...
+
+
+class Summarizer(Protocol):
+    """Whoever writes the summary of a checkpoint in words, such as a language model (ACCP section 5.3, step 3).
+
+    It is called where the checkpoint is taken. Who must wait for a model takes its answer first and hands in a
+    function that returns it.
+    """
+
+    def __call__(self, raw: str, limit: int, /) -> str:
+        """Return what `raw`, the JSON of a phase's frames, comes to, in at most `limit` tokens.
+
+        What is longer or empty is not used, nor is the answer of one that raises: the summary by rule stands in.
+        """
         ...

@@ -52,12 +52,27 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def accp(
+    ctx: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="ACCP_DEBUG", help="Say each frame in words on standard error.")
+    ] = False,
+    debug_json: Annotated[
+        bool, typer.Option("--debug-json", help="The same as a line of JSON for each frame.")
+    ] = False,
+    redact: Annotated[
+        list[str] | None,
+        typer.Option("--redact", metavar="KEY", help="With --debug, hide what stands under this key, too; repeatable."),
+    ] = None,
 ) -> None:
     """The fewest tokens a team of AI agents can exchange without losing anything."""
+    if debug or debug_json:
+        from accp_adapters.cli.debug import switch_on
+
+        switch_on(ctx, redact or (), as_json=debug_json)
 
 
 app.command()(view)

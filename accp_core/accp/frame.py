@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from accp_core.accp.vocabulary import Intent
+from accp_core.packing.delta import REMOVED, Removed
 
 __all__ = ["REMOVED", "Envelope", "Frame", "LiteralKey", "Ref", "Removed", "Value"]
 
@@ -18,15 +18,6 @@ class Ref:
     key: str
     """The ref-key without its `$`, such as "warm.ckpt_1.status"."""
 
-
-class Removed(Enum):
-    """The type of REMOVED, its only member."""
-
-    REMOVED = "~"
-
-
-REMOVED: Final = Removed.REMOVED
-"""A member of a `sync:state` delta that removes its key (`~`); None there sets the key to null (`=null`)."""
 
 Value: TypeAlias = "bool | int | float | Decimal | str | Ref | Removed | Sequence[Value] | Mapping[str, Value] | None"
 """What may stand after a key; arrays are read as lists and maps as dicts."""

@@ -21,7 +21,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import accumulate
 from json import loads
-from math import isinf
+from math import inf
 from typing import Any, Final, NoReturn
 
 __all__ = [
@@ -200,7 +200,7 @@ def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Li
     """Return the value of a JSON text; none of Python's extensions to JSON is one.
 
     Raises: ValueError when it is malformed, repeats a member's name, nests too deep, or has a number that is
-        too long or beyond float64.
+        too long or, where floats are wanted, beyond float64.
     """
     brackets = _JSON_BRACKET.findall(_JSON_STRING.sub("", source))
     # A recursive decoder must not be the first to find out.
@@ -224,7 +224,8 @@ def _check_digits(word: str, limits: Limits) -> None:
 
 def _read_finite(word: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> int | float | Decimal:
     number = read_number(word, decimal_type, limits)
-    if isinf(float(word)):
+    # A Decimal has no such bound, and is written as a literal when it has many places.
+    if abs(number) == inf:
         raise ValueError("the number is beyond float64")
     return number
 

@@ -1,11 +1,20 @@
-"""The closed word lists of a frame: intents and envelope fields (ACCP sections 3.5, 4.1 and 11.2)."""
+"""The word lists of a frame: intents, fields, abbreviations, operations (ACCP sections 3.5, 4 and 11.2)."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["ENVELOPE_FIELDS", "FIELD_NAMES", "INTEGER_FIELDS", "TRANSPORT_INTENTS", "Intent", "is_delta"]
+__all__ = [
+    "ABBREVIATIONS",
+    "CORE_OPERATIONS",
+    "ENVELOPE_FIELDS",
+    "FIELD_NAMES",
+    "INTEGER_FIELDS",
+    "TRANSPORT_INTENTS",
+    "Intent",
+    "is_delta",
+]
 
 
 class Intent(StrEnum):
@@ -50,6 +59,53 @@ FIELD_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 
 INTEGER_FIELDS: Final = frozenset({"sequence", "timestamp", "ttl"})
 """The fields of type integer (Table 4); every other field is a string, even when it is all digits."""
+
+ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "d": "data",
+        "f": "findings",
+        "nx": "next_action",
+        "src": "source",
+        "dst": "destination",
+        "q": "query",
+        "fmt": "format",
+        "pri": "priority",
+        "err": "error",
+        "v": "version",
+        "ts": "timestamp",
+        "ttl": "time_to_live",
+        "ctx": "context",
+        "who": "who",
+        "when": "when",
+        "why": "why",
+    }
+)
+"""Abbreviation to full key (Table 8); of two meanings the first, or expanding would be a guess."""
+
+CORE_OPERATIONS: Final = frozenset(
+    {
+        "analyze",
+        "plan",
+        "execute",
+        "review",
+        "approve",
+        "reject",
+        "fetch",
+        "transform",
+        "summarize",
+        "classify",
+        "generate",
+        "validate",
+        "schedule",
+        "notify",
+        "merge",
+        "split",
+        "route",
+        "cache",
+        "purge",
+    }
+)
+"""The verbs of section 4.3; advice only, the draft's own examples use others."""
 
 
 def is_delta(intent: str, operation: str, key: str) -> bool:

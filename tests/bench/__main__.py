@@ -1,4 +1,4 @@
-"""`python -m tests.bench [section…]`: payloads, tool_results, trajectories, speed, wire; all for none."""
+"""`python -m tests.bench [section…]`: the names of SECTIONS; all of them for none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.bench import payloads, speed, tool_results, trajectories
+from tests.bench import hostile, payloads, speed, tool_results, trajectories
 from tests.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
@@ -26,12 +26,16 @@ were fetched, an estimate.
 """
 
 
-def wire(data: Path | None, console: Console) -> None:
-    """Print the table of the wire, where its module is there."""
-    if importlib.util.find_spec("tests.bench.wire") is None:
-        console.print("5. wire: skipped, no tests/bench/wire.py")
-        return
-    importlib.import_module("tests.bench.wire").main()
+def without_data(name: str) -> Callable[[Path | None, Console], None]:
+    """Return the section of a module that needs no data and prints by itself, where it is there."""
+
+    def section(data: Path | None, console: Console) -> None:
+        if importlib.util.find_spec(f"tests.bench.{name}") is None:
+            console.print(f"{name}: skipped, no tests/bench/{name}.py")
+            return
+        importlib.import_module(f"tests.bench.{name}").main()
+
+    return section
 
 
 SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingProxyType(
@@ -40,7 +44,10 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "tool_results": tool_results.main,
         "trajectories": trajectories.main,
         "speed": speed.main,
-        "wire": wire,
+        "wire": without_data("wire"),
+        "codec": without_data("codec"),
+        "session": without_data("session"),
+        "hostile": hostile.main,
     }
 )
 

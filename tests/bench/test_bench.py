@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from tests.adapters.cli.runs import trajectory
-from tests.bench import data, payloads, tool_results, trajectories
+from tests.bench import data, hostile, payloads, tool_results, trajectories
 from tests.bench.__main__ import SECTIONS, main
+from tests.hostile import ATTACKS
 
 Section = Callable[[Path | None, Console], None]
 
@@ -71,6 +72,15 @@ def test_the_data_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPa
     assert data.find_data() is None
 
 
+def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hostile, "ATTACKS", [attack for attack in ATTACKS if "overlong" in attack.name])
+    console = Console(width=120)
+    with console.capture() as table:
+        hostile.main(None, console)
+    assert "overlong UTF-8" in table.get()
+    assert "E1001" in table.get()
+
+
 def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCP_DATA", str(folder))
     console = Console(width=120)
@@ -78,4 +88,7 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert main(["payloads"], console) == 0
         assert main(["nonsense"], console) == 2
     assert "1. payloads" in capture.get()
-    assert set(SECTIONS) == {"payloads", "tool_results", "trajectories", "speed", "wire"}
+    assert set(SECTIONS) == {
+        *("payloads", "tool_results", "trajectories", "speed"),
+        *("wire", "codec", "session", "hostile"),
+    }

@@ -10,6 +10,7 @@ import pytest
 
 from accp_core import Envelope, Frame, Ref
 from accp_core.accp import REMOVED, Intent, LiteralKey
+from accp_core.accp.message import Message
 
 ROOT = Path(__file__).parent.parent / "vectors"
 LITERAL = "$literal:"
@@ -77,3 +78,16 @@ def exact(value: Any) -> Any:
         case Decimal():
             return Decimal, value, value.is_signed()
     return type(value), repr(value)
+
+
+def build_message(source: Mapping[str, Any], decimal_type: type = float) -> Message:
+    """Return the message that a vector describes."""
+    return Message(
+        sender=source["sender"],
+        intent=Intent(source["intent"]),
+        operation=source["operation"],
+        payload=build_value(source["payload"], decimal_type),
+        schema=source.get("schema"),
+        defaulted=frozenset(source.get("defaulted", ())),
+        envelope=Envelope(**source.get("envelope", {})),
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from accp_adapters.cli.debug import observe
 from accp_adapters.cli.errors import InputRefused, refusal
 from accp_adapters.cli.sources import STDIN, read_source, write_text
 
@@ -48,14 +49,8 @@ def format_frame(
 
     Example: `accp frame parse frames.txt | jq -c '.params.pri = "low"' | accp frame format`
     """
-    from accp_core.accp import serialize_frame
-    from accp_core.errors import EncodeError
-
     for line, text in _lines(file):
-        try:
-            write_text(serialize_frame(_read(text, file, line), ascii_only=ascii_only))
-        except EncodeError as error:
-            raise InputRefused(error.reason, path=file, line=line, code=error.code) from error
+        write_text(_serialize(_read(text, file, line), file, line, ascii_only=ascii_only))
 
 
 @frame.command()
@@ -91,12 +86,29 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 
 def _parse(text: str, path: str, line: int, *, strict: bool) -> Frame:
     from accp_core.accp import parse_frame
+    from accp_core.accp.debug import Direction
     from accp_core.errors import DecodeError
 
     try:
-        return parse_frame(text, strict=strict)
+        parsed = parse_frame(text, strict=strict)
     except DecodeError as error:
+        observe(Direction.RECEIVED, f"{path}:{line}", text, None, error)
         raise refusal(error, path=path, line=line) from error
+    observe(Direction.RECEIVED, f"{path}:{line}", text, parsed)
+    return parsed
+
+
+def _serialize(written: Frame, path: str, line: int, *, ascii_only: bool) -> str:
+    from accp_core.accp import serialize_frame
+    from accp_core.accp.debug import Direction
+    from accp_core.errors import EncodeError
+
+    try:
+        text = serialize_frame(written, ascii_only=ascii_only)
+    except EncodeError as error:
+        raise InputRefused(error.reason, path=path, line=line, code=error.code) from error
+    observe(Direction.SENT, f"{path}:{line}", text, written)
+    return text
 
 
 def _read(text: str, path: str, line: int) -> Frame:

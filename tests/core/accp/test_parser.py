@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accp_core import DecodeError, Envelope, Frame, Ref, parse_frame
+from accp_core import DecodeError, Envelope, Frame, Ref, parse_frame, serialize_frame
 from accp_core.accp import REMOVED, Intent, Limits, LiteralKey
 
 
@@ -123,6 +123,14 @@ def test_a_decimal_beyond_float64_can_still_be_a_decimal() -> None:
     beyond = "9" * 400 + ".5"
     assert refusal(f"@a>req:op{{k:{beyond}}}") == ("E1004", 12)
     assert read(beyond, decimal_type=Decimal) == Decimal(beyond)
+
+
+def test_a_long_decimal_beyond_float64_is_read_as_it_is_written() -> None:
+    beyond = "9" * 400 + ".1234567"
+    text = serialize_frame(parse_frame(f"@a>req:op{{k:{beyond}}}", decimal_type=Decimal))
+    assert text == f"@a>req:op{{k:={beyond}}}"
+    assert read(f"={beyond}", decimal_type=Decimal) == Decimal(beyond)
+    assert refusal(text) == ("E1001", 12)
 
 
 def test_the_types_of_the_envelope_are_fixed() -> None:

@@ -1,0 +1,125 @@
+"""How many tokens a frame takes and may take (ACCP section 3.4, Table 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from accp_core.accp.frame import Envelope, Frame
+from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.serializer import serialize_frame
+from accp_core.ports import TokenCounter
+
+__all__ = ["DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "TokenBudget", "estimate", "measure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameTokens:
+    """The tokens of one frame, counted part by part and as a whole."""
+
+    header: int
+    """`@sender>intent`."""
+    body: int
+    """`:operation{…}`."""
+    metadata: int
+    """`[…]`, 0 where there is none."""
+    total: int
+    """Of the whole text; parts that meet may be one token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameLimits:
+    """Table 3, in tokens: over a soft limit is worth a word, over a hard one is not sent.
+
+    Header and metadata are only reported. `[mid,seq,ts]` takes 18 to 25 tokens and the soft limit is 10; with
+    correlation and session ids it takes 33 to 48 and the hard limit is 30. No encoder could keep them.
+    """
+
+    header_soft: int = 5
+    header_hard: int = 10
+    body_soft: int = 50
+    body_hard: int = 200
+    metadata_soft: int = 10
+    metadata_hard: int = 30
+    total_soft: int = 65
+    total_hard: int = 240
+
+    def fits(self, tokens: FrameTokens) -> bool:
+        """Return whether body and total keep their hard limits."""
+        return tokens.body <= self.body_hard and tokens.total <= self.total_hard
+
+    def notes(self, tokens: FrameTokens) -> tuple[str, ...]:
+        """Return a sentence for every limit that the frame is over, the hard one where it is over both."""
+        notes = []
+        for part in ("header", "body", "metadata", "total"):
+            used = getattr(tokens, part)
+            for level in ("hard", "soft"):
+                limit = getattr(self, f"{part}_{level}")
+                if used > limit:
+                    notes.append(f"{part}: {used} tokens, {level} limit {limit}")
+                    break
+        return tuple(notes)
+
+
+DRAFT_LIMITS: Final = FrameLimits()
+"""Table 3 as it stands."""
+
+PRACTICAL_LIMITS: Final = FrameLimits(
+    header_soft=10, body_soft=200, body_hard=100_000, metadata_soft=50, metadata_hard=100, total_hard=100_000
+)
+"""For frames that programs read and no model does: splitting would cost an envelope of 30 tokens for every 210."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenBudget:
+    """What a session has used of its tokens (sections 5.1 and 7.1)."""
+
+    hot_used: int
+    """Tokens of the hot tier."""
+    hot_limit: int
+    """Its hard cap."""
+    warm_used: int
+    """Tokens of all warm entries."""
+    warm_limit: int
+    """The cap of each entry."""
+    frames: int
+    """Frames sent so far."""
+    tokens: int
+    """Tokens of those frames."""
+
+
+# The letters and digits alternate, because a run of digits would be fewer tokens than most ids are.
+STAND_IN: Final = Envelope(msg_id="1a2b3c4d5e6f", sequence=1_000_000, timestamp=1_714_000_000)
+"""What a session will add, at its largest; a codec counts it before it is there."""
+
+
+def with_stand_in(frame: Frame) -> Frame:
+    """Return `frame` with an id, a sequence and a time where it has none yet."""
+    envelope = frame.envelope
+    missing = {
+        name: getattr(STAND_IN, name) for name in ("msg_id", "sequence", "timestamp") if getattr(envelope, name) is None
+    }
+    return replace(frame, envelope=replace(envelope, **missing)) if missing else frame
+
+
+def estimate(text: str, counter: TokenCounter) -> FrameTokens:
+    """Return the tokens of the text of a frame, whose grammar is not looked at."""
+    header, _, _ = text.partition(":")
+    # Everywhere else a brace or a bracket after another stands behind a separator or a backslash.
+    body_end = text.find("}[") + 1 or len(text)
+    return FrameTokens(
+        header=counter(header),
+        body=counter(text[len(header) : body_end]),
+        metadata=counter(text[body_end:]) if body_end < len(text) else 0,
+        total=counter(text),
+    )
+
+
+def measure(
+    frame: Frame, counter: TokenCounter, *, ascii_only: bool = False, limits: Limits = DEFAULT_LIMITS
+) -> FrameTokens:
+    """Return the tokens of a frame as it will be sent, an envelope of the usual size counted in.
+
+    Raises: EncodeError where the frame has no text.
+    """
+    return estimate(serialize_frame(with_stand_in(frame), ascii_only=ascii_only, limits=limits), counter)

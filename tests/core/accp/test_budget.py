@@ -1,0 +1,68 @@
+"""Tokens of frames and their limits; here a character is a token."""
+
+from accp_core.accp import Envelope, Frame, Intent
+from accp_core.accp.budget import (
+    DRAFT_LIMITS,
+    PRACTICAL_LIMITS,
+    STAND_IN,
+    FrameLimits,
+    FrameTokens,
+    TokenBudget,
+    estimate,
+    measure,
+    with_stand_in,
+)
+
+FRAME = Frame(sender="a", intent=Intent.REQUEST, operation="op", params={"k": "}[", "m": {"n": [1]}})
+
+
+def test_the_draft_limits_are_those_of_table_3() -> None:
+    assert (DRAFT_LIMITS.header_soft, DRAFT_LIMITS.header_hard) == (5, 10)
+    assert (DRAFT_LIMITS.body_soft, DRAFT_LIMITS.body_hard) == (50, 200)
+    assert (DRAFT_LIMITS.metadata_soft, DRAFT_LIMITS.metadata_hard) == (10, 30)
+    assert (DRAFT_LIMITS.total_soft, DRAFT_LIMITS.total_hard) == (65, 240)
+
+
+def test_practical_limits_are_wider() -> None:
+    assert PRACTICAL_LIMITS.fits(FrameTokens(header=5, body=5_000, metadata=40, total=5_045))
+
+
+def test_a_text_is_counted_part_by_part() -> None:
+    tokens = estimate(r"@a>req:op{k:\}\[|m:{n:[1]}}[mid:\}\[a]", len)
+    assert tokens == FrameTokens(header=6, body=21, metadata=11, total=38)
+    assert estimate("@a>req:op{}", len) == FrameTokens(header=6, body=5, metadata=0, total=11)
+
+
+def test_an_envelope_that_is_not_there_yet_is_counted_in() -> None:
+    full = Frame(sender="a", intent=Intent.REQUEST, operation="op", params=FRAME.params, envelope=STAND_IN)
+    assert measure(FRAME, len) == measure(full, len)
+    assert measure(FRAME, len).metadata == len("[mid:1a2b3c4d5e6f,seq:1000000,ts:1714000000]")
+
+
+def test_what_an_envelope_has_stays() -> None:
+    envelope = Envelope(msg_id="m1", sequence=2, timestamp=3, correlation_id="c")
+    frame = Frame(sender="a", intent=Intent.REQUEST, operation="op", envelope=envelope)
+    assert with_stand_in(frame) is frame
+    half = Frame(sender="a", intent=Intent.REQUEST, operation="op", envelope=Envelope(msg_id="m1"))
+    assert with_stand_in(half).envelope.msg_id == "m1"
+    assert with_stand_in(half).envelope.sequence == STAND_IN.sequence
+
+
+def test_body_and_total_must_fit_and_the_rest_is_telemetry() -> None:
+    assert DRAFT_LIMITS.fits(FrameTokens(header=11, body=200, metadata=31, total=240))
+    assert not DRAFT_LIMITS.fits(FrameTokens(header=1, body=201, metadata=0, total=202))
+    assert not DRAFT_LIMITS.fits(FrameTokens(header=11, body=200, metadata=31, total=241))
+
+
+def test_every_limit_that_was_passed_is_noted_once() -> None:
+    limits = FrameLimits()
+    assert limits.notes(FrameTokens(header=5, body=50, metadata=10, total=65)) == ()
+    assert limits.notes(FrameTokens(header=5, body=51, metadata=31, total=65)) == (
+        "body: 51 tokens, soft limit 50",
+        "metadata: 31 tokens, hard limit 30",
+    )
+
+
+def test_a_token_budget_says_what_is_used_and_allowed() -> None:
+    budget = TokenBudget(hot_used=1, hot_limit=500, warm_used=2, warm_limit=200, frames=3, tokens=4)
+    assert budget.hot_limit - budget.hot_used == 499

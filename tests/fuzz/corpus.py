@@ -1,0 +1,97 @@
+"""What the fuzzers start from: the vectors, and nothing that is kept besides them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from accp_core.accp.profiles import BUILT_IN
+from tests.conformance.vectors import files
+
+__all__ = ["SEEDS", "WORDS", "write_corpus"]
+
+WORDS: Final = (
+    *("@a>req:op{", "sync:state{v:1|delta:{", "sync:registry{v:1|hash:", "stream:infer{idx:0|tot:3|d:", "|schema:TC}"),
+    *(
+        "[mid:m1,seq:1,ts:1714000000]",
+        ",ttl:",
+        ",cid:m1",
+        "cancel",
+        "=null",
+        '="',
+        "%C3%A9",
+        "_x64_",
+        "$cold.",
+        "$warm.",
+    ),
+    *("\\\\", "true", "null", "-0.0", "1e400", '{"$', '"schemas":', '"defaults":', "\\n"),
+)
+"""What a mutation would take long to find."""
+
+
+def vectors() -> Iterator[Mapping[str, Any]]:
+    """Yield the content of every vector file."""
+    for path in files("accp"):
+        yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def texts(source: object) -> Iterator[str]:
+    """Yield every string of a vector file that could be a frame or the value of one."""
+    if isinstance(source, Mapping):
+        for key, value in source.items():
+            if isinstance(value, str) and key in {"text", "canonical", "receive", "send", "wire", "ascii"}:
+                yield value
+            else:
+                yield from texts(value)
+    elif isinstance(source, list):
+        for item in source:
+            yield from texts(item)
+
+
+def frames() -> Iterator[str]:
+    """Yield the text of each frame of the vectors, the refused ones included."""
+    for content in vectors():
+        for text in texts(content):
+            yield text if text.startswith("@") else f"@a>req:op{{k:{text}}}"
+
+
+def views() -> Iterator[str]:
+    """Yield JSON in many shapes: every vector, and frames, which are none."""
+    for content in vectors():
+        for kind, cases in content.items():
+            yield from (json.dumps(case, ensure_ascii=False, indent=len(kind) % 3 or None) for case in cases)
+            if isinstance(cases, list):
+                yield json.dumps(cases[:20])
+    yield from frames()
+
+
+def registries() -> Iterator[str]:
+    """Yield registries and offers: the built-in one, and each of its schemas alone."""
+    yield BUILT_IN.canonical_json
+    yield json.dumps(BUILT_IN.offer())
+    for schema in BUILT_IN.schemas:
+        yield json.dumps({"schemas": {schema.name: schema.to_json()}})
+        lacking = type(BUILT_IN)(schemas=tuple(each for each in BUILT_IN.schemas if each is not schema))
+        yield json.dumps(BUILT_IN.offer(lacking))
+
+
+def conversations() -> Iterator[str]:
+    """Yield frames line by line, as a carrier hands them over: every file's in its own order, then one by one."""
+    for content in vectors():
+        found = list(texts(content))
+        yield from ("\n".join(found[start : start + 8]) for start in range(0, len(found), 8))
+    yield from frames()
+
+
+SEEDS: Final = {"frame": frames, "view": views, "registry": registries, "session": conversations}
+"""Target to what yields its first inputs."""
+
+
+def write_corpus(target: str, folder: Path) -> int:
+    """Write the seeds of one target into `folder`, one a file; return how many there are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = {text.encode("utf-8", "surrogatepass") for text in SEEDS[target]()}
+    for seed in seeds:
+        (folder / sha256(seed).hexdigest()[:16]).write_bytes(seed)
+    return len(seeds)

@@ -1,8 +1,29 @@
 """ACCP (draft-benzing-accp-00): frames between agents, as values and as text."""
 
 from accp_core.accp.budget import DRAFT_LIMITS, PRACTICAL_LIMITS, FrameLimits, FrameTokens, TokenBudget
+from accp_core.accp.checkpoint import Checkpoint, CheckpointTrigger, Fact
 from accp_core.accp.codec import Codec, Encoded, NeedsRefs
+from accp_core.accp.delivery import SequenceScope
 from accp_core.accp.error_codes import ErrorCategory, ErrorCode
+from accp_core.accp.events import (
+    CheckpointTaken,
+    Event,
+    ExchangeClosed,
+    ExchangeOpened,
+    FrameDropped,
+    FrameHeld,
+    FrameRefused,
+    HeartbeatMissed,
+    MessageReceived,
+    RefsNeeded,
+    RegistryAgreed,
+    RegistryUpdated,
+    ResyncRequested,
+    StateChanged,
+    StreamChunkReceived,
+    StreamEnded,
+)
+from accp_core.accp.exchange import Exchange, ExchangeState
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
 from accp_core.accp.message import Message
@@ -10,6 +31,8 @@ from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.serializer import serialize_frame
+from accp_core.accp.session import Session, SessionOptions
+from accp_core.accp.state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
 from accp_core.accp.vocabulary import Intent
 
 __all__ = [
@@ -18,28 +41,58 @@ __all__ = [
     "DRAFT_LIMITS",
     "PRACTICAL_LIMITS",
     "REMOVED",
+    "Checkpoint",
+    "CheckpointTaken",
+    "CheckpointTrigger",
     "Codec",
+    "ColdKey",
+    "ColdWrite",
+    "ContextState",
     "Encoded",
     "Envelope",
     "ErrorCategory",
     "ErrorCode",
     "ErrorReport",
+    "Event",
+    "Exchange",
+    "ExchangeClosed",
+    "ExchangeOpened",
+    "ExchangeState",
+    "Fact",
     "Frame",
+    "FrameDropped",
+    "FrameHeld",
     "FrameLimits",
+    "FrameRefused",
     "FrameTokens",
+    "HeartbeatMissed",
     "Intent",
     "Limits",
     "LiteralKey",
     "Message",
+    "MessageReceived",
     "NeedsRefs",
     "Ref",
+    "RefsNeeded",
+    "RegistryAgreed",
+    "RegistryUpdated",
     "Removed",
+    "ResyncRequested",
     "Schema",
     "SchemaRegistry",
+    "SequenceScope",
+    "Session",
+    "SessionOptions",
+    "StateChanged",
+    "StateLimits",
+    "StreamChunkReceived",
+    "StreamEnded",
+    "Tier",
     "TokenBudget",
     "ToolSignature",
     "Value",
     "error_message",
+    "foreign_ref",
     "parse_frame",
     "read_error",
     "serialize_frame",

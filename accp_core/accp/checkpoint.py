@@ -295,6 +295,8 @@ def _fit(
     added: Callable[[Fact, Sequence[Fact]], str],
 ) -> list[Fact]:
     """Return those of `facts`, in their order, whose text stays within `limit` tokens."""
+    if counter(write(facts)) <= limit:
+        return list(facts)
     kept: list[Fact] = []
     room = limit - counter(write(()))
     for fact in facts:

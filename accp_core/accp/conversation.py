@@ -35,6 +35,9 @@ class SessionOptions:
 
     scope: SequenceScope = SequenceScope.RECEIVED
     """Which frames count together."""
+    first: int | None = None
+    """The number of the first frame; None takes whichever comes first, and cannot notice that one before it was lost.
+    Sessions of this library begin with 1."""
     reorder: int = 0
     """How far ahead of its turn a frame may come and be held; 0 refuses it with E3003."""
     remembered: int = 1_024
@@ -101,7 +104,11 @@ class Conversation:
     def __post_init__(self) -> None:
         options = self.options
         self.inbox = Inbox(
-            options.scope, remembered=options.remembered, reorder=options.reorder, senders=options.senders
+            options.scope,
+            remembered=options.remembered,
+            reorder=options.reorder,
+            senders=options.senders,
+            first=options.first,
         )
         self.outbox = Outbox(frames=options.sent_frames, characters=options.sent_characters)
         self.exchanges = Exchanges(options.exchanges)

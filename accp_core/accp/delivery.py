@@ -56,9 +56,15 @@ class Inbox:
     Frames have a msg_id and a sequence here. A refused frame leaves everything as it was.
     """
 
-    def __init__(self, scope: SequenceScope, *, remembered: int, reorder: int, senders: int) -> None:
-        """Remember so many ids, hold so many frames of a sender that come too early, know so many senders."""
+    def __init__(
+        self, scope: SequenceScope, *, remembered: int, reorder: int, senders: int, first: int | None = None
+    ) -> None:
+        """Remember so many ids, hold so many frames of a sender that come too early, know so many senders.
+
+        The first frame has the number `first`; with None, whichever comes first sets it.
+        """
         self._scope = scope
+        self._before_first = None if first is None else first - 1
         self._remembered = remembered
         self._reorder = reorder
         self._senders = senders
@@ -115,7 +121,7 @@ class Inbox:
         if name not in self._lines:
             if len(self._lines) >= self._senders:
                 raise ProtocolError(f"at most {self._senders} senders", code=ErrorCode.BUDGET_EXCEEDED)
-            self._lines[name] = _Line()
+            self._lines[name] = _Line(last=self._before_first)
         return self._lines[name]
 
     def _check(self, line: _Line, mid: str, number: int) -> None:

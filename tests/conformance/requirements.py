@@ -171,7 +171,12 @@ STATE: Final = (
     _must("5.2-4", 2, "A checkpoint MUST be triggered when: The harness signals a phase boundary"),
     _must("5.2-5", 2, 'A checkpoint MUST be triggered when: An agent explicitly requests compression ("comp" intent)'),
     _should("5.4-1", 3, "After checkpoint N, subsequent frames SHOULD transmit only deltas"),
-    _must("6.4-1", 3, "At session start, agents MUST exchange registry versions"),
+    _must(
+        "6.4-1",
+        3,
+        "At session start, agents MUST exchange registry versions",
+        "By `Session.open`; a peer that says nothing of its registry is heard, too, unless `registry_first` is set.",
+    ),
 )
 
 CODEC: Final = (

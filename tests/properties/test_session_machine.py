@@ -44,7 +44,7 @@ class Carrier(RuleBasedStateMachine):
     def begin(self, reorder: int, cut: bool) -> None:
         self.now = START
         self.numbers = count(1)
-        self.options = {"reorder": reorder, "retries": 1, "timeout": 50, "remembered": 8, "exchanges": 400}
+        self.options = {"first": 1, "reorder": reorder, "retries": 1, "timeout": 50, "remembered": 8, "exchanges": 400}
         codec = Codec(counter=len, limits=SMALL if cut else PRACTICAL_LIMITS)
         self.sessions = {name: self.session(name, codec) for name in NAMES}
         self.under_way: dict[str, list[str]] = {name: [] for name in NAMES}
@@ -53,6 +53,7 @@ class Carrier(RuleBasedStateMachine):
         self.last: dict[str, int] = dict.fromkeys(NAMES, 0)
         self.open: dict[str, list[str]] = {name: [] for name in NAMES}
         self.cancelled: dict[str, set[str]] = {name: set() for name in NAMES}
+        self.refused = dict.fromkeys(NAMES, 0)
         self.spoiled = False
         self.bounds = 0
 
@@ -157,6 +158,7 @@ class Carrier(RuleBasedStateMachine):
                 case FrameRefused(code=code, cause=cause):
                     assert cause is None
                     assert code in ("E3002", "E3003", "E1002"), event
+                    self.refused[name] += code == "E1002"
                 case FrameHeld() | FrameDropped():
                     pass
                 case StreamChunkReceived():
@@ -189,9 +191,11 @@ class Carrier(RuleBasedStateMachine):
                 self.say(name, "req", f"job{next(self.numbers)}")
             self.settle()
         for name in NAMES:
-            for number, lasting in self.sent[self.other(name)].items():
-                assert self.delivered[name].count(number) <= 2
-                assert not lasting or self.spoiled or number in self.delivered[name], (name, number)
+            sent = self.sent[self.other(name)].items()
+            missing = [number for number, lasting in sent if lasting and number not in self.delivered[name]]
+            # What is too late where its request stands was refused with E1002, once each.
+            assert self.spoiled or len(missing) <= self.refused[name], missing
+            assert all(self.delivered[name].count(number) <= 2 for number, _ in sent)
 
     def settle(self) -> None:
         for _ in range(400):
@@ -203,5 +207,5 @@ class Carrier(RuleBasedStateMachine):
         raise AssertionError("they never fall silent")
 
 
-Carrier.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+Carrier.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestCarrier = Carrier.TestCase

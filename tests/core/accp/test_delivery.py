@@ -46,6 +46,13 @@ def test_the_first_frame_sets_the_number_and_the_next_ones_follow_it() -> None:
     assert box.expected("a") == 10
 
 
+def test_a_first_frame_that_was_lost_is_noticed_where_its_number_is_known() -> None:
+    box = Inbox(SequenceScope.RECEIVED, remembered=9, reorder=0, senders=1, first=1)
+    assert box.expected("a") == 1
+    refused("E3003", box, frame("m2", 2))
+    assert box.admit(frame("m1", 1))
+
+
 def test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number() -> None:
     box = inbox()
     box.admit(frame("m", 1))

@@ -393,6 +393,29 @@ def test_a_query_for_the_context_without_a_version_is_answered() -> None:
     assert "sync:state{v:0|ctx:{}}" in end.frames_to_send()[0]
 
 
+@pytest.mark.parametrize("reorder", [0, 8])
+def test_ends_that_lack_frames_in_both_directions_come_together_again(reorder: int) -> None:
+    one, other = session("one", reorder=reorder), session("other", reorder=reorder)
+    for end, peer in ((one, other), (other, one)):
+        hand_over(end.send(message("ack"), NOW), peer)
+        end.send(message("ack", k="lost"), NOW)
+    events = hand_over(one.send(message("ack", k="late"), NOW), other)
+    events += hand_over(other.send(message("ack", k="late"), NOW), one)
+    events += settle(one, other)
+    payloads = [event.message.payload for event in only(events, MessageReceived) if event.message.intent == "ack"]
+    assert sorted(payload["k"] for payload in payloads) == ["late", "late", "lost", "lost"]
+
+
+def test_a_failure_before_its_turn_that_asks_for_nothing_is_refused_like_any_other() -> None:
+    end = session()
+    end.receive("@a>req:op{}[mid:m1,seq:1,ts:1]", NOW)
+    for number, schema in ((2, "|code:E4002|schema:ER"), (3, "|r:$x")):
+        text = f"@a>fail:error{{msg:m{schema}}}[mid:m{number},seq:{number + 7},ts:1]"
+        (refused,) = end.receive(text, NOW)
+        assert isinstance(refused, FrameRefused)
+        assert (refused.code, refused.reply) == ("E3003", None)
+
+
 def test_a_gap_that_says_nothing_of_use_sends_nothing_again() -> None:
     end = session()
     end.send(message(), NOW)

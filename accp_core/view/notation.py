@@ -104,7 +104,7 @@ def copy_limit(length: int) -> int:
     A few references to references could ask for more than any memory holds. No value has more members than its
     compact JSON has characters, so that `render` knows which views would be refused and does not write them.
     """
-    return max(1_000_000, 100 * length)
+    return max(250_000, 500 * length)
 
 
 def bare_key(text: str) -> bool:

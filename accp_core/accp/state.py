@@ -56,6 +56,8 @@ class StateLimits:
     """Cold keys whose lifetime is remembered; the store forgets the others by itself."""
     context_keys: int = 10_000
     """Keys of the shared context."""
+    context_chars: int = 4_000_000
+    """Characters of the shared context, about: a peer may send a megabyte under each key."""
     ref_chars: int = 256
     """Length of a reference that is looked up; no longer one exists."""
 
@@ -144,6 +146,8 @@ class ContextState:
     """Cold keys that expire, to the last second at which they may be read."""
     context: Mapping[str, Value] = field(default_factory=dict)
     """The shared map."""
+    context_chars: int = 0
+    """About how many characters it takes."""
     version: int = 0
     """Of the shared map; each delta raises it by one."""
     checkpoints: int = 0
@@ -247,14 +251,17 @@ class ContextState:
         None asks for a resync: the version is not the one after ours, so a delta is missing or came twice.
 
         Raises: ProtocolError E1004 for a version that is no whole number and a delta that is no map, E2003 for
-            more keys than the context may have.
+            more keys or characters than the context may have.
         """
         number = _check_version(version)
         if not isinstance(delta, Mapping):
             raise _refusal(ErrorCode.INVALID_TYPE, "a delta is a map")
         if number != self.version + 1:
             return None
-        return self.with_context(number, apply(self.context, delta))
+        changed = apply(self.context, delta)
+        before = sum(_chars(key, self.context[key]) for key in delta if key in self.context)
+        after = sum(_chars(key, changed[key]) for key in delta if key in changed)
+        return self._with_context(number, changed, self.context_chars - before + after)
 
     def with_context(self, version: object, context: object) -> ContextState:
         """Return the state with that version of the whole shared map, as a resync brings it.
@@ -264,13 +271,22 @@ class ContextState:
         number = _check_version(version)
         if not isinstance(context, Mapping):
             raise _refusal(ErrorCode.INVALID_TYPE, "a context is a map")
+        return self._with_context(number, context, sum(_chars(key, value) for key, value in context.items()))
+
+    def _with_context(self, version: int, context: Mapping[str, Value], chars: int) -> ContextState:
         if len(context) > self.limits.context_keys:
             raise _refusal(ErrorCode.BUDGET_EXCEEDED, f"a context has at most {self.limits.context_keys} keys")
-        return replace(self, version=number, context=dict(context))
+        if chars > self.limits.context_chars:
+            raise _refusal(ErrorCode.BUDGET_EXCEEDED, f"a context has at most {self.limits.context_chars} characters")
+        return replace(self, version=version, context=dict(context), context_chars=chars)
 
     def delta_to(self, context: Mapping[str, Value]) -> tuple[int, Mapping[str, Value]]:
         """Return the version and the delta that tell a peer at our version of that context."""
         return self.version + 1, diff(self.context, context)
+
+
+def _chars(key: str, value: Value) -> int:
+    return len(key) + len(repr(value))
 
 
 _READABLE: Final = frozenset({Tier.HOT, Tier.WARM, Tier.CONTEXT})

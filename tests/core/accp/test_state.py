@@ -183,6 +183,26 @@ def test_a_context_of_too_many_keys_is_refused_with_e2003() -> None:
     assert full.apply_delta(2, {"c": 3, "a": REMOVED}) is not None
 
 
+def test_a_context_of_too_many_characters_is_refused_with_e2003() -> None:
+    state = replace(EMPTY, limits=StateLimits(context_chars=40))
+    full = state.apply_delta(1, {"a": "x" * 12, "b": ["y"] * 3})
+    assert full is not None
+    with pytest.raises(ProtocolError, match="E2003"):
+        full.apply_delta(2, {"c": "z" * 12})
+    assert full.apply_delta(2, {"a": REMOVED, "c": "z" * 12}) is not None
+    with pytest.raises(ProtocolError, match="E2003"):
+        full.with_context(9, {"a": "x" * 40})
+
+
+def test_a_context_that_is_changed_again_and_again_is_measured_as_it_is() -> None:
+    state: ContextState | None = replace(EMPTY, limits=StateLimits(context_chars=40))
+    for version in range(1, 50):
+        assert state is not None
+        state = state.apply_delta(version, {"a": "x" * (version % 12), "b": REMOVED if version % 2 else version})
+    assert state is not None
+    assert state.context_chars == replace(EMPTY).with_context(1, state.context).context_chars
+
+
 def test_a_delta_says_how_to_come_from_one_context_to_another() -> None:
     state = EMPTY.with_context(4, {"a": 1, "b": 2})
     assert state.delta_to({"b": 2, "c": None}) == (5, {"c": None, "a": REMOVED})

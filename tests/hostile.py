@@ -35,7 +35,7 @@ class Attack:
     calls: int = 600_000
     """The most functions that it may make us call, besides four for each character."""
     memory: int = 1_000_000
-    """The most bytes that it may take, besides 24 for each character."""
+    """The most bytes that it may take, besides 32 for each character."""
 
 
 def payload(value: str) -> Callable[[], str]:

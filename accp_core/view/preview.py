@@ -73,25 +73,24 @@ def preview(
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
+    fullest, fullest_tokens = _least(pieces, ref, limit, counter)
     room = limit * len(apart.text) / max(apart.tokens_after, 1)
-    fullest, fullest_tokens = None, 0
     for _ in range(_TRIES):
         text = _write(pieces, _choose(pieces, ranked, room), ref)
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
         room *= 0.98 * limit / tokens
-    return fullest or _bare(pieces, ref, limit, counter)
+    return fullest
 
 
-def _bare(pieces: list[_Piece], ref: str, limit: int, counter: TokenCounter) -> str:
-    """Return the preview that shows nothing but the reference."""
+def _least(pieces: list[_Piece], ref: str, limit: int, counter: TokenCounter) -> tuple[str, int]:
+    """Return the preview that shows nothing but the reference, and its tokens."""
     text = _write(pieces, set(), ref)
-    if counter(text) > limit:
-        raise ValueError(
-            f"expected a limit of at least {counter(text)} tokens for the reference {ref!r}, got {limit!r}"
-        )
-    return text
+    tokens = counter(text)
+    if tokens > limit:
+        raise ValueError(f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}")
+    return text, tokens
 
 
 def _pieces(text: str, longest: int) -> Iterator[_Piece]:

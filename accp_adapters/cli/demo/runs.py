@@ -18,9 +18,10 @@ from accp_adapters.cli.demo.script import INSTRUCTIONS, JOB
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.cli.replay.evidence import Evidence, Need
 from accp_adapters.cli.replay.langchain import message_dump_to_run
+from accp_adapters.cli.replay.layouts import compact_json
 from accp_adapters.cli.replay.recording import Run
 from accp_adapters.cli.replay.replay import CallFigures, replay
-from accp_adapters.cli.replay.strategy import AS_RECORDED, Sent
+from accp_adapters.cli.replay.strategy import Sent, Strategy
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.tokens import o200k_base_encoding
 
@@ -69,8 +70,11 @@ def do_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware 
     agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=added)
     state = agent.invoke({"messages": JOB}, {"recursion_limit": _STEPS})
     messages = (SystemMessage(INSTRUCTIONS), *state["messages"])
-    run = _recorded(messages, [*tools, *(middleware.tools if middleware else ())])
-    calls = replay(run, AS_RECORDED, o200k_base_encoding().encode_ordinary).calls
+    run = message_dump_to_run(
+        json.loads(json.dumps(messages_to_dict(messages))), _definitions(tools), name="demo", source="demo"
+    )
+    fetch_tool = _definitions(middleware.tools) if middleware else []
+    calls = replay(run, _as_sent(messages, fetch_tool), o200k_base_encoding().encode_ordinary).calls
     return Done(messages, run, calls)
 
 
@@ -88,10 +92,18 @@ def compare_needs(without: Done, with_us: Done) -> list[Need]:
     return [need for call in without.run.calls for need in evidence.needs(call)]
 
 
-def _recorded(messages: Sequence[BaseMessage], tools: Sequence[BaseTool]) -> Run:
-    definitions = [convert_to_openai_tool(each) for each in tools]
-    dumped = json.loads(json.dumps(messages_to_dict(messages)))
-    return message_dump_to_run(dumped, definitions, name="demo", source="demo")
+def _definitions(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:
+    return [convert_to_openai_tool(each) for each in tools]
+
+
+def _as_sent(messages: Sequence[BaseMessage], fetch_tool: list[dict[str, Any]]) -> Strategy:
+    """Return the strategy that changes nothing, and offers the fetch tool where the middleware offered it."""
+    answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    return Strategy(
+        name="as sent",
+        rewrite=lambda birth: _sent(answers.get(birth.message.call_id), birth.message.text),
+        fetch_tool=",".join(map(compact_json, fetch_tool)),
+    )
 
 
 def _sent(message: ToolMessage | None, recorded: str) -> Sent:

@@ -55,6 +55,8 @@ def test_a_result_too_long_to_show_is_fetched(folder: Path, tmp_path: Path) -> N
     result = run(folder, tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "accp_fetch" in result.stdout
+    first = next(line.split() for line in result.stdout.splitlines() if line.strip().startswith("list_files"))
+    assert first[1] == first[2], "no reference is known yet, so nothing is paid for the fetch tool"
     assert "def longest_449(first: int, second: str)" in result.stdout
 
 

@@ -40,6 +40,8 @@ _OPENED: Final = re.compile(r"!json([0-9t]?u?) ")
 def read(text: str) -> object:
     """Return the JSON value whose view is `text`; `read(render(value)) == value`, types and order of keys included.
 
+    A number that a source spelled unusually (`12.50`, `1E5`) is a float that keeps its spelling as its `repr`.
+
     Raises:
         DecodeError: E1001, `text` is no view; nothing of it is returned.
     """

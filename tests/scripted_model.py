@@ -1,4 +1,4 @@
-"""A chat model that follows a script and remembers exactly what it was sent."""
+"""A chat model that follows a script, remembers exactly what it was sent, and refuses what a provider would."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import Field, PrivateAttr
+
+from tests.adapters.langgraph.transcripts import check
 
 Step: TypeAlias = AIMessage | str | Callable[[list[BaseMessage]], AIMessage]
 
@@ -33,6 +35,8 @@ class ScriptedModel(BaseChatModel):
     """The messages of each call, copied as they were."""
     tool_names: list[list[str]] = Field(default_factory=list)
     """The names of the tools bound at each `bind_tools`."""
+    strict: bool = True
+    """Whether a request that OpenAI or Anthropic would refuse fails the test."""
     _next: int = PrivateAttr(default=0)
 
     @property
@@ -51,6 +55,8 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        if self.strict:
+            check(messages)
         self.received.append([message.model_copy(deep=True) for message in messages])
         step = self.script[min(self._next, len(self.script) - 1)]
         self._next += 1

@@ -73,8 +73,8 @@ def test_results_that_a_model_has_read_stay_even_when_they_were_never_rewritten(
     graph, _ = build([LOOK_UP, "done"])
     old = [
         HumanMessage("before"),
-        LOOK_UP.model_copy(),
-        ToolMessage(SOURCE, tool_call_id="c1"),
+        calls(call("crm", "c0", query="earlier")),
+        ToolMessage(SOURCE, tool_call_id="c0"),
         AIMessage("read"),
     ]
     state = graph.invoke({"messages": [*old, HumanMessage("go")]})

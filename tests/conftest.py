@@ -5,9 +5,33 @@ go on looking.
 """
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import servers
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("no clock"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "no clock")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a PostgreSQL server that this session of tests has for itself; skips where there is none."""
+    try:
+        with servers.postgres() as address:
+            yield address
+    except servers.Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """The address of a plain Redis server that this session of tests has for itself; skips where there is none."""
+    try:
+        with servers.redis_server() as address:
+            yield address
+    except servers.Missing as missing:
+        pytest.skip(str(missing))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
@@ -15,13 +16,15 @@ from accp_adapters.langgraph.policy import Policy
 from accp_adapters.stores import embedded_store
 from accp_core.ports import ColdStore
 
-__all__ = ["Store", "StoreColdStore", "aget", "aput", "choose", "put"]
+__all__ = ["Store", "StoreColdStore", "aget", "apurge", "aput", "choose", "put"]
 
 Store: TypeAlias = BaseStore | ColdStore
 """What the user may give as `store=`."""
 
-# The store joins labels with "." and matches prefixes with LIKE; an email address is a common thread id.
-_PAGE: Final = 100
+# A search brings the texts along, which may be megabytes each.
+_PAGE: Final = 20
+# PostgreSQL's index holds 2,704 bytes of namespace and key together.
+_LONGEST_LABEL: Final = 500
 
 
 class StoreColdStore:
@@ -45,7 +48,7 @@ class StoreColdStore:
 
     async def aput(self, session_id: str, key: str, text: str) -> None:
         """`put`, asynchronously."""
-        await self._abatch(self._put(session_id, key, text))
+        await self._abatch([self._put(session_id, key, text)])
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text kept under `key` for `session_id`, or None when there is none."""
@@ -53,20 +56,34 @@ class StoreColdStore:
 
     async def aget(self, session_id: str, key: str) -> str | None:
         """`get`, asynchronously."""
-        return _text_of(await self._abatch(GetOp(self._place(session_id), key)))
+        return _text_of((await self._abatch([GetOp(self._place(session_id), key)]))[0])
 
     def purge(self, session_id: str) -> int:
         """Forget everything of `session_id`; return how many texts went."""
-        removals = list(self._removals(session_id))
-        self._store.batch(removals)
-        return len(removals)
+        steps = self._purge(session_id)
+        found: Any = None  # a generator's first answer
+        while True:
+            try:
+                found = self._store.batch(steps.send(found))
+            except StopIteration as end:
+                return int(end.value)
 
-    async def _abatch(self, operation: Op) -> Any:
+    async def apurge(self, session_id: str) -> int:
+        """`purge`, asynchronously."""
+        steps = self._purge(session_id)
+        found: Any = None  # a generator's first answer
+        while True:
+            try:
+                found = await self._abatch(steps.send(found))
+            except StopIteration as end:
+                return int(end.value)
+
+    async def _abatch(self, operations: list[Op]) -> list[Any]:
         try:
-            return (await self._store.abatch([operation]))[0]
+            return await self._store.abatch(operations)
         except NotImplementedError:
             # SqliteStore has no asynchronous half; an asynchronous run of its graph must not fail for that.
-            return (await asyncio.to_thread(self._store.batch, [operation]))[0]
+            return await asyncio.to_thread(self._store.batch, operations)
 
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
         # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
@@ -75,16 +92,21 @@ class StoreColdStore:
     def _place(self, session_id: str) -> tuple[str, str]:
         return _label(self._root), _label(session_id)
 
-    def _removals(self, session_id: str) -> Iterator[PutOp]:
+    def _purge(self, session_id: str) -> Generator[list[Op], Any, int]:
+        """Yield the operations that forget a session, page by page, each to be answered with what it found."""
         place = self._place(session_id)
+        gone: set[str] = set()
         offset = 0
-        while True:
-            page: Any = self._store.batch([SearchOp(place, limit=_PAGE, offset=offset)])[0]
-            # SQL stores match a prefix of the text: a search in session "1" also finds those of "10".
-            yield from (PutOp(place, item.key, None) for item in page if item.namespace == place)
-            offset += _PAGE
-            if len(page) < _PAGE:
-                return
+        page: list[Any] = [None] * _PAGE
+        while len(page) == _PAGE:
+            (page,) = yield [SearchOp(place, limit=_PAGE, offset=offset, refresh_ttl=False)]
+            # Some stores find neighbours, too: a search in session "1" those of "10", or of another case.
+            mine = {item.key for item in page if item.namespace == place} - gone
+            if mine:
+                yield [PutOp(place, key, None) for key in sorted(mine)]
+            gone |= mine
+            offset += len(page) - len(mine)
+        return len(gone)
 
 
 def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore:
@@ -119,9 +141,23 @@ async def aget(store: ColdStore, session_id: str, key: str) -> str | None:
     return await asyncio.to_thread(store.get, session_id, key)
 
 
+async def apurge(store: ColdStore, session_id: str) -> int:
+    """`ColdStore.purge` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        return await store.apurge(session_id)
+    return await asyncio.to_thread(store.purge, session_id)
+
+
 def _label(name: str) -> str:
-    """Return `name` as a namespace label, which may be neither empty nor hold a dot."""
-    return quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
+    """Return `name` as a namespace label, which may be neither empty nor hold a dot, nor be very long.
+
+    Email addresses are common thread ids, and stores join labels with dots.
+    """
+    label = quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
+    if len(label) <= _LONGEST_LABEL:
+        return label
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{label[:100]}%~{digest}"  # nothing that is quoted holds "%~"
 
 
 def _text_of(item: Any) -> str | None:

@@ -1,5 +1,18 @@
-"""Cold stores that need no server: SQLite, in a file or in memory."""
+"""Cold stores: SQLite, in a file or in memory, which needs no server; Redis, which machines share."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
 
-__all__ = ["SqliteColdStore", "embedded_store"]
+if TYPE_CHECKING:
+    from accp_adapters.stores.redis import RedisColdStore
+
+__all__ = ["RedisColdStore", "SqliteColdStore", "embedded_store"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs the extra `redis` when it is asked for, and not before."""
+    if name != "RedisColdStore":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("accp_adapters.stores.redis").RedisColdStore

@@ -7,9 +7,10 @@ import os
 import sqlite3
 import threading
 import weakref
-import zlib
 from pathlib import Path
 from typing import Final
+
+from accp_adapters.stores.texts import TEXT_ENCODING, pack_text, unpack_text
 
 __all__ = ["SqliteColdStore", "embedded_store"]
 
@@ -20,8 +21,6 @@ CREATE TABLE IF NOT EXISTS cold (
     session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
 ) WITHOUT ROWID
 """
-# A tool may return lone surrogates, which UTF-8 does not have: nothing may be lost, so they pass as they are.
-_ENCODING: Final = ("utf-8", "surrogatepass")
 
 
 class SqliteColdStore:
@@ -48,17 +47,20 @@ class SqliteColdStore:
 
     def put(self, session_id: str, key: str, text: str) -> None:
         """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
-        packed = zlib.compress(text.encode(*_ENCODING))
-        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", session_id, key, packed)
+        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", _name(session_id), _name(key), pack_text(text))
 
     def get(self, session_id: str, key: str) -> str | None:
-        """Return the text kept under `key` for `session_id`, or None when there is none."""
-        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", session_id, key)
-        return zlib.decompress(rows[0][0]).decode(*_ENCODING) if rows else None
+        """Return the text kept under `key` for `session_id`, or None when there is none.
+
+        Raises:
+            ProtocolError: E2001, what stands there is not a text of ours.
+        """
+        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", _name(session_id), _name(key))
+        return unpack_text(rows[0][0]) if rows else None
 
     def purge(self, session_id: str) -> int:
         """Forget everything of `session_id`; return how many texts went."""
-        _, count = self._execute("DELETE FROM cold WHERE session = ?", session_id)
+        _, count = self._execute("DELETE FROM cold WHERE session = ?", _name(session_id))
         return count
 
     def close(self) -> None:
@@ -70,6 +72,15 @@ class SqliteColdStore:
         with self._lock:
             cursor = self._connection.execute(statement, values)
             return cursor.fetchall(), cursor.rowcount
+
+
+def _name(name: str) -> str | bytes:
+    """Return `name` as SQLite can hold it: as text, unless it has lone surrogates."""
+    packed = name.encode(*TEXT_ENCODING)
+    try:
+        return packed.decode()
+    except UnicodeDecodeError:
+        return packed
 
 
 @functools.cache

@@ -1,0 +1,146 @@
+"""A tools/call result as a TC-profile frame, and the plain result again (ACCP sections 10.2 and 11.3).
+
+    {"content": [{"type": "resource", "resource": {"mimeType": "application/accp", "text":
+        "@mcp>done:tool{tool:list_orders|res:{…}|schema:TC}"}}], "_meta": {EXTENSION: {"env": "[mid:…,cid:…]", …}}}
+
+The envelope stands in `_meta`: a model that is shown the content reads the frame without it. What a program needs to
+write the plain result again, to the byte, stands there as well.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from accp_adapters.mcp.columns import pack, unpack
+from accp_adapters.mcp.copies import Copy, find_copy
+from accp_adapters.mcp.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, compact, count_o200k, without
+from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
+from accp_core.accp.frame import Frame
+from accp_core.errors import ProtocolError
+
+__all__ = ["CODEC", "Carrier", "Wrapping", "is_framed", "restore_frame", "write_envelope", "write_frame"]
+
+Carrier: TypeAlias = Literal["resource", "text"]
+"""The content block that holds a frame: an embedded resource, as section 11.3 has it, or text."""
+
+CODEC: Final = Codec(counter=count_o200k, limits=PRACTICAL_LIMITS, split=False)
+"""What frames are written and read by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrapping:
+    """What a frame says beside the result, and where it is put."""
+
+    tool: str
+    """The name of the tool that was called."""
+    envelope: Envelope
+    """The metadata, with the correlation_id that section 10.2 demands."""
+    carrier: Carrier = "resource"
+    """The block that holds it."""
+    columns: bool = True
+    """Whether the peer reads tables."""
+
+
+def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
+    """Return `result` with a frame in the place of what it says in JSON; None where it says nothing in JSON.
+
+    Raises: ValueError (EncodeError among them), RecursionError: the value cannot be carried or not be restored.
+    """
+    found = find_copy(result)
+    if found is None or EXTENSION in result.get("_meta", {}):
+        return None
+    copy, value = found
+    packed, tables, orders = pack(value, columns=wrapping.columns)
+    frame = _encode(packed, wrapping)
+    note = {"env": write_envelope(frame), **copy.to_json()}
+    note |= {name: said for name, said in (("tables", tables), ("orders", orders)) if said}
+    content = list(result["content"])
+    text = serialize_frame(_bare(frame))
+    content[copy.at : copy.at + copy.count] = [_block(text, wrapping)]
+    written = {**result, "content": content, "_meta": {**result.get("_meta", {}), EXTENSION: note}}
+    if copy.structured:
+        written = without(written, "structuredContent")
+    if not _same(restore_frame(written), result):
+        raise ValueError("expected a result that a frame gives back")
+    return written
+
+
+def restore_frame(result: Json) -> Json:
+    """Return the plain result that `write_frame` was given.
+
+    Raises: ValueError (DecodeError among them), ProtocolError, TypeError, LookupError: it holds no frame, or one
+        that does not say what its note does.
+    """
+    note = result["_meta"][EXTENSION]
+    copy = Copy.from_json(note)
+    content = list(result["content"])
+    value = _decode(_text_of(content[copy.at]), note["env"])
+    value = unpack(value, note.get("tables", []), note.get("orders", []))
+    content[copy.at : copy.at + 1] = copy.write(value)
+    meta = without(result["_meta"], EXTENSION)
+    restored = {**without(result, "_meta"), "content": content}
+    if copy.structured:
+        restored["structuredContent"] = value
+    return {**restored, "_meta": meta} if meta else restored
+
+
+def is_framed(result: object) -> bool:
+    """Tell whether a result holds a frame of ours, by its note."""
+    meta = result.get("_meta") if isinstance(result, dict) else None
+    note = meta.get(EXTENSION) if isinstance(meta, dict) else None
+    return isinstance(note, dict) and "env" in note and "at" in note
+
+
+def write_envelope(frame: Frame) -> str:
+    """Return the metadata block of a frame alone, `[mid:…,seq:…,ts:…,cid:…]`."""
+    return serialize_frame(frame)[len(serialize_frame(_bare(frame))) :]
+
+
+def _bare(frame: Frame) -> Frame:
+    return Frame(sender=frame.sender, intent=frame.intent, operation=frame.operation, params=frame.params)
+
+
+def _encode(value: Any, wrapping: Wrapping) -> Frame:
+    message = Message(
+        sender=SENDER,
+        intent=Intent.COMPLETE,
+        operation="tool",
+        payload={"tool_name": wrapping.tool, "result": value},
+        schema="TC",
+        envelope=wrapping.envelope,
+    )
+    (frame,) = CODEC.encode(message).frames
+    return frame
+
+
+def _decode(text: str, envelope: str) -> Any:
+    message = CODEC.decode(text + envelope)
+    if not isinstance(message, Message) or message.schema != "TC" or "result" not in message.payload:
+        raise ProtocolError("expected the frame of a tool's result", code="E4003")
+    return message.payload["result"]
+
+
+def _block(text: str, wrapping: Wrapping) -> Json:
+    if wrapping.carrier == "text":
+        return {"type": "text", "text": text, "_meta": {EXTENSION: {"mimeType": MEDIA_TYPE}}}
+    uri = f"accp://frame/{wrapping.envelope.msg_id}"
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": MEDIA_TYPE, "text": text}}
+
+
+def _text_of(block: Any) -> str:
+    text = block["text"] if block["type"] == "text" else block["resource"]["text"]
+    if not isinstance(text, str):
+        raise TypeError(f"expected the text of a frame, got {type(text).__name__!r}")
+    return text
+
+
+def _same(left: Json, right: Json) -> bool:
+    """Tell whether two results are one JSON value, in types, and in the order of keys of what a program reads."""
+    structured = "structuredContent"
+    return _sorted(left) == _sorted(right) and compact(left.get(structured)) == compact(right.get(structured))
+
+
+def _sorted(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,88 @@
+"""The names of MCP that the shim stands on, in both eras of the protocol, and ours beside them (ACCP section 11.3).
+
+The handshake era (up to 2025-11-25) begins with `initialize`; from 2026-07-28 on every request carries the client's
+capabilities in its `_meta` and every result says its `resultType`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, TypeAlias
+
+from accp_adapters.tokens import o200k_base
+
+__all__ = [
+    "CLIENT_CAPABILITIES",
+    "COLD_URI",
+    "EXTENSION",
+    "MEDIA_TYPE",
+    "REGISTRY_URI",
+    "SENDER",
+    "Json",
+    "MessageId",
+    "compact",
+    "count_o200k",
+    "id_of",
+    "is_longer_than",
+    "without",
+]
+
+EXTENSION: Final = "org.ietf.datatracker/draft-benzing-accp-00"
+"""The extension's id: in capabilities, in `_meta` of results, in `error.data`."""
+MEDIA_TYPE: Final = "application/accp"
+"""The MIME type of a frame (section 11.3)."""
+REGISTRY_URI: Final = "accp://registry"
+"""The resource that is the whole schema registry, as a `sync:registry` frame."""
+COLD_URI: Final = "accp://cold/"
+"""What the URI of a reference's full text begins with."""
+SENDER: Final = "mcp"
+"""The agent-id in the frames of a server."""
+CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+"""The key in a request's `_meta` that holds the client's capabilities from 2026-07-28 on."""
+
+Json: TypeAlias = dict[str, Any]
+"""A JSON object, decoded."""
+MessageId: TypeAlias = tuple[type, str | int | float]
+"""A JSON-RPC id that can be a key: 1 and "1" are two."""
+
+
+def count_o200k(text: str, /) -> int:
+    """Return the o200k_base tokens of `text`; the vocabulary is loaded when the first text is counted."""
+    return o200k_base()(text)
+
+
+def compact(value: object) -> str:
+    """Return the compact JSON of a decoded message or a part of it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def id_of(message: Json) -> MessageId | None:
+    """Return the id of a request or response; None for a notification and for an id that JSON-RPC does not allow."""
+    found = message.get("id")
+    return (type(found), found) if isinstance(found, (str, int, float)) and not isinstance(found, bool) else None
+
+
+def without(members: Json, *names: str) -> Json:
+    """Return `members` less `names`."""
+    return {name: value for name, value in members.items() if name not in names}
+
+
+def is_longer_than(value: object, limit: int) -> bool:
+    """Tell whether the texts, keys and members of `value` come to more than `limit`, looking at no more of it."""
+    left, waiting = limit, [value]
+    while waiting and left >= 0:
+        each = waiting.pop()
+        if isinstance(each, str):
+            left -= len(each)
+        elif isinstance(each, dict):
+            left -= len(each)
+            if left >= 0:
+                waiting += each
+                waiting += each.values()
+        elif isinstance(each, list):
+            left -= len(each)
+            if left >= 0:
+                waiting += each
+        else:
+            left -= 1
+    return left < 0

@@ -1,0 +1,123 @@
+"""Who understands frames, in both eras; a client that does not ask is answered as the server answered."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_core import parse_frame
+from accp_core.accp import BUILT_IN, SchemaRegistry
+from tests.adapters.mcp.messages import CAPABILITIES, ERAS, Era, Wire, block_of, request, rows, served, start, started
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_declares_is_answered_and_told_the_registry(era: Era) -> None:
+    wire = Wire(era=era)
+    wire.begin(instructions="Be brief.")
+    result = wire.between[0]["result"]
+    assert block_of(result)["registry"] == {"v": 1, "hash": BUILT_IN.hash, "uri": "accp://registry"}
+    first, last = result["instructions"].split("\n")
+    assert first == "Be brief."
+    assert parse_frame(last, strict=True).params == {"v": 1, "hash": BUILT_IN.hash}
+    assert result.get("cacheScope", "private") == "private"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("instructions", [{}, {"instructions": ""}, {"instructions": "a\nb\n"}])
+def test_a_decoder_gives_the_servers_instructions_back(era: Era, instructions: dict[str, str]) -> None:
+    seen = Wire(era=era).begin(**instructions)["result"]
+    assert {name: seen[name] for name in ("instructions",) if name in seen} == instructions
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_unaware_client_notices_nothing(era: Era) -> None:
+    encoder = Encoder()
+    sent, answer = start(era), {"jsonrpc": "2.0", "id": 0, "result": started(era)}
+    assert encoder.own(sent) is None
+    assert encoder.c2s(sent) is sent
+    assert encoder.s2c(answer) is answer
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_unaware_server_is_asked_the_same_and_answers_the_same(era: Era) -> None:
+    wire = Wire(encoder=None, era=era)
+    assert wire.begin()["result"] == started(era)
+    assert wire.call(served(rows())) == served(rows())
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_each_era_declares_where_that_era_looks(era: Era) -> None:
+    params = Decoder().c2s(start(era))["params"]
+    modern = era == "2026-07-28"
+    holder = params["_meta"][CAPABILITIES]["extensions"] if modern else params["capabilities"]["experimental"]
+    assert holder[EXTENSION]["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize"},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": None}},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {"experimental": []}}},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": {CAPABILITIES: 3}}},
+        {"jsonrpc": "2.0", "id": 1, "method": 7, "params": {"_meta": {CAPABILITIES: {}}}},
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+    ],
+)
+def test_a_malformed_request_is_not_repaired(broken: dict[str, object]) -> None:
+    assert Decoder().c2s(broken) is broken
+
+
+def test_a_client_of_a_later_sdk_declares_extensions_at_the_handshake() -> None:
+    sent = start()
+    sent["params"]["capabilities"] = {"extensions": {EXTENSION: {}}}
+    encoder = Encoder()
+    encoder.c2s(sent)
+    assert (
+        EXTENSION
+        in encoder.s2c({"jsonrpc": "2.0", "id": 0, "result": started()})["result"]["capabilities"]["experimental"]
+    )
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_never_means_that_nobody_is_answered(era: Era) -> None:
+    wire = Wire(encoder=Encoder(policy="never"), era=era)
+    wire.begin()
+    assert EXTENSION not in json.dumps(wire.between[0])
+
+
+def test_a_handshake_is_not_announced_twice() -> None:
+    outer, inner = Encoder(), Encoder()
+    sent = Decoder().c2s(start())
+    outer.c2s(sent)
+    inner.c2s(sent)
+    once = inner.s2c({"jsonrpc": "2.0", "id": 0, "result": started()})
+    assert outer.s2c(once) is once
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_whole_registry_is_a_resource(era: Era) -> None:
+    reply = Encoder().own(request("resources/read", {"uri": "accp://registry"}, message_id="r", era=era))
+    assert reply is not None
+    assert reply["id"] == "r"
+    (contents,) = reply["result"]["contents"]
+    assert contents["mimeType"] == "application/accp"
+    offered = parse_frame(contents["text"], strict=True)
+    assert offered.params["hash"] == BUILT_IN.hash
+    assert ("ttlMs" in reply["result"]) == (era == "2026-07-28")
+
+
+def test_every_other_resource_is_the_servers() -> None:
+    encoder = Encoder()
+    assert encoder.own(request("resources/read", {"uri": "file:///x"})) is None
+    assert encoder.own(request("tools/list")) is None
+    assert encoder.own({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": []}) is None
+
+
+def test_the_registry_that_is_read_is_the_registry() -> None:
+    from_wire = Wire().ask(request("resources/read", {"uri": "accp://registry"}), {})["result"]["contents"][0]["text"]
+    params = parse_frame(from_wire).params
+    assert SchemaRegistry.from_json({"schemas": params["schemas"]}).hash == BUILT_IN.hash

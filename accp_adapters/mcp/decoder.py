@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from accp_adapters.mcp.exchange import fail_open
 from accp_adapters.mcp.frames import is_framed, restore_frame
 from accp_adapters.mcp.negotiation import Declared, declare, discard_announcement, settings_in
 from accp_adapters.mcp.protocol import Json
@@ -15,8 +14,6 @@ __all__ = ["Decoder", "Shown"]
 
 Shown: TypeAlias = Literal["plain", "frame", "view"]
 """What the client sees of a result: exactly what the server said; frames as they come; texts for a model."""
-
-_LOG: Final = logging.getLogger(__name__)
 
 
 class Decoder:
@@ -30,20 +27,11 @@ class Decoder:
 
     def c2s(self, message: Json) -> Json:
         """Return a client's message with the extension declared, where the message has a place for it."""
-        return self._guarded(self._heard, message)
+        return fail_open(self._heard, message)
 
     def s2c(self, message: Json) -> Json:
         """Return a server's message as the client is to see it."""
-        return self._guarded(self._said, message)
-
-    def _guarded(self, work: Callable[[Json], Json], message: Any) -> Any:
-        if not isinstance(message, dict):
-            return message
-        try:
-            return work(message)
-        except Exception:
-            _LOG.debug("a message passes as it came", exc_info=True)
-            return message
+        return fail_open(self._said, message)
 
     def _heard(self, message: Json) -> Json:
         return declare(message, self._declared)

@@ -7,14 +7,13 @@ not understand, and where rewriting fails.
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from accp_adapters.mcp.exchange import Asked, Pending, Shared
+from accp_adapters.mcp.exchange import Asked, Pending, Shared, fail_open
 from accp_adapters.mcp.frames import Carrier, Wrapping, write_frame
 from accp_adapters.mcp.negotiation import Structured, announce, declared_at_start, declared_in_request
 from accp_adapters.mcp.protocol import CLIENT_CAPABILITIES, REGISTRY_URI, Json, compact, count_o200k, is_longer_than
@@ -27,7 +26,6 @@ __all__ = ["Encoder", "Options", "Policy"]
 Policy: TypeAlias = Literal["negotiate", "always", "never"]
 """Who gets rewritten results: clients that declared the extension; all of them; nobody."""
 
-_LOG: Final = logging.getLogger(__name__)
 _Rewrite: TypeAlias = Callable[[Json, Asked], Json]
 
 
@@ -87,21 +85,11 @@ class Encoder:
 
     def c2s(self, message: Json) -> Json:
         """Return a client's message for the server, noting what it declares and asks."""
-        return self._guarded(self._heard, message)
+        return fail_open(self._heard, message) if self.options.policy != "never" else message
 
     def s2c(self, message: Json) -> Json:
         """Return a server's message for the client, rewritten where it is the result of a request that we know."""
-        return self._guarded(self._said, message)
-
-    def _guarded(self, work: Callable[[Json], Json], message: Any) -> Any:
-        if self.options.policy == "never" or not isinstance(message, dict):
-            return message
-        try:
-            return work(message)
-        except Exception:
-            # Whatever the reason, the original is right: a shim that is in the way is worse than none.
-            _LOG.debug("a message passes as it came", exc_info=True)
-            return message
+        return fail_open(self._said, message) if self.options.policy != "never" else message
 
     def _heard(self, message: Json) -> Json:
         method, params = message.get("method"), message.get("params")

@@ -11,14 +11,14 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.langgraph import tiers
-from accp_adapters.langgraph.grants import messages_of, open_grant, results_beside, session_of
+from accp_adapters.langgraph.grants import agents_of, messages_of, open_grant, results_beside, session_of
 from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.select import Query
 from accp_core.errors import ProtocolError
 from accp_core.view.notation import LEGEND
 
-__all__ = ["FETCH_NAME", "fetch_tool"]
+__all__ = ["FETCH_NAME", "fetch_tool", "refusals"]
 
 FETCH_NAME: Final = "accp_fetch"
 """The tool's name; results of this tool are never rewritten."""
@@ -54,13 +54,13 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
     chosen = policy or Policy()
 
     def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
-        with _refusals():
+        with refusals():
             owner, key = _grant(asked, runtime)
             source = tiers.choose(chosen, store, runtime.store).get(owner, key)
             return _answer(source, asked, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
-        with _refusals():
+        with refusals():
             owner, key = _grant(asked, runtime)
             source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
             return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
@@ -77,7 +77,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def refusals() -> Iterator[None]:
     """Answer a refusal as a tool error, which the model reads and the graph survives."""
     try:
         yield
@@ -86,7 +86,8 @@ def _refusals() -> Iterator[None]:
 
 
 def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]:
-    return open_grant(str(asked.get("ref")), messages_of(runtime.state), session_of(runtime, runtime.state))
+    session_id = session_of(runtime, runtime.state)
+    return open_grant(str(asked.get("ref")), messages_of(runtime.state), session_id, agents_of(runtime))
 
 
 def _answer(source: str | None, asked: Mapping[str, object], policy: Policy, runtime: ToolRuntime) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -14,8 +15,12 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "SESSION_KEY",
+    "agents_of",
+    "call_of",
+    "grant",
     "has_references",
     "messages_of",
+    "named_references",
     "new_session",
     "open_grant",
     "request_of",
@@ -27,11 +32,15 @@ SESSION_KEY: Final = "accp_session"
 """The private state key that holds the session of a run without a thread."""
 
 _RUN: Final = re.compile(r"run-[0-9a-f]{32}")
+_KEY: Final = re.compile(r"\bcold\.[0-9a-f]{12}\b")
 
 
 class _Execution(Protocol):
     @property
     def thread_id(self) -> str | None: ...
+
+    @property
+    def checkpoint_ns(self) -> str: ...
 
 
 class _Runtime(Protocol):
@@ -57,6 +66,13 @@ def session_of(runtime: _Runtime, state: Any) -> str | None:
     return state.get(SESSION_KEY) if isinstance(state, Mapping) else None
 
 
+def agents_of(runtime: _Runtime) -> frozenset[str]:
+    """Return the names of the nodes that run now: an agent's within its graph, and those of the graphs around it."""
+    execution = runtime.execution_info
+    places = execution.checkpoint_ns.split("|") if execution is not None else ()
+    return frozenset(place.partition(":")[0] for place in places)
+
+
 def messages_of(state: Any, key: str = "messages") -> list[BaseMessage]:
     """Return the messages in `state`: a list of them, a mapping or an object that holds them under `key`."""
     found = state
@@ -65,8 +81,27 @@ def messages_of(state: Any, key: str = "messages") -> list[BaseMessage]:
     return [message for message in found or () if isinstance(message, BaseMessage)]
 
 
-def open_grant(ref: str, messages: Iterable[BaseMessage], session_id: str | None) -> tuple[str, str]:
+def named_references(text: str) -> list[str]:
+    """Return the keys of the cold store that stand in `text`, each once."""
+    return list(dict.fromkeys(_KEY.findall(text)))
+
+
+def grant(opened: Sequence[tuple[str, str]], agent: str) -> dict[str, list[str]]:
+    """Return the mark of a message by which `agent` may open these (session, key) pairs, and nobody else."""
+    # Lists only: where LangChain merges two messages it joins lists, and would join the strings, too.
+    return {
+        "refs": [key for _, key in opened],
+        "sessions": [session for session, _ in opened],
+        "agents": [agent] * len(opened),
+    }
+
+
+def open_grant(
+    ref: str, messages: Iterable[BaseMessage], session_id: str | None, agents: Collection[str] = ()
+) -> tuple[str, str]:
     """Return the session and the key that `ref` opens for an agent whose state holds `messages`.
+
+    `agents` are the nodes that run (`agents_of`): what was granted to one agent opens for no other.
 
     A reference that somebody typed is text, not a grant. One of another session opens only when that
     session was a run without a thread: its id cannot be guessed, so whoever carries it was given it.
@@ -75,7 +110,7 @@ def open_grant(ref: str, messages: Iterable[BaseMessage], session_id: str | None
         ProtocolError: E5002, no message grants `ref`, or it belongs to another session.
     """
     key = ref.strip().removeprefix("$")
-    owners = {owner for granted, owner in _grants(messages) if granted == key}
+    owners = {owner for granted, owner in _grants(messages, agents) if granted == key}
     for owner in sorted(owners, key=lambda owner: owner != session_id):
         if owner == session_id or _RUN.fullmatch(owner):
             return owner, key
@@ -90,10 +125,13 @@ def has_references(messages: Iterable[BaseMessage]) -> bool:
     return any(message.additional_kwargs.get(MARK, {}).get("refs") for message in messages)
 
 
-def _grants(messages: Iterable[BaseMessage]) -> Iterable[tuple[str, str]]:
+def _grants(messages: Iterable[BaseMessage], agents: Collection[str]) -> Iterable[tuple[str, str]]:
     for message in messages:
         mark = message.additional_kwargs.get(MARK, {})
-        yield from zip(mark.get("refs", ()), mark.get("sessions", ()), strict=False)
+        holders = mark.get("agents") or repeat(None)
+        for key, owner, holder in zip(mark.get("refs", ()), mark.get("sessions", ()), holders, strict=False):
+            if holder is None or holder in agents:
+                yield key, owner
 
 
 def request_of(messages: Sequence[BaseMessage], call: Mapping[str, Any] | None) -> str:

@@ -1,0 +1,187 @@
+"""The tool that hands over to another agent: it gets a task and what the task names, not the whole history.
+
+`Command(graph=PARENT, goto=Send(agent, task), update=call and answer)`: what goes on is isolated (ACI: an agent
+receives its own context), what stays in the parent is a transcript that every provider takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+from uuid import NAMESPACE_OID, uuid5
+
+from langchain.tools import ToolRuntime
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.types import Command, Send
+
+from accp_adapters.langgraph.convert import MARK
+from accp_adapters.langgraph.fetch import refusals
+from accp_adapters.langgraph.grants import agents_of, grant, messages_of, named_references, open_grant, session_of
+from accp_core.errors import ProtocolError
+
+__all__ = ["Style", "handoff_tool"]
+
+Style = Literal["swarm", "supervisor"]
+"""Who goes on: "swarm", the agent handed to talks to the user; "supervisor", the one that hands over does."""
+
+_DESTINATION: Final = "__handoff_destination"
+"""Under this key langgraph-supervisor and langgraph-swarm look for a tool's destination."""
+_OURS: Final = "accp_handoff"
+_ACTIVE: Final = "active_agent"
+"""The state key by which langgraph-swarm routes the user's next words."""
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]+")
+_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {"task": {"type": "string"}}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Handoff:
+    """What every handoff tool of one style does; the tool's own agent is one of the destinations."""
+
+    style: Style
+    messages_key: str
+    keys: tuple[str, ...]
+
+    def command(self, runtime: ToolRuntime) -> Command[Any]:
+        """Return what the turn that called the tool comes to; each tool that it called returns the same.
+
+        LangGraph takes the first command for the parent that it meets and drops the others.
+
+        Raises: ProtocolError: E5002, a task names a reference that is not the agent's; E5001, a swarm would talk
+            as two agents.
+        """
+        messages = messages_of(runtime.state, self.messages_key)
+        turn = _turn(messages, runtime.tool_call_id)
+        calls = _handoffs(turn, runtime.tools)
+        if self.style == "swarm" and len(calls) > 1:
+            names = [agent for _, agent in calls]
+            raise ProtocolError(
+                f"expected one agent to hand over to, found {names!r}: one talks at a time", code="E5001"
+            )
+        sends = tuple(Send(agent, self._given(turn, call, agent, runtime)) for call, agent in calls)
+        # A list of Sends would be merged with others by ToolNode, which drops the update.
+        goto: Any = sends if len(sends) > 1 else sends[0]
+        return Command(graph=Command.PARENT, goto=goto, update=self._update(messages, turn, calls))
+
+    def _given(self, turn: AIMessage, call: ToolCall, agent: str, runtime: ToolRuntime) -> dict[str, Any]:
+        """Return the state that `agent` begins with: its task, with the references that the task names."""
+        messages = messages_of(runtime.state, self.messages_key)
+        task = str(call["args"].get("task") or "").strip()
+        session_id, here = session_of(runtime, runtime.state), agents_of(runtime)
+        granted = [open_grant(ref, messages, session_id, here) for ref in named_references(task)]
+        kwargs = {MARK: grant(granted, agent)} if granted else {}
+        brief = HumanMessage(task or _asked(messages), id=_identity(turn, call, "task"), additional_kwargs=kwargs)
+        return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}
+
+    def _update(
+        self, messages: Sequence[BaseMessage], turn: AIMessage, calls: Sequence[tuple[ToolCall, str]]
+    ) -> dict[str, Any]:
+        """Return what the parent keeps: the calls that hand over, each answered."""
+        kept = [call for call, _ in calls]
+        answers = [_answer(turn, call, kept) for call in kept]
+        if self.style == "swarm":
+            return {self.messages_key: [_only(turn, kept), *answers], _ACTIVE: calls[0][1]}
+        # Who goes on afterwards must find what it had learned.
+        said = turn if len(kept) == len(turn.tool_calls) else _only(turn, kept)
+        return {self.messages_key: [*messages[: messages.index(turn)], said, *answers]}
+
+
+def handoff_tool(
+    agent: str,
+    *,
+    style: Style = "swarm",
+    name: str | None = None,
+    description: str | None = None,
+    messages_key: str = "messages",
+    keys: Iterable[str] = (),
+) -> BaseTool:
+    """Return the tool by which a model hands over to `agent`, for `create_swarm`, `create_supervisor` and by hand.
+
+    The receiver begins with one message, the task that the model writes (without one, the user's last words), and
+    may open the references that the task names, if the agent that hands over may. No one else may by that. Give the
+    receiver `AccpMiddleware` or `fetch_tool`, or it cannot. The parent keeps the call and its answer; other calls of
+    the same turn are cut from it, and the answer says so. "supervisor" keeps what went before, too, and several
+    agents may be handed to at once; "swarm" does not, hands to one and makes it the active one.
+
+    Args:
+        agent: The name of the agent's node in the parent graph.
+        style: Who goes on afterwards.
+        name: The tool's name; None: `transfer_to_` and the agent's.
+        description: What the model reads; None: whom it hands over to, and what that one sees.
+        messages_key: The state key of the messages, in both graphs.
+        keys: State keys that the receiver gets, too, if they are there.
+
+    Raises:
+        ValueError: There is no such style, or a tool cannot have that name.
+    """
+    if style not in get_args(Style):
+        raise ValueError(f"expected style to be one of {get_args(Style)}, found {style!r}")
+    called = name or f"transfer_to_{_NO_NAME.sub('_', agent.strip()).lower()}"
+    if not agent.strip() or not _NAME.fullmatch(called):
+        raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {called!r} for {agent!r}")
+    handoff = _Handoff(style=style, messages_key=messages_key, keys=tuple(keys))
+
+    def hand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
+        with refusals():
+            return handoff.command(runtime)
+
+    async def ahand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
+        return hand_over(runtime)
+
+    return StructuredTool.from_function(
+        hand_over,
+        coroutine=ahand_over,
+        name=called,
+        description=description or f"Hand over to {agent}, who sees only the task",
+        args_schema=_PARAMETERS,
+        handle_tool_error=True,
+        metadata={_DESTINATION: agent, _OURS: style},
+    )
+
+
+def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
+    """Return the model turn that made the call."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
+            return message
+    raise ProtocolError(f"expected a message that makes the call {call_id!r}, found none", code="E4003")
+
+
+def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall, str]]:
+    """Return the calls of a turn that hand over, and to whom; the other tools are known to the tool node."""
+    agents = {tool.name: tool.metadata[_DESTINATION] for tool in tools if tool.metadata and _OURS in tool.metadata}
+    return [(call, agents[call["name"]]) for call in turn.tool_calls if call["name"] in agents]
+
+
+def _asked(messages: Sequence[BaseMessage]) -> Any:
+    """Return the user's last words, with the images among them."""
+    found = (message.content for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next(found, "Go on.")
+
+
+def _picked(state: Any, keys: Iterable[str]) -> dict[str, Any]:
+    values = state if isinstance(state, Mapping) else vars(state)
+    return {key: values[key] for key in keys if key in values}
+
+
+def _only(turn: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
+    """Return `turn` with these calls alone, and without what providers bind to what went before.
+
+    Raw calls and signed thoughts stand in content blocks and in provider fields, too: only the words are kept.
+    """
+    return AIMessage(content=turn.text, tool_calls=list(calls), name=turn.name, id=turn.id)
+
+
+def _answer(turn: AIMessage, call: ToolCall, kept: Sequence[ToolCall]) -> ToolMessage:
+    cut = ", ".join(other["name"] for other in turn.tool_calls if other not in kept)
+    words = f"Transferred; without the results of {cut}" if cut else "Transferred"
+    return ToolMessage(words, name=call["name"], tool_call_id=call["id"], id=_identity(turn, call, "answer"))
+
+
+def _identity(turn: AIMessage, call: ToolCall, what: str) -> str:
+    """Return an id that a replay comes to again."""
+    return str(uuid5(NAMESPACE_OID, f"{turn.id}/{call['id']}/{what}"))

@@ -35,3 +35,13 @@ def redis_url() -> Iterator[str]:
             yield address
     except servers.Missing as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def search_redis_url() -> Iterator[str]:
+    """The address of a Redis server with the search module, which LangGraph's own store needs; skips without one."""
+    try:
+        with servers.redis_with_search() as address:
+            yield address
+    except servers.Missing as missing:
+        pytest.skip(str(missing))

@@ -20,8 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+import redis
 
-__all__ = ["Missing", "free_port", "postgres", "redis_server"]
+__all__ = ["Missing", "free_port", "postgres", "redis_server", "redis_with_search"]
 
 _PATIENCE = 60.0
 _GUARD = """
@@ -99,6 +100,23 @@ def redis_server(*options: object, binary: str = "redis-server", tls: tuple[Path
     command = [server, "--bind", "127.0.0.1", *ports, "--save", "", "--dir", folder, *options]
     with _running(folder, "", command, lambda: socket.create_connection(("127.0.0.1", port), 5).close()):
         yield f"redis{'s' if tls else ''}://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def redis_with_search() -> Iterator[str]:
+    """Yield the address of a new Redis server with the search module: Redis 8 has it, Redis Stack brings it.
+
+    Raises:
+        Missing: none of the Redis servers here has it.
+    """
+    for binary in ("redis-stack-server", "/opt/redis-stack/bin/redis-stack-server", "redis-server"):
+        if shutil.which(binary) is None:
+            continue
+        with redis_server(binary=binary) as address, redis.Redis.from_url(address) as client:
+            if "search" in str(client.module_list()):
+                yield address
+                return
+    raise Missing("no Redis with search here: install redis 8 or redis-stack-server")
 
 
 def _unprivileged() -> tuple[Path, str]:

@@ -14,6 +14,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.stores import embedded_store
+from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
 __all__ = ["Store", "StoreColdStore", "aget", "apurge", "aput", "choose", "put"]
@@ -43,12 +44,18 @@ class StoreColdStore:
         self._ttl: Final = ttl
 
     def put(self, session_id: str, key: str, text: str) -> None:
-        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
+        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing.
+
+        Raises:
+            ProtocolError: E2001, the store does not give back what it was given.
+        """
         self._store.batch([self._put(session_id, key, text)])
+        self._check(key, text, self.get(session_id, key))
 
     async def aput(self, session_id: str, key: str, text: str) -> None:
         """`put`, asynchronously."""
         await self._abatch([self._put(session_id, key, text)])
+        self._check(key, text, await self.aget(session_id, key))
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text kept under `key` for `session_id`, or None when there is none."""
@@ -88,6 +95,15 @@ class StoreColdStore:
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
         # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
         return PutOp(self._place(session_id), key, {"text": json.dumps(text)}, index=False, ttl=self._ttl)
+
+    def _check(self, key: str, text: str, found: str | None) -> None:
+        """Refuse a store that forgets: a message must not cite what nobody can open.
+
+        LangGraph's RedisStore does so on some versions of Redis' search module, without a word.
+        """
+        if found != text:
+            reason = f"expected {type(self._store).__name__} to give back {f'${key}'!r} after it was put, found "
+            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code="E2001")
 
     def _place(self, session_id: str) -> tuple[str, str]:
         return _label(self._root), _label(session_id)

@@ -13,6 +13,7 @@ from langgraph.store.sqlite import SqliteStore
 from accp_adapters.langgraph import Policy, StoreColdStore, tiers
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_core.errors import ProtocolError
 
 ITEM = ColdItem(key="cold.1", text="rows")
 
@@ -59,6 +60,29 @@ def test_purge_forgets_every_page_of_one_session_and_none_of_a_longer_name(base:
 def test_texts_stand_under_the_namespace_and_are_not_indexed(base: BaseStore) -> None:
     StoreColdStore(base, namespace="team.a").put("t.1", "cold.1", "rows")
     assert base.list_namespaces() == [("team%2Ea", "t%2E1")]
+
+
+class Forgetful(InMemoryStore):
+    """Puts, and finds nothing: LangGraph's RedisStore does that with Redis Stack 7.4."""
+
+    def _apply_put_ops(self, put_ops: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_store_that_forgets_is_found_out_before_anyone_cites_it(asynchronous: bool) -> None:
+    store = StoreColdStore(Forgetful())
+    with pytest.raises(ProtocolError, match=r"^E2001: expected Forgetful to give back '\$cold.1' .*, found nothing"):
+        await store.aput("s", "cold.1", "rows") if asynchronous else store.put("s", "cold.1", "rows")
+
+
+def test_a_store_that_gives_back_something_else_is_found_out(base: BaseStore) -> None:
+    class Garbling(StoreColdStore):
+        def get(self, session_id: str, key: str) -> str | None:
+            return "other rows"
+
+    with pytest.raises(ProtocolError, match=r"^E2001: .*, found another text"):
+        Garbling(base).put("s", "cold.1", "rows")
 
 
 def test_time_to_live_needs_a_store_that_forgets(base: BaseStore) -> None:

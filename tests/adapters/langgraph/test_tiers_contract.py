@@ -127,6 +127,16 @@ async def async_postgres_store(request: pytest.FixtureRequest, stack: AsyncExitS
     return StoreColdStore(store, namespace=namespace)
 
 
+async def redis_store(request: pytest.FixtureRequest, stack: AsyncExitStack, namespace: str) -> ColdStore:
+    module = pytest.importorskip("langgraph.store.redis", reason="pip install langgraph-checkpoint-redis")
+    store = stack.enter_context(module.RedisStore.from_conn_string(request.getfixturevalue("search_redis_url")))
+    store.setup()
+    store.put(("a", "b"), "key", {"text": "rows"})
+    if store.get(("a", "b"), "key") is None:
+        pytest.skip("LangGraph's RedisStore does not find what it put with this server's search module")
+    return StoreColdStore(store, namespace=namespace)
+
+
 BOTH: dict[str, Open] = {
     "SqliteColdStore in memory": sqlite_in_memory,
     "SqliteColdStore in a file": sqlite_file,
@@ -135,6 +145,7 @@ BOTH: dict[str, Open] = {
     "SqliteStore": sqlite_store,
     "PostgresStore": postgres_store(),
     "PostgresStore, pool": postgres_store(pool_config={"min_size": 1, "max_size": 3}),
+    "RedisStore": redis_store,
 }
 ONLY_ASYNCHRONOUS: dict[str, Open] = {
     "AsyncSqliteStore": async_sqlite_store,

@@ -1,0 +1,62 @@
+"""The words of a packet: versions, TASK, DOM, priorities and keys (AACP sections 4, 5 and 13 to 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["DRAFT", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "VERSION", "VERSION_KEY", "Vocabulary"]
+
+# "aacp: The protocol version. REQUIRED. MUST be "1.1" for packets conforming to this specification." (section 4.2)
+VERSION: Final = "1.1"
+"""What we write; any other version is read, with a warning (section 14)."""
+
+RETURN: Final = "return"
+"""The key of the agent that receives the result."""
+PRIORITY: Final = "p"
+"""The key of the priority."""
+VERSION_KEY: Final = "aacp"
+"""The key of the protocol version."""
+
+PRIORITIES: Final = {"1": "critical", "2": "medium", "3": "low"}
+"""Priority to what it means (section 5.3)."""
+
+_ORDER = """
+return p aacp res period filter fields fmt src src_prev rules validate tmpl data_ptr amt ccy sup match terms type
+party clause issue risk block flags flags_inherit req highlight status to subj att flag_msg sentiment tone prog
+actor chain ltv loyalty urgency
+"""
+ORDER: Final = tuple(_ORDER.split())
+"""The keys in the order in which they are written; the draft has no order, the reference encoder has this one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The words that a validator does not warn of."""
+
+    tasks: frozenset[str]
+    """TASK values (section 5.1)."""
+    domains: frozenset[str]
+    """DOM values (section 5.2)."""
+    keys: frozenset[str]
+    """Keys of named fields (sections 4.2 and 4.3)."""
+
+    # "Implementors MAY define organisation-private fields using a namespacing convention" (section 13)
+    # "Implementors MAY define additional domain values." (section 5.2)
+    def adding(self, *, tasks: Iterable[str] = (), domains: Iterable[str] = (), keys: Iterable[str] = ()) -> Vocabulary:
+        """Return a vocabulary that knows an organisation's own words as well, such as the key "org_ticket"."""
+        return Vocabulary(
+            tasks=self.tasks.union(tasks), domains=self.domains.union(domains), keys=self.keys.union(keys)
+        )
+
+
+_TASKS = "FETCH PROC FLAG RESOLVE LOG SEND BUILD MERGE CALC REPORT ACK SYNC"
+_DOMAINS = "HR FIN SALES LEGAL IT CS MKT"
+DRAFT: Final = Vocabulary(
+    tasks=frozenset(_TASKS.split()),
+    domains=frozenset(_DOMAINS.split()),
+    # The reference encoder writes flags_inherit, which section 4.3 does not list.
+    keys=frozenset(ORDER) - {"flags_inherit"},
+)
+"""The words of the draft."""

@@ -1,0 +1,251 @@
+"""The four workflows of the draft: payroll, provisioning, invoices, contracts (AACP section 6.1).
+
+Their packets are those of the reference package, but for its version. What it accepts and ignores is used here where
+it can be (`fields`, `period`, `prev_period`), and refused where a packet must not hold it (a person's e-mail address
+and department, the licence and the team of an account).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from accp_core.aacp.steps import Run, Step, Workflow, WorkflowEncoder
+
+__all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "PayrollEncoder"]
+
+
+class PayrollEncoder(WorkflowEncoder, name="payroll"):
+    """A payroll run in six hops."""
+
+    fetch_employees = Step(
+        task="FETCH",
+        domain="HR",
+        return_agent="HR-Agent",
+        priority="1",
+        fields={
+            "res": "emp_salary",
+            "period": "{period}",
+            "filter": "status=active",
+            "fields": "{fields}",
+            "fmt": "json",
+        },
+        defaults={"fields": None},
+        phrases=("fetch active employee salary records for {period} as JSON",),
+    )
+    fetch_budgets = Step(
+        task="FETCH",
+        domain="FIN",
+        return_agent="HR-Agent",
+        priority="1",
+        fields={"res": "budget_cc", "period": "{period}", "fields": "cc_id,approved_budget,ytd_spend", "fmt": "json"},
+        phrases=("fetch approved budgets and year-to-date spend by cost centre for {period} as JSON",),
+    )
+    merge_and_calculate = Step(
+        task="MERGE",
+        domain="HR",
+        return_agent="HR-Agent",
+        priority="1",
+        fields={"rules": "{rules}", "validate": "budget_cc", "period": "{period}", "flags_inherit": "{flags}"},
+        defaults={"period": None, "flags": None, "rules": "payroll_v2"},
+        phrases=("merge salaries and budgets with payroll rules {rules} and validate against budgets",),
+    )
+    generate_report = Step(
+        task="REPORT",
+        domain="HR",
+        return_agent="HR-Agent",
+        fields={"fmt": "{formats}", "highlight": "REVIEW_REQ", "period": "{period}", "src_prev": "{prev_period}"},
+        defaults={"period": None, "prev_period": None, "formats": ("pdf", "xlsx")},
+    )
+    log_run = Step(
+        task="LOG",
+        domain="HR",
+        return_agent="AUD-Agent",
+        fields={"period": "{period}", "status": "{status}", "actor": "{actor}", "chain": "{chain}"},
+        defaults={
+            "period": None,
+            "actor": "HR-Agent",
+            "chain": ("HRMS", "FIN", "PAY", "RPT"),
+            "status": "review_required",
+        },
+    )
+    send_report = Step(
+        task="SEND",
+        domain="HR",
+        return_agent="HR-Agent",
+        fields={
+            "to": "{to}",
+            "subj": "payroll_{period!snake}_REVIEW_REQ",
+            "att": "rpt://payroll/{period}:{attachment}",
+            "flag_msg": "{flag_msg}",
+        },
+        defaults={"to": ("fin_director", "hr_director"), "flag_msg": "review_required", "attachment": "pdf"},
+    )
+    full_run = Run(
+        (fetch_employees, "period"),
+        (fetch_budgets, "period"),
+        (merge_and_calculate, "flags"),
+        (generate_report, ""),
+        (log_run, ""),
+        (send_report, "period"),
+    )
+
+
+class ITEncoder(WorkflowEncoder, name="it"):
+    """The accounts of a new employee in six hops."""
+
+    create_ad_account = Step(
+        task="BUILD",
+        domain="IT",
+        return_agent="IT-Agent",
+        priority="1",
+        fields={"res": "ad_account", "filter": "usr={username}", "fields": "email,dept,grp,pwd_reset", "fmt": "json"},
+        phrases=("create a directory account for {username}",),
+    )
+    provision_email = Step(
+        task="PROC",
+        domain="IT",
+        return_agent="IT-Agent",
+        priority="1",
+        fields={"res": "m365_mailbox", "filter": "email={email}", "fields": "licence,sig,dl"},
+    )
+    provision_vpn = Step(
+        task="PROC",
+        domain="IT",
+        return_agent="IT-Agent",
+        fields={"res": "vpn_access", "filter": "usr={username}", "fields": "profile,mfa"},
+        phrases=("give {username} VPN access",),
+    )
+    provision_crm = Step(
+        task="PROC",
+        domain="IT",
+        return_agent="IT-Agent",
+        fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "profile,team,mgr,view"},
+    )
+    provision_badge = Step(
+        task="PROC",
+        domain="IT",
+        return_agent="IT-Agent",
+        fields={"res": "badge_access", "filter": "usr={username}", "fields": "{zones}"},
+        defaults={"zones": ("main_entrance", "office_floor")},
+    )
+    log_provisioning = Step(
+        task="LOG",
+        domain="IT",
+        return_agent="AUD-Agent",
+        priority="3",
+        fields={"filter": "usr={username}", "status": "ok", "actor": "{actor}", "chain": "{systems}"},
+        defaults={"systems": ("AD", "M365", "VPN", "CRM", "BADGE"), "actor": "IT-Agent"},
+    )
+    full_onboarding = Run(
+        (create_ad_account, "username"),
+        (provision_email, "email"),
+        (provision_vpn, "username"),
+        (provision_crm, "username"),
+        (provision_badge, "username"),
+        (log_provisioning, "username"),
+    )
+
+
+class InvoiceEncoder(WorkflowEncoder, name="invoice"):
+    """A supplier's invoice in three hops."""
+
+    process_invoice = Step(
+        task="PROC",
+        domain="FIN",
+        return_agent="FIN-Agent",
+        fields={
+            "res": "invoice",
+            "sup": "{supplier}",
+            "amt": "{amount}",
+            "ccy": "{currency}",
+            "match": "{purchase_order}",
+            "terms": "{terms}",
+            "req": "validate,schedule_pay",
+        },
+        defaults={"terms": "net30"},
+    )
+    schedule_payment = Step(
+        task="PROC",
+        domain="FIN",
+        return_agent="FIN-Agent",
+        fields={
+            "res": "bank_transfer",
+            "sup": "{supplier}",
+            "amt": "{amount}",
+            "ccy": "{currency}",
+            "terms": "{terms}",
+            "req": "schedule,confirm",
+        },
+        defaults={"terms": "net30"},
+    )
+    log_invoice = Step(
+        task="LOG",
+        domain="FIN",
+        return_agent="AUD-Agent",
+        priority="3",
+        fields={
+            "filter": "inv={invoice_ref}",
+            "sup": "{supplier}",
+            "amt": "{amount}",
+            "ccy": "{currency}",
+            "status": "{status}",
+            "actor": "{actor}",
+        },
+        defaults={"status": "ok", "actor": "FIN-Agent"},
+    )
+
+
+class ContractEncoder(WorkflowEncoder, name="contract"):
+    """The review of a contract in three hops."""
+
+    request_review = Step(
+        task="FLAG",
+        domain="LEGAL",
+        return_agent="LEG-Agent",
+        priority="1",
+        fields={
+            "type": "{contract_type}",
+            "party": "{party}",
+            "risk": "{risk_level}",
+            "req": "clause_review,risk_assess,sign_recommend",
+        },
+        defaults={"risk_level": "medium"},
+    )
+    flag_clause = Step(
+        task="FLAG",
+        domain="LEGAL",
+        return_agent="LEG-Agent",
+        priority="1",
+        fields={
+            "type": "{contract_type}",
+            "party": "{party}",
+            "clause": "{clause_ref}",
+            "issue": "{issue}",
+            "risk": "{risk}",
+            "block": "{block_action}",
+            "req": "senior_review",
+        },
+        defaults={"risk": "high", "block_action": "signature"},
+    )
+    log_review = Step(
+        task="LOG",
+        domain="LEGAL",
+        return_agent="AUD-Agent",
+        fields={
+            "type": "{contract_type}",
+            "party": "{party}",
+            "risk": "{risk}",
+            "status": "{recommendation}",
+            "actor": "{actor}",
+        },
+        defaults={"actor": "LEG-Agent"},
+    )
+
+
+WORKFLOWS: Final[tuple[Workflow, ...]] = (
+    PayrollEncoder.workflow,
+    ITEncoder.workflow,
+    InvoiceEncoder.workflow,
+    ContractEncoder.workflow,
+)
+"""The draft's workflows as data."""

@@ -1,0 +1,155 @@
+"""Workflows of one's own: tables that are checked before they are used."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from accp_core.aacp import WORKFLOWS, PayrollEncoder, Run, Step, WorkflowEncoder, workflow_from_dict
+from accp_core.errors import EncodeError, ProtocolError
+
+CLOSE = """
+name = "month_end"
+
+[steps.fetch_rates]
+task = "FETCH"
+domain = "FIN"
+return = "FIN-Agent"
+priority = 1
+phrases = ["fetch the exchange rates of {period}"]
+[steps.fetch_rates.fields]
+res = "fx_rates"
+period = "{period}"
+fields = ["pair", "rate"]
+org_ticket = "FX-{period!snake}"
+
+[steps.report]
+task = "REPORT"
+domain = "FIN"
+return = "CFO-Agent"
+[steps.report.fields]
+fmt = "{formats}"
+tmpl = "{template}"
+[steps.report.defaults]
+formats = ["csv"]
+template = ""
+
+[run]
+fetch_rates = ["period"]
+report = ["formats"]
+"""
+
+
+def step(**changes: Any) -> dict[str, Any]:
+    return {"task": "FETCH", "domain": "HR", "return": "A", **changes}
+
+
+def workflow(**changes: Any) -> dict[str, Any]:
+    return {"name": "own", "steps": {"s": step(**changes)}}
+
+
+def test_a_table_gives_steps_and_a_run() -> None:
+    own = workflow_from_dict(tomllib.loads(CLOSE))
+    assert own.name == "month_end"
+    assert own.run is not None
+    assert [str(packet) for packet in own.run(period="2024-08")] == [
+        "FETCH|FIN|return:FIN-Agent|p:1|aacp:1.1|res:fx_rates|period:2024-08|fields:pair,rate|org_ticket:FX-2024_08",
+        "REPORT|FIN|return:CFO-Agent|p:2|aacp:1.1|fmt:csv",
+    ]
+    assert str(own.steps["report"](["pdf", "csv"], "short", return_agent="B", priority=3)) == (
+        "REPORT|FIN|return:B|p:3|aacp:1.1|fmt:pdf,csv|tmpl:short"
+    )
+
+
+def test_arguments_may_be_given_in_order() -> None:
+    assert PayrollEncoder().fetch_employees("2024-08") == PayrollEncoder().fetch_employees(period="2024-08")
+    assert PayrollEncoder.fetch_employees.usage() == "period [fields]"
+    assert len(PayrollEncoder().full_run("2024-08", ["late"])) == 6
+
+
+@pytest.mark.parametrize(
+    ("values", "named", "reason"),
+    [
+        (("a", "b", "c"), {}, "at most 2 values"),
+        (("a",), {"period": "b"}, "twice: 'period'"),
+        ((), {"when": "b"}, "'when'; expected period, fields, return_agent, priority"),
+        ((), {}, r"expected period \[fields\], found nothing"),
+    ],
+)
+def test_an_argument_without_place_is_refused(values: Any, named: Any, reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        PayrollEncoder().fetch_employees(*values, **named)
+
+
+def test_a_place_within_text_is_for_one_value() -> None:
+    with pytest.raises(EncodeError, match="period: expected text or a number"):
+        PayrollEncoder().send_report(period=["a", "b"])
+
+
+def test_an_optional_place_within_text_leaves_its_field_out() -> None:
+    made = Step(task="ACK", domain="HR", return_agent="A", fields={"subj": "re {topic}"}, defaults={"topic": None})
+    assert "subj" not in made().fields
+    assert made(topic="pay").fields["subj"] == "re_pay"
+
+
+def test_a_template_may_hold_two_arguments() -> None:
+    made = Step(task="ACK", domain="HR", return_agent="A", fields={"att": "{scheme}://{scheme}/{name!snake}"})
+    assert made("rpt", "a-b c").fields["att"] == "rpt://rpt/a_b_c"
+
+
+def test_a_workflow_without_hops_in_order_has_no_run() -> None:
+    assert workflow_from_dict(workflow()).run is None
+    assert [each.name for each in WORKFLOWS if each.run is None] == ["invoice", "contract"]
+
+    class Own(WorkflowEncoder, name="own"):
+        """One step."""
+
+        only = Step(task="ACK", domain="HR", return_agent="A")
+
+    assert Own.workflow.steps == {"only": Own.only}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ([], "expected a table of name, steps"),
+        ({"name": "own"}, r"expected a table of name, steps and perhaps run, found \['name'\]"),
+        ({**workflow(), "color": 1}, "color"),
+        ({"name": "own", "steps": {}}, "has a name and steps"),
+        ({"name": "", "steps": {"s": step()}}, "has a name and steps"),
+        ({"name": 1, "steps": {}}, "name: found 1"),
+        ({"name": "own", "steps": {"s": 3}}, "steps.s: step: expected a table of task, domain, return .* found 3"),
+        (workflow(priority=9), "steps.s: priority: expected one of 1, 2, 3, found '9'"),
+        (workflow(priority=True), "steps.s: priority: found True"),
+        (workflow(fields={"color": "red"}), "steps.s: color: not a key"),
+        (workflow(fields={"res": 3}), "steps.s: res: expected text, found 3"),
+        (workflow(fields={"fields": ["a,b"]}), "steps.s: fields: an item"),
+        (workflow(fields={"res": "{"}), "steps.s: res: expected places"),
+        (workflow(fields={"res": "{a!upper}"}), "steps.s: res: expected places"),
+        (workflow(fields={"res": "a|b"}), "steps.s: res: "),
+        (workflow(fields={"return": "B"}), "steps.s: not an argument, or twice: 'return'"),
+        (workflow(fields={"res": "{priority}"}), "steps.s: not arguments of a template: priority"),
+        (workflow(defaults={"x": "1"}), "steps.s: not arguments of a template: x"),
+        (workflow(fields={"res": "{x}"}, defaults={"x": True}), "defaults.x: expected text, a number or a list"),
+        (workflow(fields={"res": "{x}"}, defaults={"x": [{}]}), "defaults.x: expected text, a number or a list"),
+        (workflow(fields={"res": "{x}"}, phrases=["fetch it"]), "phrase 'fetch it': expected places for x"),
+        (workflow(phrases=["fetch {y}"]), "phrase 'fetch {y}': expected places for nothing"),
+        (workflow(phrases=[3]), "phrases: expected text, found 3"),
+        ({**workflow(), "run": {"t": []}}, "run.t: expected a step"),
+        ({**workflow(), "run": {"s": [3]}}, "run.s: expected a step"),
+        ({**workflow(), "run": {"s": "period"}}, "run.s: expected a step"),
+        ({**workflow(), "run": {"s": ["period"]}}, "FETCH takes nothing, found period"),
+        ({**workflow(fields={"res": "{x}"}), "run": {"s": []}}, "FETCH takes x, found nothing"),
+    ],
+)
+def test_a_table_that_could_give_no_packet_is_refused_where_it_is_wrong(data: Any, reason: str) -> None:
+    with pytest.raises(ProtocolError, match=reason) as refusal:
+        workflow_from_dict(data)
+    assert refusal.value.code == "E1004"
+
+
+def test_hops_are_checked() -> None:
+    with pytest.raises(ProtocolError, match=r"FETCH takes period \[fields\], found nothing"):
+        Run((PayrollEncoder.fetch_employees, ""))

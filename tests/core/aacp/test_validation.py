@@ -1,0 +1,61 @@
+"""Reports: own words, guards, and what may be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from accp_core.aacp import DRAFT, Code, Finding, Packet, parse_packet, validate
+from accp_core.errors import EncodeError
+
+TEXT = "AUDIT|OPS|return:A|p:1|aacp:1.1|org_ticket:T-1"
+
+
+def test_an_organisation_s_own_words_are_known_where_they_are_declared() -> None:
+    own = DRAFT.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_ticket"])
+    assert [finding.code for finding in validate(TEXT).warnings] == ["unknown-task", "unknown-domain", "unknown-key"]
+    assert validate(TEXT, vocabulary=own).warnings == ()
+
+
+def test_a_packet_is_validated_like_its_text() -> None:
+    text = "FETCH|HR|p:9|aacp:1.1|sentiment:bad|res:"
+    assert validate(parse_packet(text)).errors == validate(text).errors
+    assert validate(parse_packet(text)).warnings == validate(text).warnings
+
+
+def test_only_a_valid_packet_is_given_out() -> None:
+    assert validate(TEXT).check() == parse_packet(TEXT)
+    with pytest.raises(EncodeError, match="return: is missing; aacp: is missing"):
+        validate("FETCH|HR").check()
+
+
+def no_salaries(packet: Packet) -> Iterator[Finding]:
+    if "salary" in packet.fields.get("res", ""):
+        yield Finding(Code.PERSONAL, "res", "salaries are not for this agent")
+
+
+def test_a_guard_can_be_replaced_and_switched_off() -> None:
+    text = "FETCH|HR|return:A|p:1|aacp:1.1|res:salary|to:a@b.example"
+    assert [finding.field for finding in validate(text).warnings] == ["to"]
+    assert [finding.field for finding in validate(text, guard=no_salaries).warnings] == ["res"]
+    assert validate(text, guard=None).warnings == ()
+
+
+def test_what_a_guard_finds_can_be_forbidden() -> None:
+    report = validate("SEND|HR|return:A|p:1|aacp:1.1|to:a@b.example", forbid=True)
+    assert [finding.code for finding in report.errors] == ["personal-data"]
+    assert report.warnings == ()
+    assert not report.valid
+
+
+def test_a_guard_never_repeats_the_value() -> None:
+    (warning,) = validate("SEND|HR|return:A|p:1|aacp:1.1|to:jane@b.example").warnings
+    assert "jane" not in warning.reason
+
+
+def test_values_in_the_percent_form_are_read() -> None:
+    report = validate("FETCH|HR|return:A|p:1|aacp:1.1|res:a%7Cb", escaped=True)
+    assert report.check().fields["res"] == "a|b"
+    assert not validate(report.check()).valid
+    assert validate(report.check(), escaped=True).valid

@@ -1,0 +1,113 @@
+"""Every vector of AACP: packets, arguments, workflows, reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accp_adapters.tokens import o200k_base
+from accp_core.aacp import (
+    ContractEncoder,
+    InvoiceEncoder,
+    ITEncoder,
+    Packet,
+    PayrollEncoder,
+    encode_packet,
+    parse_packet,
+    serialize_packet,
+    validate,
+)
+from accp_core.errors import DecodeError, EncodeError
+from tests.conformance.vectors import ROOT, build_value, files, load
+
+ENCODERS: dict[str, Any] = {
+    each.__name__: each() for each in (PayrollEncoder, ITEncoder, InvoiceEncoder, ContractEncoder)
+}
+
+
+def arguments(vector: dict[str, Any]) -> dict[str, Any]:
+    return build_value(vector["arguments"])  # type: ignore[no-any-return]  # a mapping stays one
+
+
+def step(vector: dict[str, Any]) -> Any:
+    return getattr(ENCODERS[vector["encoder"]], vector["step"])
+
+
+def made(vector: dict[str, Any]) -> Any:
+    return step(vector)(**arguments(vector)) if "step" in vector else encode_packet(**arguments(vector))
+
+
+def test_there_are_vectors_of_every_kind() -> None:
+    kinds = ("packets", "refuse", "rules", "steps", "runs", "no_arguments", "unencodable_arguments", "validations")
+    assert [kind for kind in kinds if not load("aacp", kind)] == []
+    assert len(load("aacp", "steps")) >= 40
+
+
+@pytest.mark.parametrize("path", files("aacp"), ids=lambda path: path.stem)
+def test_a_file_has_the_shape_of_the_schema(path: Path) -> None:
+    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert set(schema["required"]) <= set(content) <= set(schema["properties"])
+    for kind in set(content) - set(schema["required"]):
+        shape = schema["$defs"][kind]
+        names = [vector["name"] for vector in content[kind]]
+        assert len(names) == len(set(names)), kind
+        for vector in content[kind]:
+            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
+
+
+@pytest.mark.parametrize("vector", load("aacp", "packets"))
+def test_a_text_says_this_packet_and_is_written_canonically(vector: dict[str, Any]) -> None:
+    packet = Packet(task=vector["task"], domain=vector["domain"], fields=vector["fields"])
+    assert parse_packet(vector["text"]) == packet
+    assert serialize_packet(packet) == str(packet) == vector["canonical"]
+    assert parse_packet(vector["canonical"]) == packet
+
+
+@pytest.mark.parametrize("vector", load("aacp", "refuse"))
+def test_a_refused_text_is_refused_with_this_code_at_this_place(vector: dict[str, Any]) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        parse_packet(vector["text"])
+    assert (refusal.value.code, refusal.value.position) == (vector["error"], vector["position"])
+    assert not validate(vector["text"]).valid
+
+
+@pytest.mark.parametrize("vector", [*load("aacp", "rules"), *load("aacp", "steps")])
+def test_these_arguments_give_this_packet(vector: dict[str, Any]) -> None:
+    packet = made(vector)
+    assert str(packet) == vector["text"]
+    assert "tokens" not in vector or o200k_base()(str(packet)) == vector["tokens"]
+    assert validate(packet).packet == parse_packet(str(packet)) == packet
+
+
+@pytest.mark.parametrize("vector", load("aacp", "runs"))
+def test_a_run_gives_the_packets_of_its_hops(vector: dict[str, Any]) -> None:
+    texts = [str(packet) for packet in made(vector)]
+    assert texts == vector["texts"]
+    assert sum(map(o200k_base(), texts)) == vector["tokens"]
+
+
+@pytest.mark.parametrize("vector", load("aacp", "no_arguments"))
+def test_an_argument_that_would_have_no_effect_is_not_accepted(vector: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        made(vector)
+
+
+@pytest.mark.parametrize("vector", load("aacp", "unencodable_arguments"))
+def test_a_value_that_a_packet_would_say_differently_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(EncodeError) as refusal:
+        made(vector)
+    assert refusal.value.code == "E1004"
+
+
+@pytest.mark.parametrize("vector", load("aacp", "validations"))
+def test_a_validator_reports_exactly_this(vector: dict[str, Any]) -> None:
+    report = validate(vector["text"])
+    for name in ("errors", "warnings"):
+        found = [{"code": finding.code.value, "field": finding.field} for finding in getattr(report, name)]
+        assert found == vector[name]
+        assert all(finding.reason for finding in getattr(report, name))
+    assert report.valid == (not vector["errors"]) == (report.packet is not None)

@@ -7,6 +7,7 @@ written from the value, so that one of the two is enough.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -64,6 +65,16 @@ class Copy:
             raise TypeError(f"expected a list of {self.count} items, got {type(value).__name__!r}")
         items = value if self.each and isinstance(value, list) else [value]
         return [text_block(_written(item, self.style)) for item in items]
+
+    def read(self, content: list[Block]) -> object:
+        """Return the value that the blocks say; `write` is the inverse.
+
+        Raises: LookupError, TypeError, ValueError where the blocks are others.
+        """
+        texts = [block["text"] for block in content[self.at : self.at + self.count]]
+        items = [text if self.style is None else json.loads(text) for text in texts]
+        value = items if self.each else items[0]
+        return value if self.key is None else {self.key: value}
 
     def to_json(self) -> Json:
         """Return the note that travels in `_meta`."""

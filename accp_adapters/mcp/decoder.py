@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.exchange import fail_open
+from accp_adapters.mcp.errors import without_frame
+from accp_adapters.mcp.exchange import Asked, Pending, fail_open
 from accp_adapters.mcp.frames import is_framed, restore_frame
 from accp_adapters.mcp.negotiation import Declared, declare, discard_announcement, settings_in
-from accp_adapters.mcp.protocol import Json
+from accp_adapters.mcp.protocol import Json, count_o200k, is_longer_than
+from accp_adapters.mcp.views import is_view, restore_view, write_view
 from accp_core.accp import BUILT_IN, SchemaRegistry
+from accp_core.ports import TokenCounter
 
 __all__ = ["Decoder", "Shown"]
 
@@ -16,13 +19,25 @@ Shown: TypeAlias = Literal["plain", "frame", "view"]
 """What the client sees of a result: exactly what the server said; frames as they come; texts for a model."""
 
 
+_LARGEST: Final = 4_000_000
+
+
 class Decoder:
     """The client's side of one connection; any server will do, also one that knows nothing of frames."""
 
-    def __init__(self, *, view: Shown = "plain", registry: SchemaRegistry = BUILT_IN) -> None:
-        """Show results as `view` says."""
+    def __init__(
+        self, *, view: Shown = "plain", registry: SchemaRegistry = BUILT_IN, counter: TokenCounter = count_o200k
+    ) -> None:
+        """Show results as `view` says; `registry` is what the client knows, `counter` counts what its model reads.
+
+        Raises: ValueError: `view` is none of the three.
+        """
+        if view not in get_args(Shown):
+            raise ValueError(f"expected view to be one of {', '.join(map(repr, get_args(Shown)))}, got {view!r}")
         self.view: Final = view
         self.registry = registry
+        self._counter: Final = counter
+        self._pending: Final = Pending()
         self._declared: Final = Declared(columns=True, registry=registry.hash)
 
     def c2s(self, message: Json) -> Json:
@@ -34,15 +49,44 @@ class Decoder:
         return fail_open(self._said, message)
 
     def _heard(self, message: Json) -> Json:
+        if message.get("method") == "tools/call":
+            self._pending.add(message, Asked.of(message, declared=None, is_modern=False))
+        elif message.get("method") == "notifications/cancelled":
+            self._pending.cancel(message.get("params"))
         return declare(message, self._declared)
 
     def _said(self, message: Json) -> Json:
-        result = message.get("result")
+        if "method" in message:
+            return message
+        asked, result = self._pending.pop(message), message.get("result")
+        if isinstance(message.get("error"), dict):
+            error = without_frame(message["error"], "data") if self.view == "plain" else message["error"]
+            return message if error is message["error"] else {**message, "error": error}
         if not isinstance(result, dict):
             return message
-        if is_framed(result) and self.view != "frame":
-            return {**message, "result": restore_frame(result)}
+        seen = self._plain(result)
+        if self.view == "view" and asked is not None:
+            seen = self._shown(seen)
+        return message if seen is result else {**message, "result": seen}
+
+    def _plain(self, result: Json) -> Json:
+        """Return a result without what an encoder put in it."""
+        if is_framed(result):
+            return result if self.view == "frame" else restore_frame(result)
+        if is_view(result):
+            return restore_view(result) if self.view == "plain" else result
         if settings_in(result.get("capabilities")) is not None:
-            kept = discard_announcement(result, self.registry.hash)
-            return message if kept is result else {**message, "result": kept}
-        return message
+            return discard_announcement(result, self.registry.hash)
+        return without_frame(result, "_meta") if self.view == "plain" else result
+
+    def _shown(self, result: Json) -> Json:
+        """Return a tool's result as a model reads it; `structuredContent` stays for programs."""
+        if result.get("isError") or is_longer_than(result, _LARGEST):
+            return result
+        if result.get("resultType", "complete") != "complete":
+            return result
+        # A text that cannot be restored is shown as it is: the frame was decoded all the same.
+        try:
+            return write_view(result, counter=self._counter) or result
+        except (ValueError, RecursionError):
+            return result

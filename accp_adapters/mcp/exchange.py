@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
+from accp_adapters.mcp.catalog import Catalog
 from accp_adapters.mcp.negotiation import Declared
 from accp_adapters.mcp.protocol import Json, MessageId, id_of
 
@@ -90,6 +91,8 @@ class Shared:
 
     declared: Declared | None = None
     """What the client declared in `initialize`; None in the era that declares it with every request."""
+    catalog: Catalog = field(default_factory=Catalog)
+    """The server's tools, as the client listed them."""
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The numbers of the frames that were sent."""
 

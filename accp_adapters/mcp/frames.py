@@ -9,13 +9,12 @@ write the plain result again, to the byte, stands there as well.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_adapters.mcp.columns import pack, unpack
 from accp_adapters.mcp.copies import Copy, find_copy
-from accp_adapters.mcp.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, compact, count_o200k, without
+from accp_adapters.mcp.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, count_o200k, same_result, without
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
 from accp_core.accp.frame import Frame
 from accp_core.errors import ProtocolError
@@ -62,7 +61,7 @@ def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
     written = {**result, "content": content, "_meta": {**result.get("_meta", {}), EXTENSION: note}}
     if copy.structured:
         written = without(written, "structuredContent")
-    if not _same(restore_frame(written), result):
+    if not same_result(restore_frame(written), result):
         raise ValueError("expected a result that a frame gives back")
     return written
 
@@ -134,13 +133,3 @@ def _text_of(block: Any) -> str:
     if not isinstance(text, str):
         raise TypeError(f"expected the text of a frame, got {type(text).__name__!r}")
     return text
-
-
-def _same(left: Json, right: Json) -> bool:
-    """Tell whether two results are one JSON value, in types, and in the order of keys of what a program reads."""
-    structured = "structuredContent"
-    return _sorted(left) == _sorted(right) and compact(left.get(structured)) == compact(right.get(structured))
-
-
-def _sorted(value: Json) -> str:
-    return json.dumps(value, sort_keys=True)

@@ -24,6 +24,10 @@ __all__ = [
     "count_o200k",
     "id_of",
     "is_longer_than",
+    "is_modern",
+    "read_part",
+    "same_result",
+    "tool_result",
     "without",
 ]
 
@@ -62,6 +66,12 @@ def id_of(message: Json) -> MessageId | None:
     return (type(found), found) if isinstance(found, (str, int, float)) and not isinstance(found, bool) else None
 
 
+def is_modern(params: object) -> bool:
+    """Tell whether the params are those of a request of the era that begins with 2026-07-28."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return isinstance(meta, dict) and CLIENT_CAPABILITIES in meta
+
+
 def without(members: Json, *names: str) -> Json:
     """Return `members` less `names`."""
     return {name: value for name, value in members.items() if name not in names}
@@ -86,3 +96,21 @@ def is_longer_than(value: object, limit: int) -> bool:
         else:
             left -= 1
     return left < 0
+
+
+def read_part(result: Json) -> str:
+    """Return what a reader is shown of a result: both forms of it, nothing of `_meta`."""
+    return compact([result[name] for name in ("content", "structuredContent") if name in result])
+
+
+def same_result(left: Json, right: Json) -> bool:
+    """Tell whether two results are one JSON value in types, too, and in the order of keys of what a program reads."""
+    structured = "structuredContent"
+    return compact(left.get(structured)) == compact(right.get(structured)) and json.dumps(
+        left, sort_keys=True
+    ) == json.dumps(right, sort_keys=True)
+
+
+def tool_result(content: list[Json], *, is_error: bool = False) -> Json:
+    """Return the result of a tool of our own; both eras read it."""
+    return {"resultType": "complete", "content": content, "isError": is_error}

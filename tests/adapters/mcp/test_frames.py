@@ -79,7 +79,6 @@ def test_a_list_of_one_block_an_item_is_one_frame() -> None:
     [
         {"content": [{"type": "text", "text": "All is well."}], "isError": False},
         {"content": [{"type": "text", "text": '{"a": 1}'}]},
-        {**served(rows()), "isError": True},
         {**served(rows()), "resultType": "input_required"},
         {**served(rows()), "resultType": "com.example/task"},
         {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]},

@@ -35,6 +35,7 @@ _ACTIVE: Final = "active_agent"
 """The state key by which langgraph-swarm routes the user's next words."""
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]+")
+_MENTION: Final = re.compile(r"(?<!\w)@([\w-]+)")
 _PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {"task": {"type": "string"}}}
 
 
@@ -74,7 +75,8 @@ class _Handoff:
         session_id, here = session_of(runtime, runtime.state), agents_of(runtime)
         granted = [open_grant(ref, messages, session_id, here) for ref in named_references(task)]
         kwargs = {MARK: grant(granted, agent)} if granted else {}
-        brief = HumanMessage(task or _asked(messages), id=_identity(turn, call, "task"), additional_kwargs=kwargs)
+        words = f"{task}{_quoted(task, messages)}" if task else _asked(messages)
+        brief = HumanMessage(words, id=_identity(turn, call, "task"), additional_kwargs=kwargs)
         return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}
 
     def _update(
@@ -101,8 +103,9 @@ def handoff_tool(
 ) -> BaseTool:
     """Return the tool by which a model hands over to `agent`, for `create_swarm`, `create_supervisor` and by hand.
 
-    The receiver begins with one message, the task that the model writes (without one, the user's last words), and
-    may open the references that the task names, if the agent that hands over may. No one else may by that. Give the
+    The receiver begins with one message, the task that the model writes (without one, the user's last words). Where
+    the task names an agent as `@agent`, that agent's last answer stands below it. The receiver may open the
+    references that the task names, if the agent that hands over may; no one else may by that. Give the
     receiver `AccpMiddleware` or `fetch_tool`, or it cannot. The parent keeps the call and its answer; other calls of
     the same turn are cut from it, and the answer says so. "supervisor" keeps what went before, too, and several
     agents may be handed to at once; "swarm" does not, hands to one and makes it the active one.
@@ -136,7 +139,7 @@ def handoff_tool(
         hand_over,
         coroutine=ahand_over,
         name=called,
-        description=description or f"Hand over to {agent}, who sees only the task",
+        description=description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it",
         args_schema=_PARAMETERS,
         handle_tool_error=True,
         metadata={_DESTINATION: agent, _OURS: style},
@@ -161,6 +164,14 @@ def _asked(messages: Sequence[BaseMessage]) -> Any:
     """Return the user's last words, with the images among them."""
     found = (message.content for message in reversed(messages) if isinstance(message, HumanMessage))
     return next(found, "Go on.")
+
+
+def _quoted(task: str, messages: Sequence[BaseMessage]) -> str:
+    """Return the last answer of each agent that `task` names as `@agent`, below the task."""
+    said = [message for message in messages if isinstance(message, AIMessage) and not message.tool_calls]
+    answers = {message.name: message.text for message in said if message.name and message.text}
+    named = (name for name in dict.fromkeys(_MENTION.findall(task)) if name in answers)
+    return "".join(f"\n\n@{name}: {answers[name]}" for name in named)
 
 
 def _picked(state: Any, keys: Iterable[str]) -> dict[str, Any]:

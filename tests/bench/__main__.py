@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.bench import hostile, payloads, speed, tool_results, trajectories
+from tests.bench import hostile, patterns, payloads, speed, tool_results, trajectories
 from tests.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
@@ -48,6 +48,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "codec": without_data("codec"),
         "session": without_data("session"),
         "hostile": hostile.main,
+        "patterns": patterns.main,
     }
 )
 

@@ -283,3 +283,13 @@ def test_the_messages_are_looked_for_under_their_key(key: str) -> None:
         assert texts(seen[0]["talk"]) == ["Which rows matter?"]
     else:
         assert state["talk"][-1].text == "E4003: expected a message that makes the call 'h1', found none"
+
+
+def test_the_last_answers_of_agents_that_the_task_names_go_with_it() -> None:
+    one, _ = member("market", ["Up."])
+    two, two_model = member("legal", ["Allowed."])
+    script = [TO_MARKET, calls(call("transfer_to_legal", "h2", task="May we? See @market, not @nobody or me@market."))]
+    graph, _ = supervisor([*script, "Done."], one, two)
+    graph.invoke({"messages": "compare"})
+    (brief,) = two_model.received[0]
+    assert brief.text == "May we? See @market, not @nobody or me@market.\n\n@market: Up."

@@ -1,0 +1,279 @@
+"""Ways to let agents work together, each without and with us: what one job takes of the models' input."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from deepagents import create_deep_agent
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Send
+from langgraph_supervisor import create_supervisor
+from langgraph_swarm import create_handoff_tool, create_swarm
+from rich.console import Console
+
+from accp_adapters.cli.replay.tables import plain_table
+from accp_adapters.langgraph import AccpMiddleware, handoff_tool
+from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_rows, market_report
+from tests.scripted_model import call, calls
+
+__all__ = ["PATTERNS", "Outcome", "main", "measure"]
+
+TASKS: Final = {
+    "crm": "List customers with open offers.",
+    "market": "Which branches does this week's report point at?",
+    "writer": "Write the brief from what @crm and @market found.",
+}
+"""What whoever leads asks of each agent, where a pattern lets it say so."""
+
+_TOOLS: Final[dict[str, BaseTool]] = {"crm": crm_rows, "market": market_report}
+_LOOKS: Final = {
+    "crm": calls(call("crm_rows", "look1", query="open offers")),
+    "market": calls(call("market_report", "look2", topic="this week")),
+}
+
+
+@dataclass
+class Team:
+    """The agents of one run."""
+
+    ours: bool
+    """Whether each agent has our middleware."""
+    log: Log = field(default_factory=Log)
+
+    def model(self, name: str, *steps: Any) -> Scripted:
+        """Return the model of an agent."""
+        return Scripted(agent=name, log=self.log, script=list(steps))
+
+    def middleware(self) -> list[Any]:
+        """Return what each agent is given."""
+        return [AccpMiddleware()] if self.ours else []
+
+    def worker(self, name: str, *after: Any, tools: Sequence[BaseTool] = ()) -> Any:
+        """Return an agent that looks with its tool, if it has one, and then does what is given, or answers."""
+        own = [_TOOLS[name]] if name in _TOOLS else []
+        steps = [*([_LOOKS[name]] if own else []), *(after or [ANSWERS[name]])]
+        return create_agent(self.model(name, *steps), [*own, *tools], name=name, middleware=self.middleware())
+
+
+Build = Callable[[Team], StateGraph[Any, Any, Any, Any]]
+
+
+def shared(team: Team) -> Any:
+    """One list of messages for all."""
+    graph = StateGraph(MessagesState)
+    for name in TASKS:
+        graph.add_node(name, team.worker(name))
+    graph.add_edge(START, "crm").add_edge("crm", "market").add_edge("market", "writer")
+    return graph
+
+
+def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
+    """Return a supervisor, with its library's tools or ours."""
+
+    def build(team: Team) -> Any:
+        tools = [handoff_tool(name, style="supervisor") for name in TASKS] if handoff else []
+        turns = [_transfer(name, number, task=handoff) for number, name in enumerate(TASKS)]
+        model = team.model("supervisor", *turns, "Done: see the brief.")
+        workers = [team.worker(name) for name in TASKS]
+        return create_supervisor(workers, model=model, tools=tools, output_mode=output_mode)
+
+    return build
+
+
+def swarm(*, handoff: bool = False) -> Build:
+    """Return a swarm, with its library's tools or ours."""
+
+    def build(team: Team) -> Any:
+        make: Any = handoff_tool if handoff else create_handoff_tool_by_name
+        found = [None, ANSWERS["crm"], f"{ANSWERS['crm']}\n{ANSWERS['market']}"]
+        members = []
+        for number, name in enumerate(TASKS):
+            following = list(TASKS)[number + 1 : number + 2]
+            turn = [_transfer(after, number, found=found[number + 1], task=handoff) for after in following]
+            members.append(team.worker(name, *turn, tools=[make(after) for after in following]))
+        return create_swarm(members, default_active_agent="crm")
+
+    return build
+
+
+def create_handoff_tool_by_name(name: str) -> BaseTool:
+    """Return langgraph-swarm's own tool."""
+    return create_handoff_tool(agent_name=name)
+
+
+def _transfer(name: str, number: int, *, task: bool, found: str | None = None) -> AIMessage:
+    """Return the turn that hands over; what was found so far stands in the task where there is one."""
+    words = f"{found}\n{TASKS[name]}" if found else TASKS[name]
+    given = {"task": words} if task else {}
+    return AIMessage("" if task else found or "", tool_calls=[call(f"transfer_to_{name}", f"hand{number}", **given)])
+
+
+def as_tools(*, dumped: bool = False) -> Build:
+    """Return an agent whose tools are agents; each answers with its last message, or with all of them."""
+
+    def build(team: Team) -> Any:
+        asking = [_ask(name, team.worker(name), dumped) for name in TASKS]
+        found = f"{ANSWERS['crm']}\n{ANSWERS['market']}\n"
+        turns = [
+            calls(call(f"ask_{name}", f"ask{number}", task=(found if name == "writer" else "") + task))
+            for number, (name, task) in enumerate(TASKS.items())
+        ]
+        model = team.model("lead", *turns, "Done: see the brief.")
+        return create_agent(model, asking, middleware=team.middleware())
+
+    return build
+
+
+def _ask(name: str, worker: Any, dumped: bool) -> BaseTool:
+    @tool(f"ask_{name}", description=f"Ask agent '{name}' for help")
+    def ask(task: str) -> str:
+        messages = worker.invoke({"messages": [HumanMessage(task)]})["messages"]
+        return json.dumps([message.model_dump() for message in messages]) if dumped else messages[-1].text
+
+    return ask
+
+
+def deep(team: Team) -> Any:
+    """deepagents: sub-agents behind one tool, beside a file system and a list of things to do."""
+    found = f"{ANSWERS['crm']}\n{ANSWERS['market']}\n"
+    turns = [
+        calls(call("task", f"task{number}", description=(found if name == "writer" else "") + task, subagent_type=name))
+        for number, (name, task) in enumerate(TASKS.items())
+    ]
+    subagents: list[Any] = [
+        {
+            "name": name,
+            "description": f"Ask agent '{name}' for help",
+            "system_prompt": "Answer briefly.",
+            "model": team.model(name, *([_LOOKS[name]] if name in _LOOKS else []), ANSWERS[name]),
+            "tools": [_TOOLS[name]] if name in _TOOLS else [],
+            "middleware": team.middleware(),
+        }
+        for name in TASKS
+    ]
+    lead = team.model("lead", *turns, "Done: see the brief.")
+    return create_deep_agent(lead, subagents=subagents, middleware=team.middleware())
+
+
+def alone(team: Team) -> Any:
+    """One agent that looks into the CRM eight times."""
+    turns = [calls(call("crm_rows", f"look{number}", query=f"page {number}")) for number in range(8)]
+    model = team.model("agent", *turns, ANSWERS["writer"])
+    return create_agent(model, [crm_rows], middleware=team.middleware())
+
+
+class Topics(MessagesState):
+    """A team's messages, and the topic of the one that reads them."""
+
+    topic: str
+
+
+def mapped(*, whole: bool) -> Build:
+    """Return a fan-out: four readers of what was looked up, each with all of the state or with its topic alone."""
+
+    def build(team: Team) -> Any:
+        topics = ["offers", "branches", "cities", "owners"]
+        reader = create_agent(team.model("reader", *[ANSWERS["crm"]] * 4), [], middleware=team.middleware())
+        scout = create_agent(
+            team.model("scout", calls(*_LOOKS["crm"].tool_calls, *_LOOKS["market"].tool_calls), "Looked."),
+            list(_TOOLS.values()),
+            middleware=team.middleware(),
+        )
+
+        def fan_out(state: Any) -> list[Send]:
+            asks = [[*state["messages"], HumanMessage(f"Report on {topic}.")] for topic in topics]
+            given = [{**state, "messages": ask} if whole else {"messages": _topic_only(ask)} for ask in asks]
+            return [Send("reader", each) for each in given]
+
+        graph = StateGraph(Topics).add_node("scout", scout).add_node("reader", reader)
+        graph.add_node("writer", team.worker("writer"))
+        graph.add_edge(START, "scout").add_conditional_edges("scout", fan_out, ["reader"])
+        return graph.add_edge("reader", "writer")
+
+    return build
+
+
+def _topic_only(messages: Sequence[Any]) -> list[Any]:
+    """Return the report and the last question: what a careful author would send."""
+    report = next(message.text for message in messages if getattr(message, "tool_call_id", "") == "look2")
+    return [HumanMessage(f"{report}\n\n{messages[-1].text}")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one way of working took."""
+
+    pattern: str
+    variant: str
+    log: Log
+    kilobytes: float
+
+
+PATTERNS: Final[tuple[tuple[str, str, Build, bool], ...]] = (
+    ("shared history", "as it is", shared, False),
+    ("shared history", "+ middleware", shared, True),
+    ("supervisor, last message", "as it is", supervised("last_message"), False),
+    ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), False),
+    ("supervisor, last message", "+ middleware", supervised("last_message"), True),
+    ("supervisor, last message", "+ both", supervised("last_message", handoff=True), True),
+    ("supervisor, full history", "as it is", supervised("full_history"), False),
+    ("supervisor, full history", "+ both", supervised("full_history", handoff=True), True),
+    ("swarm", "as it is", swarm(), False),
+    ("swarm", "+ handoff_tool", swarm(handoff=True), False),
+    ("swarm", "+ both", swarm(handoff=True), True),
+    ("map-reduce, whole state", "as it is", mapped(whole=True), False),
+    ("map-reduce, whole state", "+ middleware", mapped(whole=True), True),
+    ("map-reduce, own argument", "as it is", mapped(whole=False), False),
+    ("map-reduce, own argument", "+ middleware", mapped(whole=False), True),
+    ("agents as tools, last message", "as it is", as_tools(), False),
+    ("agents as tools, last message", "+ middleware", as_tools(), True),
+    ("agents as tools, all messages", "as it is", as_tools(dumped=True), False),
+    ("agents as tools, all messages", "+ middleware", as_tools(dumped=True), True),
+    ("deepagents", "as it is", deep, False),
+    ("deepagents", "+ middleware", deep, True),
+    ("one agent, 8 looks", "as it is", alone, False),
+    ("one agent, 8 looks", "+ middleware", alone, True),
+)
+"""Each row of the table: the pattern, what was added, how it is built, and whether the agents have the middleware."""
+
+
+def measure(pattern: str, variant: str, build: Build, ours: bool) -> Outcome:
+    """Run the job once."""
+    team, saver = Team(ours=ours), InMemorySaver()
+    built: Any = build(team)
+    if isinstance(built, StateGraph):
+        built = built.compile(checkpointer=saver)
+    else:
+        built.checkpointer = saver
+    built.invoke({"messages": [HumanMessage(QUESTION)]}, {"configurable": {"thread_id": "bench"}})
+    return Outcome(pattern=pattern, variant=variant, log=team.log, kilobytes=bytes_in(saver) / 1000)
+
+
+def outcomes() -> Iterator[Outcome]:
+    """Run every row."""
+    with warnings.catch_warnings():
+        # langgraph-supervisor builds its agent by `create_react_agent`, which langgraph calls deprecated.
+        warnings.filterwarnings("ignore", message="create_react_agent has been moved")
+        for row in PATTERNS:
+            yield measure(*row)
+
+
+def main(data: Any, console: Console) -> None:
+    """Print the table; it needs no data."""
+    columns = ("pattern", "", "calls", "messages", "schemas", "input", "cost", "kB kept", "refused by")
+    console.print(plain_table("7. patterns of work: input tokens of one job", columns, map(_line, outcomes())), "")
+
+
+def _line(outcome: Outcome) -> tuple[str, ...]:
+    log = outcome.log
+    numbers = (log.calls, log.messages, log.schemas, log.tokens, log.cost, outcome.kilobytes)
+    refused = ", ".join(sorted(log.refused)) or "-"
+    return outcome.pattern, outcome.variant, *(f"{number:,.0f}" for number in numbers), refused

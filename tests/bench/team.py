@@ -1,0 +1,167 @@
+"""One job for a team of agents, and models that follow a script and note each prompt: `tests.bench patterns`."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import Field
+from tiktoken import Encoding
+
+from accp_adapters.cli.replay.ledger import Ledger, Tokens
+from accp_adapters.tokens.vocabulary import load_o200k_base
+from tests.adapters.langgraph.transcripts import violations
+from tests.scripted_model import ScriptedModel
+
+__all__ = ["ANSWERS", "QUESTION", "REPORT", "ROWS", "Log", "Scripted", "bytes_in", "crm_rows", "market_report"]
+
+QUESTION: Final = "Which customers should we call about this week's market report, and why? Write a short brief."
+
+_CITIES: Final = ("Leeds", "Turin", "Ghent", "Lyon", "Porto", "Graz", "Aarhus", "Brno")
+_BRANCHES: Final = ("logistics", "retail", "insurance", "machine tools", "food", "textiles", "energy")
+_OWNERS: Final = ("Priya Garcia", "Chen Berg", "Raj Haas", "Ana Kowalski", "Tom Okafor")
+
+ROWS: Final = [
+    {
+        "customer_id": f"CUS-{48_100 + 37 * number}",
+        "company": f"{_CITIES[number % 8]} {_BRANCHES[number % 7].title()} {number + 1}",
+        "contact_email": f"buying{number}@{_CITIES[number % 8].lower()}-{_BRANCHES[number % 7].split()[0]}.example",
+        "city": _CITIES[number % 8],
+        "branch": _BRANCHES[number % 7],
+        "account_owner": _OWNERS[number % 5],
+        "stage": ("lead", "offer", "negotiation", "won", "lost")[number * 7 % 5],
+        "contract_value_eur": 1_250 + number * 977 % 48_000,
+        "last_contact": f"2026-{1 + number * 5 % 10:02}-{1 + number * 11 % 28:02}",
+        "newsletter": number % 3 == 0,
+    }
+    for number in range(44)
+]
+"""What the CRM knows; its tool prints it as `json.dumps` does."""
+
+_SENTENCES: Final = (
+    "Freight rates from {0} rose by {1} percent over the week while volumes in {2} stayed where they were.",
+    "Buyers in {2} told us that offers older than {1} days are no longer read, least of all around {0}.",
+    "The harbour of {0} expects {1} fewer sailings next month, which {2} feels before anybody else does.",
+    "Two insurers left the market for {2}; in {0} their customers look for cover until the {1}th.",
+    "Energy costs of {2} firms near {0} fell for the {1}th week, and with them the pressure to renegotiate.",
+    "A survey of {1} firms in {0} puts {2} at the top of those that intend to change their supplier this year.",
+)
+
+REPORT: Final = " ".join(
+    _SENTENCES[number % 6].format(_CITIES[number * 3 % 8], 3 + number * 7 % 26, _BRANCHES[number * 5 % 7])
+    for number in range(51)
+)
+"""What the market desk returns: prose."""
+
+ANSWERS: Final = {
+    name: " ".join(
+        f"{finding} {ROWS[start + step]['company']} ({ROWS[start + step]['customer_id']}), owned by "
+        f"{ROWS[start + step]['account_owner']}."
+        for step in range(5)
+    )
+    for name, finding, start in (
+        ("crm", "An open offer lies with", 1),
+        ("market", "The report points at the branch of", 9),
+        ("writer", "Call, before the offers grow old,", 21),
+    )
+}
+"""What each agent says in the end, of about 115 tokens."""
+
+
+@tool
+def crm_rows(query: str) -> str:
+    """Return customers from the CRM."""
+    return json.dumps(ROWS)
+
+
+@tool
+def market_report(topic: str) -> str:
+    """Return this week's market report."""
+    return REPORT
+
+
+@dataclass
+class Log:
+    """Every prompt of one run: what it took, what it cost, and which provider would refuse it."""
+
+    calls: int = 0
+    messages: int = 0
+    """Tokens of what the messages say and call."""
+    schemas: int = 0
+    """Tokens of the tools bound."""
+    cost: float = 0.0
+    """In fresh tokens, with each agent's prompt cache."""
+    refused: set[str] = field(default_factory=set)
+    """The providers that would not take one of the prompts."""
+    ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def tokens(self) -> int:
+        """All input tokens."""
+        return self.messages + self.schemas
+
+    def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
+        """Note one prompt."""
+        schemas = [_encode(_compact(convert_to_openai_tool(each))) for each in tools]
+        said = [_encode(_words(message)) for message in messages]
+        self.calls += 1
+        self.schemas += sum(map(len, schemas))
+        self.messages += sum(map(len, said))
+        self.cost += self.ledger.enter(agent, [*schemas, *said]).cost
+        self.refused |= {line.partition(":")[0] for line in violations(messages)}
+
+
+class Scripted(ScriptedModel):
+    """A scripted model that notes its prompts, and sends what a provider would refuse, too."""
+
+    agent: str
+    log: Any
+    strict: bool = False
+    tools: list[Any] = Field(default_factory=list)
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
+        """Note the tools that the next prompts carry."""
+        self.tools = list(tools)
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+        self.log.enter(self.agent, self.tools, messages)
+        return super()._generate(messages, *args, **kwargs)
+
+
+def bytes_in(saver: InMemorySaver) -> int:
+    """Return the bytes that a run left in its checkpoints."""
+    return sum(_bytes(part) for part in (saver.storage, saver.blobs, saver.writes))
+
+
+def _bytes(value: Any) -> int:
+    if isinstance(value, bytes):
+        return len(value)
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return sum(map(_bytes, members))
+
+
+def _words(message: BaseMessage) -> str:
+    calls = [_compact({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())]
+    return "\n".join([message.text, *calls] if message.text else calls)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@functools.cache
+def _encode(text: str) -> Tokens:
+    return _encoding().encode_ordinary(text)
+
+
+@functools.cache
+def _encoding() -> Encoding:
+    return load_o200k_base()

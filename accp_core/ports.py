@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-__all__ = ["ColdStore", "Summarizer", "TokenCounter"]
+__all__ = ["ColdStore", "Summarizer", "TokenCounter", "Verifier"]
 
 
 class TokenCounter(Protocol):
@@ -41,4 +41,16 @@ class Summarizer(Protocol):
 
         What is longer or empty is not used, nor is the answer of one that raises: the summary by rule stands in.
         """
+        ...
+
+
+class Verifier(Protocol):
+    """Whoever judges what an agent says it did: a rule, or a language model (ACI section 5.2, second phase).
+
+    It sees what stands here and nothing else. Who must wait for a model asks it about the claims of `aci.evaluate`
+    and hands the answers to `aci.judge`.
+    """
+
+    def __call__(self, subtask: str, item: str, abstract: str, /) -> str | None:
+        """Return None when `abstract` shows that `item` of `subtask` is done, else feedback for the agent."""
         ...

@@ -1,0 +1,85 @@
+"""A context as one flat map, so that a change of one item is a change of one key (ACI 5.2; the deltas of ACCP 5.4).
+
+The draft's arrays would travel whole for every item that changes: an update of five items takes 283 tokens in full and
+172 with whole arrays, 38 with a key for each state and each abstract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from accp_core.aci.checks import Json, breach, is_map
+from accp_core.aci.contexts import AgentContext
+from accp_core.aci.items import ItemState, KeyInformation, TodoItem
+from accp_core.packing.delta import Removed, apply, diff
+
+__all__ = ["change", "changed", "from_fields", "to_fields"]
+
+_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "agent_id": "agent",
+        "agent_name": "agent_name",
+        "subtask_id": "subtask",
+        "subtask_name": "name",
+        "last_updated": "updated",
+    }
+)
+_LISTS: Final[Mapping[str, str]] = MappingProxyType(
+    {"dependencies": "deps", "context": "context", "context_uri": "refs"}
+)
+_TODO, _STATE, _INFO = "todo_", "state_", "info_"
+
+
+def to_fields(context: AgentContext) -> dict[str, Json]:
+    """Return a context as a flat map: `agent`, `subtask`, `name`, `deps`, `context`, `refs`, and for each item `todo_`,
+    `state_` and `info_` before its id; what is empty is left out."""
+    fields = {key: value for name, key in _TEXTS.items() if (value := getattr(context, name))}
+    fields |= {key: list(value) for name, key in _LISTS.items() if (value := getattr(context, name))}
+    fields |= {f"{_TODO}{item.item_id}": item.description for item in context.todo_items}
+    fields |= {f"{_STATE}{item}": state for item, state in context.states.items()}
+    return fields | {f"{_INFO}{item}": abstract for item, abstract in context.abstracts.items()}
+
+
+def from_fields(fields: Json) -> AgentContext:
+    """Return the context that `to_fields` wrote; keys that it does not write are passed over.
+
+    Raises: ProtocolError: E1004 and E2003 as `AgentContext`.
+    """
+    if not is_map(fields):
+        raise breach("E1004", "the fields of an AgentContext", fields)
+    for key in ("agent", "subtask"):
+        if key not in fields:
+            raise breach("E1004", f"an AgentContext with {key!r}", list(fields))
+    found: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
+    found |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
+    return AgentContext(
+        **found,
+        todo_items=tuple(TodoItem(item, value) for item, value in _items(fields, _TODO)),
+        item_state_updates=tuple(ItemState(item, value) for item, value in _items(fields, _STATE)),
+        key_information=tuple(KeyInformation(item, value) for item, value in _items(fields, _INFO)),
+    )
+
+
+def change(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
+    """Return what makes `new` of `old`, for a receiver that has `old`."""
+    return diff(to_fields(old), to_fields(new))
+
+
+def changed(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
+    """Return `old` after `delta`; the inverse of `change`.
+
+    Raises: ProtocolError: as `from_fields`.
+    """
+    return from_fields(apply(to_fields(old), delta))
+
+
+def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
+    return [(key.removeprefix(prefix), value) for key, value in fields.items() if key.startswith(prefix)]
+
+
+def _entries(key: str, value: Json) -> tuple[Json, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise breach("E1004", f"{key} to be an array", value)
+    return tuple(value)

@@ -1,0 +1,302 @@
+"""Who is asked for what, and when, until a task is done: a value that plans and steps, and never waits (ACI 2.1, 5.3).
+
+The cycle of one subtask is: build its AgentContext, deliver it, receive the reply, check it, evaluate it in two
+phases, update the TaskContext. What carries a context, and what a verifier is, is somebody else's business:
+
+    interaction = Interaction.start(task, contexts)
+    while not interaction.finished:
+        interaction, deliveries = interaction.deliver()
+        for each in deliveries:
+            interaction = interaction.receive(each.id, carry(each.payload))
+        interaction = interaction.verify(verifier)
+    interaction.task.overall_status
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from accp_core.aci.checks import Json, breach, ref_of
+from accp_core.aci.contexts import AgentContext, TaskContext
+from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, says_something
+from accp_core.aci.isolation import accept_reply, isolate, outgoing, with_results
+from accp_core.aci.items import DONE, ItemState, KeyInformation, Status
+from accp_core.aci.plan import Plan
+from accp_core.aci.progress import Move, Progress, SubtaskState
+from accp_core.errors import LocalProtocolError, ProtocolError
+from accp_core.ports import Verifier
+
+__all__ = ["Delivery", "Interaction", "Mode"]
+
+
+class Mode(StrEnum):
+    """How contexts are exchanged (section 2.1)."""
+
+    SYNCHRONOUS = "synchronous"
+    """"An agent MUST wait for the completion of the current interaction round": one delivery at a time."""
+    ASYNCHRONOUS = "asynchronous"
+    """"An agent MAY exchange contexts with multiple agents concurrently": all that is ready."""
+
+
+_STATUS: Final = MappingProxyType({SubtaskState.COMPLETED: Status.COMPLETED, SubtaskState.FAILED: Status.FAILED})
+_RETRIES: Final = 2
+_MOST_RETRIES: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One context that is to be carried to its agent."""
+
+    id: str
+    """What the reply must name (Correlation Identifier): 12 hex digits, the same whenever this is computed again."""
+    context: AgentContext
+    """What the agent is to know."""
+    payload: dict[str, Json]
+    """The same as it leaves, as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interaction:
+    """A task under way. Every method that changes something returns another one; the order of replies is no matter."""
+
+    base: TaskContext
+    """The task as it was given."""
+    plan: Plan
+    """Its subtasks."""
+    mode: Mode = Mode.ASYNCHRONOUS
+    """One delivery at a time, or all that is ready."""
+    retries: int = _RETRIES
+    """How often a subtask is tried again, from 0 to 100; then it fails."""
+    progress: Mapping[str, Progress]
+    """SubTaskID to progress, in the order of the ids."""
+
+    def __post_init__(self) -> None:
+        """Refuse a number of retries that is none (ProtocolError E1004)."""
+        if type(self.retries) is not int or not 0 <= self.retries <= _MOST_RETRIES:
+            raise breach("E1004", f"retries from 0 to {_MOST_RETRIES}", self.retries)
+
+    @classmethod
+    def start(
+        cls,
+        task: TaskContext,
+        contexts: Collection[AgentContext],
+        *,
+        goals: Mapping[str, Collection[str]] | None = None,
+        mode: Mode = Mode.ASYNCHRONOUS,
+        retries: int = _RETRIES,
+    ) -> Interaction:
+        """Return the beginning of `task`, of which `contexts` are the subtasks.
+
+        Args:
+            task: Its goals, where it has any, must each be served by a subtask.
+            contexts: One for each subtask.
+            goals: Goal to the SubTaskIDs that serve it; None: each subtask is one, named like it.
+            mode: One delivery at a time, or all that is ready.
+            retries: How often a subtask is tried again.
+
+        Raises: ProtocolError as `Plan.of` and `isolate`.
+        """
+        plan = Plan.of(task, contexts, goals)
+        for context in plan.subtasks.values():
+            isolate(task, context)
+        progress = MappingProxyType(dict.fromkeys(plan.subtasks, Progress()))
+        return cls(base=task, plan=plan, mode=Mode(mode), retries=retries, progress=progress)
+
+    @property
+    def task(self) -> TaskContext:
+        """The TaskContext as it is now: goals and overall status follow from the subtasks."""
+        statuses = {each: self._status(progress) for each, progress in self.progress.items()}
+        return replace(self.base, goal_status=self.plan.goal_status(statuses))
+
+    @property
+    def contexts(self) -> Mapping[str, AgentContext]:
+        """SubTaskID to context as the master knows it: the plan with what was verified, and nothing else."""
+        return {each: self._merged(each) for each in self.plan.subtasks}
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to deliver, to receive or to verify; completed or failed says `task`."""
+        return all(progress.state in _STATUS for progress in self.progress.values())
+
+    @property
+    def ready(self) -> tuple[str, ...]:
+        """The subtasks that may be delivered now, in the order of their ids."""
+        free = [each for each in self.progress if self._is_ready(each)]
+        if self.mode is Mode.ASYNCHRONOUS:
+            return tuple(free)
+        busy = any(progress.state in _BUSY for progress in self.progress.values())
+        return () if busy else tuple(free[:1])
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What a verifier has to say something about, in the order of subtasks and items."""
+        replies = (progress.reply for progress in self.progress.values() if progress.state is SubtaskState.RETURNED)
+        return tuple(claim for reply in replies if reply for claim in evaluate(reply)[1])
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The keys of the cold store that the agents of this task filled: what purging the task must forget."""
+        uris = (uri for progress in self.progress.values() for uri in progress.stored)
+        return tuple(sorted({key for uri in uris if (key := ref_of(uri))}))
+
+    def deliver(self) -> tuple[Interaction, tuple[Delivery, ...]]:
+        """Return the interaction after delivering all that is `ready`, and what is to be carried."""
+        deliveries = []
+        after = self
+        for each in self.ready:
+            progress = self.progress[each]
+            after = after._with(each, progress.moved(Move.DELIVER, attempts=progress.attempts + 1))
+            deliveries.append(after.delivery(each))
+        return after, tuple(deliveries)
+
+    def delivery(self, subtask_id: str) -> Delivery:
+        """Return the delivery of a subtask's last attempt, the same each time: for who must carry it once more."""
+        context = self._context_for(subtask_id)
+        return Delivery(id=self._delivery_id(subtask_id), context=context, payload=outgoing(context))
+
+    def receive(self, delivery_id: str, returned: AgentContext | Json, *, stored: Collection[str] = ()) -> Interaction:
+        """Return the interaction after a reply. One that breaks a rule counts as not done, and says why.
+
+        Args:
+            delivery_id: Which delivery it answers.
+            returned: A context or its JSON.
+            stored: The references that the agent stored itself.
+
+        Raises: LocalProtocolError E3002 when nobody waits for a reply to that delivery, because it is unknown, too
+            late or answered; the interaction stays as it is.
+        """
+        subtask_id = self._delivered(delivery_id)
+        try:
+            reply = accept_reply(self._context_for(subtask_id), returned, stored=stored)
+        except ProtocolError as refusal:
+            return self._again(subtask_id, refusal.reason)
+        sent = set(self._context_for(subtask_id).context_uri)
+        new = tuple(uri for uri in reply.context_uri if uri not in sent)
+        progress = self.progress[subtask_id]
+        kept = tuple(dict.fromkeys((*progress.stored, *new)))
+        return self._with(subtask_id, progress.moved(Move.ACCEPT, reply=reply, stored=kept))
+
+    def lost(self, delivery_id: str, reason: str) -> Interaction:
+        """Return the interaction after a delivery that nobody answers: it failed, or took too long.
+
+        Raises: as `receive`.
+        """
+        return self._again(self._delivered(delivery_id), reason)
+
+    def verify(self, verifier: Verifier = says_something) -> Interaction:
+        """Return the interaction after `verifier` judged all claims: complete, to be tried again, or failed.
+
+        Raises: what `verifier` raises, and ProtocolError E1004 for an answer that is no verdict; then nothing changed.
+        """
+        return self.judge(
+            {
+                (claim.subtask_id, claim.item_id): verifier(claim.subtask_name, claim.description, claim.abstract)
+                for claim in self.claims
+            }
+        )
+
+    def judge(self, verdicts: Mapping[tuple[str, str], str | None]) -> Interaction:
+        """Return the interaction after the verdicts on `claims`: (SubTaskID, itemId) to None or feedback.
+
+        A claim without a verdict is not verified.
+
+        Raises: ProtocolError E1004 for what is no verdict.
+        """
+        after = self
+        for each, progress in self.progress.items():
+            if progress.state is SubtaskState.RETURNED:
+                mine = {item: verdict for (subtask, item), verdict in verdicts.items() if subtask == each}
+                after = after._judged(each, judge(progress.reply, mine))
+        return after
+
+    def _judged(self, subtask_id: str, found: Evaluation) -> Interaction:
+        progress = self.progress[subtask_id]
+        abstracts = progress.reply.abstracts if progress.reply else {}
+        verified = {**progress.verified, **{item: abstracts[item] for item in found.verified}}
+        kept = replace(progress, verified=verified, open=found.open)
+        if found.complete:
+            return self._with(subtask_id, kept.moved(Move.COMPLETE, reply=None))
+        return self._with(subtask_id, kept)._again(subtask_id)
+
+    # Unfinished work is tried again or failed; it is never passed off as finished.
+    def _again(self, subtask_id: str, reason: str | None = None) -> Interaction:
+        """Return the interaction after an attempt that did not complete the subtask."""
+        progress = self.progress[subtask_id]
+        if reason is not None:
+            undone = self._context_for(subtask_id).todo_items
+            progress = replace(progress, open=tuple(OpenItem(item_id=each.item_id, reason=reason) for each in undone))
+        if progress.attempts <= self.retries:
+            return self._with(subtask_id, progress.moved(Move.RETRY, reply=None))
+        after = self._with(subtask_id, progress.moved(Move.FAIL, reply=None))
+        for each in self.plan.dependants(subtask_id):
+            after = after._blocked(each, subtask_id)
+        return after
+
+    def _blocked(self, subtask_id: str, by: str) -> Interaction:
+        progress = self.progress[subtask_id]
+        if progress.state is SubtaskState.FAILED:
+            return self
+        items = self.plan.subtasks[subtask_id].todo_items
+        why = tuple(OpenItem(item_id=each.item_id, reason=f"subtask {by!r} failed") for each in items)
+        return self._with(subtask_id, progress.moved(Move.FAIL, open=why))
+
+    def _with(self, subtask_id: str, progress: Progress) -> Interaction:
+        return replace(self, progress=MappingProxyType({**self.progress, subtask_id: progress}))
+
+    def _status(self, progress: Progress) -> Status:
+        begun = Status.IN_PROGRESS if progress.attempts else Status.PENDING
+        return _STATUS.get(progress.state, begun)
+
+    def _is_ready(self, subtask_id: str) -> bool:
+        dependencies = self.plan.subtasks[subtask_id].dependencies
+        return self.progress[subtask_id].state is SubtaskState.WAITING and all(
+            self.progress[each].state is SubtaskState.COMPLETED for each in dependencies
+        )
+
+    def _delivered(self, delivery_id: str) -> str:
+        for each, progress in self.progress.items():
+            if progress.state is SubtaskState.DELIVERED and self._delivery_id(each) == delivery_id:
+                return each
+        raise LocalProtocolError(f"expected the id of a delivery without a reply, found {delivery_id!r}", code="E3002")
+
+    def _delivery_id(self, subtask_id: str) -> str:
+        identity = f"{self.base.task_id}\0{subtask_id}\0{self.progress[subtask_id].attempts}"
+        return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    def _merged(self, subtask_id: str) -> AgentContext:
+        """Return the plan of a subtask with what was verified."""
+        planned, progress = self.plan.subtasks[subtask_id], self.progress[subtask_id]
+        done = [item.item_id for item in planned.todo_items if item.item_id in progress.verified]
+        return replace(
+            planned,
+            item_state_updates=tuple(ItemState(item, DONE) for item in done),
+            key_information=tuple(KeyInformation(item, progress.verified[item]) for item in done),
+            context_uri=(*planned.context_uri, *progress.stored),
+        )
+
+    def _context_for(self, subtask_id: str) -> AgentContext:
+        """Return what the agent of a subtask is to know: its open items, what it found before, and results it needs."""
+        planned, progress = self.plan.subtasks[subtask_id], self.progress[subtask_id]
+        upstream = [(self._merged(each), self.progress[each].stored) for each in planned.dependencies]
+        context = with_results(planned, upstream)
+        if progress.attempts <= 1:
+            return context
+        items = tuple(item for item in planned.todo_items if item.item_id not in progress.verified)
+        feedback: dict[str, Json] = {"feedback": _feedback(progress.open)}
+        earlier = {**({"done": dict(progress.verified)} if progress.verified else {}), **feedback}
+        references = (*context.context_uri, *progress.stored)
+        return replace(context, todo_items=items, context=(*context.context, earlier), context_uri=references)
+
+
+def _feedback(items: tuple[OpenItem, ...]) -> Json:
+    """Return why the items are open: once where they all have one reason."""
+    reasons = {item.reason for item in items}
+    return reasons.pop() if len(reasons) == 1 else {item.item_id: item.reason for item in items}
+
+
+_BUSY: Final = frozenset({SubtaskState.DELIVERED, SubtaskState.RETURNED})

@@ -1,0 +1,66 @@
+"""An interaction as JSON and back, for whoever must stop and go on: a checkpoint, a database, another process."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from accp_core.aci.checks import Json, breach
+from accp_core.aci.contexts import AgentContext, TaskContext
+from accp_core.aci.evaluation import OpenItem
+from accp_core.aci.interaction import Interaction, Mode
+from accp_core.aci.plan import Plan
+from accp_core.aci.progress import Progress, SubtaskState
+
+__all__ = ["load", "save"]
+
+
+def save(interaction: Interaction) -> dict[str, Json]:
+    """Return all of an interaction as JSON; `load` is the inverse. It is the master's own, like the TaskContext."""
+    return {
+        **interaction.base.to_json(),
+        "plan": [context.to_json() for context in interaction.plan.subtasks.values()],
+        "goals": {goal: list(ids) for goal, ids in interaction.plan.goals.items()},
+        "mode": interaction.mode.value,
+        "retries": interaction.retries,
+        "progress": {each: _save_progress(progress) for each, progress in interaction.progress.items()},
+    }
+
+
+def load(data: Json) -> Interaction:
+    """Return the interaction that `save` wrote.
+
+    Raises: ProtocolError: E1004 for anything else.
+    """
+    try:
+        task = TaskContext.from_json(data["TaskContext"])
+        plan = Plan.of(task, [AgentContext.from_json(each) for each in data["plan"]], data["goals"])
+        progress = {each: _load_progress(data["progress"][each]) for each in plan.subtasks}
+        mode = Mode(data["mode"])
+        return Interaction(
+            base=task, plan=plan, mode=mode, retries=data["retries"], progress=MappingProxyType(progress)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise breach("E1004", "an interaction as `save` wrote it", data) from None
+
+
+def _save_progress(progress: Progress) -> dict[str, Json]:
+    return {
+        "state": progress.state.value,
+        "attempts": progress.attempts,
+        "verified": dict(progress.verified),
+        "open": {item.item_id: item.reason for item in progress.open},
+        "stored": list(progress.stored),
+        "reply": progress.reply.to_json() if progress.reply else None,
+    }
+
+
+def _load_progress(data: Json) -> Progress:
+    reply = data["reply"]
+    return Progress(
+        state=SubtaskState(data["state"]),
+        attempts=data["attempts"],
+        verified=dict(data["verified"]),
+        open=tuple(OpenItem(item_id=item, reason=reason) for item, reason in data["open"].items()),
+        stored=tuple(data["stored"]),
+        reply=None if reply is None else AgentContext.from_json(reply),
+    )

@@ -1,0 +1,166 @@
+"""The draft's JSON names, and reading the spellings that exist in the wild (ACI sections 5.1 to 5.3).
+
+The figures of the draft are no JSON, and they spell one field in two ways, twice. One spelling is written, the
+variants below are read, everything else is refused or noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from accp_core.aci.checks import MOST, Json, breach, is_map, is_reference, is_time, uri_of
+from accp_core.aci.items import Status
+
+__all__ = ["JSON_NAMES", "Fields", "status_word"]
+
+JSON_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "task_id": "TaskID",
+        "user_query": "UserQuery",
+        "task_name": "TaskName",
+        "task_description": "TaskDescription",
+        "goal_status": "GoalStatus",
+        "overall_status": "OverallStatus",
+        "start_time": "StartTime",
+        "end_time": "EndTime",
+        "goal": "Goal",
+        "status": "Status",
+        "agent_id": "AgentID",
+        "agent_name": "AgentName",
+        "subtask_id": "SubTaskID",
+        "subtask_name": "SubTaskName",
+        "dependencies": "Dependencies",
+        "context": "Context",
+        "context_uri": "ContextURI",
+        "todo_items": "todoItems",
+        "item_state_updates": "ItemstateUpdates",
+        "key_information": "KeyInformation",
+        "last_updated": "LastUpdated",
+        "item_id": "itemId",
+        "description": "description",
+        "state": "state",
+        "output_abstract": "outputabstract",
+    }
+)
+"""Attribute to the name that we write. Names are case-sensitive, as the draft writes them."""
+
+# Figure 4 has "ItemstateUpdates", Figure 5 "ItemStateUpdates"; "Context/ContextURI" is a key of Figure 4.
+_EITHER_CONTEXT: Final = "Context/ContextURI"
+_VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"ItemstateUpdates": "ItemStateUpdates"})
+_STATUS: Final[Mapping[str, Status]] = MappingProxyType(
+    {
+        "pending": Status.PENDING,
+        "notstarted": Status.PENDING,
+        "inprogress": Status.IN_PROGRESS,
+        "completed": Status.COMPLETED,
+        "finished": Status.COMPLETED,
+        "done": Status.COMPLETED,
+        "failed": Status.FAILED,
+    }
+)
+
+Entry = TypeVar("Entry")
+
+
+def status_word(text: str) -> Status | None:
+    """Return the status that a word means, whatever its case and blanks; None for somebody's own word."""
+    return _STATUS.get(text.casefold().replace(" ", "").replace("_", ""))
+
+
+class Fields:
+    """A JSON object that is read field by field; what nobody asks for is left over."""
+
+    def __init__(self, data: Json, wrapper: str) -> None:
+        """Read `data`, the object itself or `{wrapper: object}`.
+
+        Raises: ProtocolError E1004 when it is neither.
+        """
+        inner = data[wrapper] if is_map(data) and set(data) == {wrapper} else data
+        if not is_map(inner):
+            raise breach("E1004", f"{wrapper}: a JSON object", inner)
+        self._left: Final[dict[str, Json]] = dict(inner)
+        # `"Optional": [...]` is a remark of the schema, not a field.
+        self._left.pop("Optional", None)
+        self.notes: Final[list[str]] = []
+        """Sentences on what was read although it is not written like this; for a log."""
+
+    def value(self, name: str) -> Json:
+        """Return what stands under the JSON name of an attribute, or under its variant; None for nothing.
+
+        Raises: ProtocolError E1001 when both spellings are there.
+        """
+        spelled = JSON_NAMES[name]
+        variant = _VARIANTS.get(spelled, spelled)
+        if variant != spelled and variant in self._left:
+            if spelled in self._left:
+                raise breach("E1001", f"one of {spelled!r} and {variant!r}", "both")
+            return self._left.pop(variant)
+        return self._left.pop(spelled, None)
+
+    def text(self, name: str) -> Any:
+        """Return the text of an attribute, "" where there is none; its type is checked by whoever takes it."""
+        value = self.value(name)
+        return "" if value is None else value
+
+    # "optional lifecycle metadata for auditing and scheduling purposes" (section 5.1)
+    def time(self, name: str) -> Any:
+        """Return the time of an attribute, None where there is none; a text that is no time stays, with a note."""
+        value = self.value(name)
+        if isinstance(value, str) and value and not is_time(value):
+            self.notes.append(f"{JSON_NAMES[name]}: {value!r} is no time of ISO 8601 with its zone")
+        return value or None
+
+    def status(self, value: Json) -> Any:
+        """Return the status that a word means, or the word as it stands, with a note."""
+        known = status_word(value) if isinstance(value, str) else None
+        if known is None and isinstance(value, str):
+            self.notes.append(f"Status: {value!r} is kept as it stands")
+        return value if known is None else known
+
+    def array(self, name: str) -> list[Json]:
+        """Return the array of an attribute, empty where there is none.
+
+        Raises: ProtocolError E1004 for anything else, E2003 for more than 1,000 entries.
+        """
+        values = self.value(name)
+        if values is not None and not isinstance(values, list):
+            raise breach("E1004", f"{JSON_NAMES[name]} to be an array", values)
+        if values and len(values) > MOST:
+            raise breach("E2003", f"{JSON_NAMES[name]} of at most {MOST:,} entries", len(values))
+        return values or []
+
+    def entries(self, name: str, make: Callable[[Any, Any], Entry], first: str, second: str) -> tuple[Entry, ...]:
+        """Return the entries of an attribute, each made of the fields with the two attribute names.
+
+        Raises: ProtocolError E1004 for an entry that lacks one of them.
+        """
+        keys = JSON_NAMES[first], JSON_NAMES[second]
+        found = []
+        for entry in self.array(name):
+            if not is_map(entry) or not set(keys) <= set(entry):
+                raise breach("E1004", f"{JSON_NAMES[name]}: objects with {keys[0]!r} and {keys[1]!r}", entry)
+            found.append(make(entry[keys[0]], entry[keys[1]]))
+        return tuple(found)
+
+    def contexts(self) -> tuple[tuple[Json, ...], tuple[str, ...]]:
+        """Return the inline contexts and the references, whichever of the three keys they stand under.
+
+        Raises: ProtocolError E1001 when the key of Figure 4 stands beside another one.
+        """
+        keys = [key for key in (_EITHER_CONTEXT, "Context", "ContextURI") if key in self._left]
+        if _EITHER_CONTEXT in keys and len(keys) > 1:
+            raise breach("E1001", f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
+        values = [value for key in keys for value in _several(self._left.pop(key)) if value not in (None, "")]
+        references = [value for value in values if isinstance(value, str) and is_reference(value)]
+        inline = tuple(value for value in values if not (isinstance(value, str) and is_reference(value)))
+        return inline, tuple(map(uri_of, references))
+
+    def left(self) -> dict[str, Json]:
+        """Return the fields that nobody asked for."""
+        return self._left
+
+
+def _several(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]

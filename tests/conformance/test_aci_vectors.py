@@ -1,0 +1,84 @@
+"""Every vector of the agents' contexts: reading, writing, refusing, accepting replies, evaluating them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accp_core.aci import AgentContext, TaskContext, accept_reply, evaluate
+from accp_core.errors import ProtocolError
+from tests.conformance.vectors import ROOT, files, load
+
+KINDS = {"agents", "no_agents", "tasks", "no_tasks", "replies", "evaluations"}
+
+
+@pytest.mark.parametrize("path", files("aci"), ids=lambda path: path.stem)
+def test_a_file_has_the_shape_of_the_schema(path: Path) -> None:
+    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert set(schema["required"]) <= set(content) <= {*schema["required"], *KINDS}
+    for kind in set(content) & KINDS:
+        shape = schema["$defs"][kind]
+        for vector in content[kind]:
+            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
+        names = [vector["name"] for vector in content[kind]]
+        assert len(names) == len(set(names)), kind
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_there_are_vectors_of_every_kind(kind: str) -> None:
+    assert len(load("aci", kind)) > 8
+
+
+@pytest.mark.parametrize("vector", load("aci", "agents"))
+def test_an_agent_context_is_read_and_written(vector: dict[str, Any]) -> None:
+    check(AgentContext, vector)
+
+
+@pytest.mark.parametrize("vector", load("aci", "tasks"))
+def test_a_task_context_is_read_and_written(vector: dict[str, Any]) -> None:
+    check(TaskContext, vector)
+
+
+def check(kind: type[AgentContext] | type[TaskContext], vector: dict[str, Any]) -> None:
+    written = vector.get("canonical", vector["data"])
+    context = kind.from_json(vector["data"])
+    assert json.dumps(context.to_json()) == json.dumps(written)
+    assert len(context.notes) == vector.get("notes", 0)
+    again = kind.from_json(written)
+    assert again == context
+    assert kind.from_json(written[kind.__name__]) == context
+
+
+@pytest.mark.parametrize("vector", load("aci", "no_agents"))
+def test_what_is_no_agent_context_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError) as refusal:
+        AgentContext.from_json(vector["data"])
+    assert refusal.value.code == vector["error"]
+
+
+@pytest.mark.parametrize("vector", load("aci", "no_tasks"))
+def test_what_is_no_task_context_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError) as refusal:
+        TaskContext.from_json(vector["data"])
+    assert refusal.value.code == vector["error"]
+
+
+@pytest.mark.parametrize("vector", load("aci", "replies"))
+def test_a_reply_is_accepted_or_refused(vector: dict[str, Any]) -> None:
+    sent = AgentContext.from_json(vector["sent"])
+    stored = vector.get("stored", ())
+    if "error" in vector:
+        with pytest.raises(ProtocolError) as refusal:
+            accept_reply(sent, vector["returned"], stored=stored)
+        assert refusal.value.code == vector["error"]
+    else:
+        assert accept_reply(sent, vector["returned"], stored=stored) == AgentContext.from_json(vector["accepted"])
+
+
+@pytest.mark.parametrize("vector", load("aci", "evaluations"))
+def test_phase_1_says_what_is_open_and_what_is_claimed(vector: dict[str, Any]) -> None:
+    unfinished, claims = evaluate(vector["context"])
+    assert [item.item_id for item in unfinished] == vector["unfinished"]
+    assert {claim.item_id: claim.abstract for claim in claims} == vector["claims"]

@@ -1,0 +1,76 @@
+"""A context as one flat map, and what changed of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accp_core.aci import AgentContext, ItemState, KeyInformation, change, changed, from_fields, to_fields
+from accp_core.errors import ProtocolError
+from tests.core.aci.plans import subtask
+
+CONTEXT = replace(
+    subtask("s1", "s0", items=2, agent_name="CRM", context=({"plan": "pro"},), context_uri=("$cold.a",)),
+    last_updated="2026-03-20T02:51:00Z",
+)
+
+
+def test_a_context_is_its_fields() -> None:
+    fields = to_fields(CONTEXT)
+    assert fields == {
+        "agent": "agent of s1",
+        "agent_name": "CRM",
+        "subtask": "s1",
+        "name": "Part s1",
+        "updated": "2026-03-20T02:51:00Z",
+        "deps": ["s0"],
+        "context": [{"plan": "pro"}],
+        "refs": ["accp://cold/a"],
+        "todo_1": "Step 1 of s1",
+        "todo_2": "Step 2 of s1",
+    }
+    assert from_fields(fields) == CONTEXT
+
+
+def test_an_item_that_changed_is_all_that_a_delta_says() -> None:
+    before = replace(CONTEXT, item_state_updates=(ItemState("1", 1), ItemState("2", 0)))
+    after = replace(
+        before,
+        item_state_updates=(ItemState("1", 1), ItemState("2", 1)),
+        key_information=(KeyInformation("2", "6 accounts"),),
+    )
+    delta = change(before, after)
+    assert delta == {"state_2": 1, "info_2": "6 accounts"}
+    assert changed(before, delta) == after
+    assert changed(after, change(after, before)) == before
+    assert change(after, after) == {}
+
+
+def test_keys_of_somebody_else_are_passed_over() -> None:
+    assert from_fields({"agent": "a", "subtask": "s", "v": 3, "version": 1}) == AgentContext(
+        agent_id="a", subtask_id="s"
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        None,
+        [],
+        {"agent": "a"},
+        {"subtask": "s"},
+        {"agent": "a", "subtask": "s", "deps": "s0"},
+        {"agent": "a", "subtask": "s", "refs": None},
+        {"agent": "a", "subtask": "s", "state_1": True},
+        {"agent": "a", "subtask": "s", "state_1": 2},
+        {"agent": "a", "subtask": "s", "todo_": "no id"},
+        {"agent": "a", "subtask": "s", "info_1": 7},
+        {"agent": 1, "subtask": "s"},
+        {1: "agent"},
+    ],
+)
+def test_fields_that_are_no_context_are_refused(fields: Any) -> None:
+    with pytest.raises(ProtocolError, match="E1004"):
+        from_fields(fields)

@@ -1,0 +1,112 @@
+"""What leaves, what an agent may open, what a dependant learns; replies are vectors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accp_core.aci import (
+    AgentContext,
+    KeyInformation,
+    TaskContext,
+    accept_reply,
+    check_grant,
+    isolate,
+    offload,
+    scope_of,
+    with_results,
+)
+from accp_core.errors import ProtocolError
+from tests.core.aci.plans import TASK, subtask
+
+
+def test_what_leaves_is_the_agents_context_and_nothing_else() -> None:
+    task = replace(TASK, task_description="MARKER-D", extra={"Owner": "MARKER-E"})
+    sent = isolate(task, subtask("s1", "s0", context=("pays yearly",), last_updated="2026-03-20T02:51:00Z"))
+    assert list(sent) == ["AgentContext"]
+    assert set(sent["AgentContext"]) == {
+        *("AgentID", "SubTaskID", "SubTaskName", "Dependencies", "Context", "todoItems"),
+    }
+    text = json.dumps(sent)
+    assert not [secret for secret in ("MARKER", task.user_query, "Churn", "t1") if secret in text]
+
+
+def test_what_leaves_can_be_read_by_the_other_end() -> None:
+    context = subtask("s1", context_uri=("$cold.a",))
+    assert AgentContext.from_json(isolate(TASK, context)) == context
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        TASK.user_query,
+        f"The user asked: {TASK.user_query}",
+        {"notes": [f"  {TASK.user_query}\n"]},
+        {"UserQuery": "something"},
+        [{"deep": {"GoalStatus": []}}],
+        TASK.to_json(),
+    ],
+)
+def test_a_task_context_or_its_query_does_not_leave(leak: Any) -> None:
+    with pytest.raises(ProtocolError, match="E5001"):
+        isolate(TASK, subtask("s1", context=(leak,)))
+
+
+def test_a_short_query_may_stand_in_a_longer_text_by_chance() -> None:
+    task = TaskContext(task_id="t", user_query="help")
+    assert isolate(task, subtask("s1", context=("helpful hints",)))
+    with pytest.raises(ProtocolError, match="E5001"):
+        isolate(task, subtask("s1", context=("help",)))
+
+
+def test_without_a_query_and_with_other_values_nothing_is_refused() -> None:
+    assert isolate(TaskContext(task_id="t"), subtask("s1", context=({"n": 1, "text": ""}, True)))
+
+
+def test_a_reply_may_be_a_context_or_its_json() -> None:
+    sent = subtask("s1")
+    back = replace(sent, key_information=(KeyInformation("1", "6 accounts"),))
+    assert accept_reply(sent, back) == accept_reply(sent, back.to_json()) == back
+
+
+def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
+    context = subtask("s1", context_uri=("$cold.a", "https://example.com/x"))
+    assert check_grant(context, "$cold.a") == check_grant(context, " accp://cold/a ") == "cold.a"
+    for other in ("$cold.b", "https://example.com/x", "cold.a", "", "$cold.a.b"):
+        with pytest.raises(ProtocolError, match="E5002"):
+            check_grant(context, other)
+
+
+def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
+    found = replace(
+        subtask("s0", items=2, context=("SECRET of s0",), context_uri=("$cold.granted_to_s0",)),
+        key_information=(KeyInformation("1", "6 accounts"), KeyInformation("2", "all on basic")),
+    )
+    context = with_results(subtask("s1", "s0", context=("mine",)), [(found, ["accp://cold/full"])])
+    assert context.context == ("mine", {"Part s0": ["6 accounts", "all on basic"]})
+    assert context.context_uri == ("accp://cold/full",)
+    assert "SECRET" not in json.dumps(context.to_json())
+
+
+def test_one_abstract_is_a_text_and_two_subtasks_of_one_name_keep_apart() -> None:
+    first, second, third = (
+        replace(subtask(each, subtask_name=name), key_information=(KeyInformation("1", f"found by {each}"),))
+        for each, name in (("a", "Search"), ("b", "Search"), ("c", ""))
+    )
+    context = with_results(subtask("s1"), [(first, ()), (second, ()), (third, ())])
+    assert context.context == ({"Search": "found by a", "b": "found by b", "c": "found by c"},)
+
+
+def test_a_dependency_without_results_adds_nothing() -> None:
+    assert with_results(subtask("s1"), [(subtask("s0"), ())]) == subtask("s1")
+
+
+def test_the_same_text_of_one_task_has_one_key_and_another_in_another_task() -> None:
+    mine, again, other = offload("t1", "full"), offload("t1", "full"), offload("t2", "full")
+    assert mine == again
+    assert mine.key != other.key
+    assert (mine.scope, mine.text, mine.uri) == (scope_of("t1"), "full", f"accp://cold/{mine.key[5:]}")
+    assert offload("t1", "\ud800").key != mine.key

@@ -1,0 +1,1 @@
+"""One protocol carried by another; the only modules that know two families."""

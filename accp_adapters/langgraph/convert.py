@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain_core.messages import ToolMessage
 
+from accp_adapters.langgraph.marks import MARK, carried_text, carry
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW, Limits, Policy
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import View, preview, render_text
 
 __all__ = ["MARK", "Block", "ColdItem", "cold_key", "compact_message", "restore_message", "text_of"]
-
-MARK: Final = "accp"
-"""The key in `additional_kwargs` under which a rewritten message says what was done; no provider sees it."""
 
 Block: TypeAlias = str | dict[str, Any]
 """One piece of a message's content: text, or a content block."""
@@ -99,7 +97,13 @@ def cold_key(session_id: str, source: str) -> str:
 
 
 def compact_message(
-    message: ToolMessage, policy: Policy, session_id: str, *, limits: Limits | None = None, request: str = ""
+    message: ToolMessage,
+    policy: Policy,
+    session_id: str,
+    *,
+    limits: Limits | None = None,
+    request: str = "",
+    carries: bool = False,
 ) -> tuple[ToolMessage, tuple[ColdItem, ...]]:
     """Return `message` in fewer tokens, and the texts to store before anyone sees it.
 
@@ -113,6 +117,7 @@ def compact_message(
         session_id: Whose store the texts belong to.
         limits: What this message may take; None: what `policy` gives to a single result.
         request: The user's words and the call's arguments, which rank what a preview keeps.
+        carries: The message itself carries the texts, as there is no store; then none are returned.
     """
     if message.status == "error" or message.name in policy.exclude_tools or MARK in message.additional_kwargs:
         return message, ()
@@ -130,6 +135,9 @@ def compact_message(
     if items:
         # Lists only: where LangChain merges two messages it joins lists, and would join the strings, too.
         mark |= {"refs": [item.key for item in items], "sessions": [session_id] * len(items)}
+    if carries:
+        mark |= carry((item.key, item.text) for item in items)
+        items = ()
     return _replace(message, content, {**message.additional_kwargs, MARK: mark}), items
 
 
@@ -138,17 +146,22 @@ def restore_message(message: ToolMessage, read_cold: Callable[[str], str | None]
 
     Args:
         message: A message, rewritten or not.
-        read_cold: Returns the text stored under a key, or None; needed for previews.
+        read_cold: Returns the text stored under a key, or None; needed for previews that do not carry theirs.
 
     Raises:
-        ProtocolError: E2001, a text that the message cites is not in the store.
+        ProtocolError: E2001, a text that the message cites is neither in it nor in the store.
     """
     if MARK not in message.additional_kwargs:
         return message
     kwargs = dict(message.additional_kwargs)
     notes = kwargs.pop(MARK)["blocks"]
+
+    def read(key: str) -> str | None:
+        text = carried_text(key, [message])
+        return read_cold(key) if text is None and read_cold else text
+
     pairs = zip(_blocks_of(message), notes, strict=True)
-    content = [_with_text(block, _source(block, note, read_cold)) if note else block for block, note in pairs]
+    content = [_with_text(block, _source(block, note, read)) if note else block for block, note in pairs]
     return _replace(message, content, kwargs)
 
 
@@ -168,11 +181,11 @@ def _allot(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _source(block: Block, note: dict[str, str], read_cold: Callable[[str], str | None] | None) -> str:
+def _source(block: Block, note: dict[str, str], read: Callable[[str], str | None]) -> str:
     if layout := note.get("layout"):
         return View(text=text_of(block) or "", layout=layout, tokens_before=0, tokens_after=0).restore()
     key = note["ref"]
-    source = read_cold(key) if read_cold else None
+    source = read(key)
     if source is None:
         raise ProtocolError(f"expected a stored text under {f'${key}'!r}, found none", code="E2001")
     return source

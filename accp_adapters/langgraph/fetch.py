@@ -12,6 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.grants import agents_of, messages_of, open_grant, results_beside, session_of
+from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.select import Query
@@ -49,20 +50,24 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
 
     Args:
         policy: The same policy as that of the middleware or the node.
-        store: The same store; None: the graph's own, else the embedded one.
+        store: The same store; None: the graph's own. What a message carries itself needs none.
     """
     chosen = policy or Policy()
 
     def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
             owner, key = _grant(asked, runtime)
-            source = tiers.choose(chosen, store, runtime.store).get(owner, key)
+            source = carried_text(key, messages_of(runtime.state))
+            if source is None:
+                source = tiers.choose(chosen, store, runtime.store).get(owner, key)
             return _answer(source, asked, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
             owner, key = _grant(asked, runtime)
-            source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
+            source = carried_text(key, messages_of(runtime.state))
+            if source is None:
+                source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
             return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
 
     return StructuredTool.from_function(

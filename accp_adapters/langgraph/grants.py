@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.convert import MARK
+from accp_adapters.langgraph.marks import MARK
 from accp_core.errors import ProtocolError
 
 __all__ = [

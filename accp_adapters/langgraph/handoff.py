@@ -18,9 +18,9 @@ from langchain_core.messages.tool import ToolCall
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command, Send
 
-from accp_adapters.langgraph.convert import MARK
 from accp_adapters.langgraph.fetch import refusals
 from accp_adapters.langgraph.grants import agents_of, grant, messages_of, named_references, open_grant, session_of
+from accp_adapters.langgraph.marks import MARK, carried_pairs
 from accp_core.errors import ProtocolError
 
 __all__ = ["Style", "handoff_tool"]
@@ -74,7 +74,8 @@ class _Handoff:
         task = str(call["args"].get("task") or "").strip()
         session_id, here = session_of(runtime, runtime.state), agents_of(runtime)
         granted = [open_grant(ref, messages, session_id, here) for ref in named_references(task)]
-        kwargs = {MARK: grant(granted, agent)} if granted else {}
+        texts = carried_pairs([key for _, key in granted], messages)
+        kwargs = {MARK: {**grant(granted, agent), **texts}} if granted else {}
         words = f"{task}{_quoted(task, messages)}" if task else _asked(messages)
         brief = HumanMessage(words, id=_identity(turn, call, "task"), additional_kwargs=kwargs)
         return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}

@@ -64,8 +64,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
         Args:
             policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else one
-                in this process's memory.
+            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else each full text travels,
+                compressed, in the metadata of the message that cites it.
         """
         super().__init__()
         self._policy: Final = (policy or Policy()).excluding(FETCH_NAME)
@@ -115,7 +115,15 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         limits = self._policy.limits(results_beside(messages, request.tool_call["id"]))
         words = request_of(messages, request.tool_call)
         known = {message.id for message in messages}
-        small, items = compact_result(result, self._policy, session_id, limits=limits, request=words, known=known)
+        small, items = compact_result(
+            result,
+            self._policy,
+            session_id,
+            limits=limits,
+            request=words,
+            known=known,
+            carries=not tiers.has_store(self._store, request.runtime.store),
+        )
         return small, items, session_id
 
 

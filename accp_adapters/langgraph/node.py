@@ -38,8 +38,8 @@ class CompressNode(Runnable[Any, Any]):
 
         Args:
             policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else one
-                in this process's memory.
+            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else each full text travels,
+                compressed, in the metadata of the message that cites it.
             messages_key: A channel whose reducer replaces by id, as `add_messages` does.
         """
         super().__init__()
@@ -68,12 +68,15 @@ class CompressNode(Runnable[Any, Any]):
         items: list[ColdItem] = []
         batch = _newest_results(messages)
         limits = self._policy.limits(len(batch))
+        carries = not tiers.has_store(self._store, runtime.store)
         for message in batch:
             call, _ = call_of(messages, message.tool_call_id)
             if call and call["name"] in self._policy.exclude_tools:
                 continue  # a tool that answers with a Command may leave its result without a name
             request = request_of(messages, call)
-            small, cold = compact_message(message, self._policy, session_id, limits=limits, request=request)
+            small, cold = compact_message(
+                message, self._policy, session_id, limits=limits, request=request, carries=carries
+            )
             if small is not message:
                 changed.append(_identified(small))
                 items += cold

@@ -23,9 +23,11 @@ def compact_result(
     limits: Limits,
     request: str,
     known: Collection[str | None],
+    carries: bool = False,
 ) -> tuple[Any, list[ColdItem]]:
     """Return a tool's result with every new ToolMessage in it rewritten, and the texts to store.
 
+    With `carries` the messages carry their texts, and there are none to store.
     Messages whose id is in `known` stand in the state already: the model may have read them, so they stay.
     Everything else that a `Command` carries (other keys, goto, resume) stays, too.
     """
@@ -34,7 +36,7 @@ def compact_result(
     def compact(message: Any) -> Any:
         if not isinstance(message, ToolMessage) or (message.id is not None and message.id in known):
             return message
-        small, cold = compact_message(message, policy, session_id, limits=limits, request=request)
+        small, cold = compact_message(message, policy, session_id, limits=limits, request=request, carries=carries)
         items.extend(cold)
         return small
 

@@ -17,7 +17,7 @@ from accp_adapters.stores import embedded_store
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
-__all__ = ["Store", "StoreColdStore", "aget", "apurge", "aput", "choose", "put"]
+__all__ = ["Store", "StoreColdStore", "aget", "apurge", "aput", "choose", "has_store", "put"]
 
 Store: TypeAlias = BaseStore | ColdStore
 """What the user may give as `store=`."""
@@ -123,6 +123,11 @@ class StoreColdStore:
             gone |= mine
             offset += len(page) - len(mine)
         return len(gone)
+
+
+def has_store(given: Store | None, compiled: BaseStore | None) -> bool:
+    """Tell whether texts go to a store that somebody gave; if not, messages carry theirs."""
+    return given is not None or compiled is not None
 
 
 def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore:

@@ -1,7 +1,8 @@
 """What of a result too big to show is shown: enough to take the next step, and the reference to the rest.
 
-The view is cut into lines, long lines into pieces. What the request names, identifiers, numbers, dates and names
-that stand nowhere else, the beginning and the end weigh most; a row brings the header of its table with it.
+The view is cut into lines, long lines into pieces. Identifiers, numbers, dates and addresses that stand nowhere else
+weigh most: on recorded runs they are what the next step needs. What the request names, names, the beginning and the end
+come after them; a row brings the header of its table with it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Final
 from accp_core.ports import TokenCounter
 from accp_core.view.notation import RAW
 from accp_core.view.render import DEFAULT_OPTIONS, Options
-from accp_core.view.text import render_text
+from accp_core.view.text import View, render_text
 
 __all__ = ["preview"]
 
@@ -30,7 +31,10 @@ _EDGE: Final = 4
 """Pieces at either end that are worth more for standing there."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
-_FACT: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|^[A-Z]")
+_IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
+_NAME: Final = re.compile(r"[A-Z]")
+_NAMES_AS_ONE_FACT: Final = 10
+"""Every sentence begins with a capital: words that may be names count this much less than identifiers."""
 _TABLE: Final = re.compile(r"(?:.* )?(?:&[0-9]+ |!json[0-9t]?u? )*[\[{]([0-9]+)[\]}](?: |:$)")
 _OPEN: Final = ("{", "[{")
 _CLOSE: Final = ("}", "}]")
@@ -55,21 +59,24 @@ def preview(
     counter: TokenCounter,
     request: str = "",
     options: Options | None = None,
+    view: View | None = None,
 ) -> str:
     """Return at most `limit` tokens of a tool result from which a next step is possible.
 
     `ref` names where the whole is kept, for example `$cold.1f2e3d4c`; `request` is what the reader is working on
     (the user's words, the arguments of the call), it ranks what stays. A result that fits is returned whole.
-    The same arguments give the same text.
+    `view` is the view of `source` where the caller has rendered it already. The same arguments give the same text.
 
     Raises:
         ValueError: `limit` leaves no room even for the reference.
     """
-    view = render_text(source, counter=counter, options=options)
+    view = view or render_text(source, counter=counter, options=options)
     if view.tokens_after <= limit:
         return view.text
-    # What stands in a gap cannot be referred to.
-    apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, shared=False))
+    apart = view
+    if "&1" in view.text:
+        # What stands in a gap cannot be referred to.
+        apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, shared=False))
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
@@ -128,19 +135,23 @@ def _nest(parents: list[tuple[int, int | None]], line: str, piece: int) -> None:
 
 
 def _rate(pieces: list[_Piece], request: str) -> None:
-    """Give each piece its score: rare words of the request, rare facts, and a place at either end."""
+    """Give each piece its score: rare facts above all, rare words of the request, and a place at either end."""
     words = [set(_WORD.findall(piece.text)) for piece in pieces]
     places = Counter(word for each in words for word in each)
     wanted = {word.casefold() for word in _WORD.findall(request) if len(word) > 2}
     for number, piece in enumerate(pieces):
-        facts = sum(1 / places[word] for word in words[number] if _FACT.search(word))
-        asked = sum(_rarity(places[word], len(pieces)) for word in words[number] if word.casefold() in wanted)
+        facts = sum(_fact(word) / places[word] for word in words[number])
+        # Bounded: a request that quotes the whole text would leave room for nothing else.
+        asked = min(sum(1 / places[word] for word in words[number] if word.casefold() in wanted), 1.0)
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        piece.score = (2 * asked + 2 * min(facts, 4.0) + edge) / math.sqrt(len(piece.text) + 20)
+        piece.score = (2 * facts + asked + edge / 2) / math.sqrt(len(piece.text) + 20)
 
 
-def _rarity(places: int, pieces: int) -> float:
-    return math.log(1 + pieces / places)
+def _fact(word: str) -> float:
+    """Return how much knowing `word` is worth."""
+    if _IDENTIFIER.search(word):
+        return 1.0
+    return 1 / _NAMES_AS_ONE_FACT if _NAME.match(word) else 0.0
 
 
 def _choose(pieces: list[_Piece], ranked: Iterable[int], characters: float) -> set[int]:

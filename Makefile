@@ -7,19 +7,26 @@ STAMP  := $(VENV)/.installed
 
 # The lowest versions that pyproject.toml names, in an environment of their own.
 LOWEST := .venv-lowest
+# The first generation of the MCP SDK, which langchain-mcp-adapters needs and which cannot stand beside the second.
+MCP1   := .venv-mcp1
 
-.PHONY: demo test test-lowest check bench conformance fuzz clean
+.PHONY: demo test test-lowest test-mcp1 check bench conformance fuzz clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
-test: check  ## everything that CI runs
+test: check $(MCP1)/.installed  ## everything that CI runs
 	$(BIN)/pytest -n auto --cov --cov-report=
+	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
 test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
 	$(LOWEST)/bin/pytest -n auto
+
+test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
+	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp $(PYTEST_MCP1) \
+		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
 
 check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/ruff format --check .
@@ -38,7 +45,7 @@ bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench
 
 clean:
-	rm -rf $(VENV) $(LOWEST)
+	rm -rf $(VENV) $(LOWEST) $(MCP1)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,4 +57,11 @@ $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet uv
 	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --editable '.[dev]'
+	touch $@
+
+$(MCP1)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(MCP1)
+	$(MCP1)/bin/pip install --quiet --upgrade pip
+	$(MCP1)/bin/pip install --quiet --editable . 'mcp>=1.24,<2' 'langchain-mcp-adapters>=0.3' \
+		pytest pytest-asyncio pytest-cov
 	touch $@

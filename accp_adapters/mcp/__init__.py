@@ -1,8 +1,11 @@
-"""MCP: one shim on JSON-RPC messages, `Encoder` for the server's side and `Decoder` for the client's."""
+"""MCP: `wrap_server` and `wrap_transport` for the SDKs; `Encoder` and `Decoder`, the shim on messages, for all else."""
 
+from accp_adapters.mcp.client import wrap_transport
 from accp_adapters.mcp.decoder import Decoder
 from accp_adapters.mcp.encoder import Encoder
+from accp_adapters.mcp.langchain import ViewInterceptor
 from accp_adapters.mcp.options import Options
 from accp_adapters.mcp.protocol import EXTENSION
+from accp_adapters.mcp.server import wrap_server
 
-__all__ = ["EXTENSION", "Decoder", "Encoder", "Options"]
+__all__ = ["EXTENSION", "Decoder", "Encoder", "Options", "ViewInterceptor", "wrap_server", "wrap_transport"]

@@ -1,0 +1,241 @@
+"""The shim in the SDK of 2.x and in fastmcp 4: unaware peers notice nothing, aware ones get frames or views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from accp_adapters.mcp import EXTENSION, wrap_server, wrap_transport
+from accp_core.view import read
+from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
+
+if MAJOR < 2:
+    pytest.skip("needs mcp 2.x", allow_module_level=True)
+
+import mcp_types as types
+from fastmcp import FastMCP
+from mcp import Client, MCPError
+from mcp.server import MCPServer, Server
+from mcp.server.mcpserver import Context
+
+MODES = ("legacy", "2026-07-28", "auto")
+Build = Callable[[], Any]
+
+
+def mcp_server() -> Any:
+    server = MCPServer("parts", instructions="Ask for parts.")
+
+    @server.tool()
+    def find(count: int = 20) -> list[dict[str, Any]]:
+        """Find parts."""
+        return ROWS[:count]
+
+    @server.tool()
+    def say(word: str) -> str:
+        """Say a word."""
+        return f"{word}!"
+
+    @server.tool()
+    def fail() -> str:
+        """Fail."""
+        raise MCPError(-32001, "too late", {"after": 3})
+
+    @server.resource("parts://one")
+    def one() -> str:
+        """One part."""
+        return "A-1"
+
+    return server
+
+
+def lowlevel_server() -> Any:
+    tool = types.Tool(name="find", description="Find parts.", input_schema={"type": "object"})
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool])
+
+    async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
+        if params.name == "fail":
+            raise MCPError(-32001, "too late", {"after": 3})
+        text = types.TextContent(type="text", text=json.dumps(ROWS, indent=2))
+        return types.CallToolResult(content=[text], structured_content={"result": ROWS})
+
+    return Server("low", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def fastmcp_server() -> Any:
+    server: Any = FastMCP("fast")
+
+    @server.tool
+    def find() -> list[dict[str, Any]]:
+        """Find parts."""
+        return ROWS
+
+    return server
+
+
+SERVERS: tuple[Build, ...] = (mcp_server, lowlevel_server, fastmcp_server)
+
+
+def plain(result: Any) -> Any:
+    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+async def job(client: Client) -> list[Any]:
+    """Do what an ordinary client does; return what it sees, less what says when."""
+    seen = [plain(await client.list_tools()), plain(await client.call_tool("find", {}))]
+    for call in (client.call_tool("lost", {}), client.read_resource("parts://none"), client.call_tool("fail", {})):
+        try:
+            seen.append(plain(await call))
+        except MCPError as error:
+            seen.append((error.code, error.message, error.data))
+    return seen
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("build", SERVERS)
+async def test_a_transcript_of_an_unaware_client_is_the_same_with_and_without_the_shim(build: Build, mode: Any) -> None:
+    records: list[list[str]] = []
+    for server in (build(), wrap_server(build()), wrap_server(build(), policy="never")):
+        record: list[str] = []
+        async with Client(connected(server, record), mode=mode) as client:
+            await job(client)
+        records.append(record)
+    assert len(records[0]) > 8
+    assert records[1] == records[0]
+    assert records[2] == records[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("build", SERVERS)
+async def test_a_client_sees_the_plain_results_whoever_is_aware(build: Build, mode: Any) -> None:
+    seen = []
+    for aware_server in (False, True):
+        for aware_client in (False, True):
+            server = wrap_server(build()) if aware_server else build()
+            transport = connected(server)
+            async with Client(wrap_transport(transport) if aware_client else transport, mode=mode) as client:
+                seen.append(await job(client))
+    assert seen[1:] == seen[:1] * 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("build", SERVERS)
+async def test_frames_travel_where_both_are_aware(build: Build, mode: Any) -> None:
+    record: list[str] = []
+    async with Client(wrap_transport(connected(wrap_server(build()), record)), mode=mode) as client:
+        await client.call_tool("find", {})
+    travelled = [line for line in record if "@mcp>done:tool{" in line]
+    assert len(travelled) == 1
+    assert "structuredContent" not in travelled[0]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])  # a client that pins a version never asks for a start
+async def test_the_registry_is_announced_to_aware_clients(mode: Any) -> None:
+    record: list[str] = []
+    async with Client(wrap_transport(connected(wrap_server(mcp_server()), record)), mode=mode) as client:
+        text = (await client.read_resource("accp://registry")).contents[0]
+        assert text.mime_type == "application/accp"
+    assert any("Ask for parts.\\n@mcp>sync:registry{" in line for line in record)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_model_reads_views_and_a_program_the_value(mode: Any) -> None:
+    for server, client_settings in (
+        (wrap_server(mcp_server(), policy="always"), None),
+        (mcp_server(), {"view": "view"}),
+    ):
+        transport = connected(server)
+        wrapped = transport if client_settings is None else wrap_transport(transport, **client_settings)
+        async with Client(wrapped, mode=mode) as client:
+            result = await client.call_tool("find", {})
+    assert read(result.content[0].text) == ROWS
+    assert result.structured_content == {"result": ROWS}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_one_form_is_sent_and_the_client_does_not_miss_the_other(mode: Any) -> None:
+    server = wrap_server(mcp_server(), policy="always", structured="drop")
+    async with Client(connected(server), mode=mode) as client:
+        (tool, *_) = (await client.list_tools()).tools
+        result = await client.call_tool("find", {})
+    assert tool.output_schema is None
+    assert result.structured_content is None
+    assert read(result.content[0].text) == ROWS
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_error_is_the_servers_with_a_frame_beside_it(mode: Any) -> None:
+    async with Client(wrap_transport(connected(wrap_server(mcp_server())), view="frame"), mode=mode) as client:
+        await client.list_tools()
+        with pytest.raises(MCPError) as raised:
+            await client.call_tool("fail", {})
+        lost = await client.call_tool("say", {})
+    assert (raised.value.code, raised.value.message) == (-32001, "too late")
+    assert raised.value.data["after"] == 3
+    assert "code:E3001" in raised.value.data[EXTENSION]["frame"]
+    assert lost.is_error
+    assert lost.meta is not None
+    assert "code:E4003" in lost.meta[EXTENSION]["frame"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_server_is_used_by_its_index(mode: Any) -> None:
+    async with Client(connected(wrap_server(mcp_server(), tools="lazy")), mode=mode) as client:
+        (index,) = (await client.list_tools()).tools
+        described = await client.call_tool("accp_tools", {"describe": "say"})
+        said = await client.call_tool("accp_tools", {"call": "say", "arguments": {"word": "hi"}})
+    assert "\nsay(word) Say a word." in (index.description or "")
+    assert json.loads(described.content[0].text)["name"] == "say"
+    assert said.structured_content == {"result": "hi!"}
+
+
+async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None:
+    server = MCPServer("many")
+
+    @server.tool()
+    async def echo(number: int) -> list[dict[str, Any]]:
+        """Echo."""
+        await anyio.sleep(0)
+        return [{"number": number, "name": f"row {each}", "sku": f"A-{each}"} for each in range(6)]
+
+    async with Client(wrap_transport(connected(wrap_server(server, min_gain=-1_000)))) as client:
+        found: dict[int, Any] = {}
+
+        async def ask(number: int) -> None:
+            found[number] = (await client.call_tool("echo", {"number": number})).structured_content
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(1_000):
+                tasks.start_soon(ask, number)
+    assert len(found) == 1_000
+    assert all(value["result"][5]["number"] == number for number, value in found.items())
+
+
+async def test_progress_reaches_the_client_while_a_call_is_under_way() -> None:
+    server = MCPServer("slow")
+
+    @server.tool()
+    async def work(ctx: Context) -> list[dict[str, Any]]:
+        """Work."""
+        await ctx.report_progress(1, 2)
+        return ROWS
+
+    seen: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    async with Client(wrap_transport(connected(wrap_server(server))), mode="legacy") as client:
+        result = await client.call_tool("work", {}, progress_callback=note)
+    assert seen == [1]
+    assert result.structured_content == {"result": ROWS}
+
+
+def test_what_is_no_server_is_refused_by_its_type() -> None:
+    with pytest.raises(TypeError, match="got 'dict'"):
+        wrap_server({})

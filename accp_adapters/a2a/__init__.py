@@ -1,0 +1,19 @@
+"""A2A: frames between agents that both know them, plain A2A for everybody else (ACCP section 11.4)."""
+
+from accp_adapters.a2a.client import AccpClientInterceptor
+from accp_adapters.a2a.convert import frames_to_task, task_to_frames
+from accp_adapters.a2a.errors import error_code, error_frame
+from accp_adapters.a2a.extension import EXTENSION, declare, is_declared
+from accp_adapters.a2a.server import AccpRequestHandler
+
+__all__ = [
+    "EXTENSION",
+    "AccpClientInterceptor",
+    "AccpRequestHandler",
+    "declare",
+    "error_code",
+    "error_frame",
+    "frames_to_task",
+    "is_declared",
+    "task_to_frames",
+]

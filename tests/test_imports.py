@@ -26,7 +26,7 @@ FRAMEWORKS = {
 COMPANIONS = {
     "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
     "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
-    "a2a": {"httpx", "starlette", "uvicorn", "websockets", "tiktoken", "sqlite3"},
+    "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3"},
     "cli": {"tiktoken", "sqlite3"},
 }

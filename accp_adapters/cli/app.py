@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.frame import frame
+from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
@@ -78,6 +79,8 @@ def accp(
 app.command()(view)
 app.command()(replay)
 app.command()(demo)
+# What follows the server's name is the server's.
+app.command(context_settings={"allow_interspersed_args": False})(mcp)
 app.add_typer(frame, name="frame")
 
 

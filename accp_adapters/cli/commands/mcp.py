@@ -1,0 +1,154 @@
+"""`accp mcp`: stand in front of any MCP server, so that its results reach the model in a smaller text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing
+
+if TYPE_CHECKING:
+    from accp_adapters.mcp.http_headers import Headers
+    from accp_adapters.mcp.proxy import Relay
+
+__all__ = ["mcp"]
+
+
+def mcp(
+    command: Annotated[
+        Optional[list[str]],  # noqa: UP045  typer reads the annotation
+        typer.Argument(metavar="-- COMMAND ARGS…", help="The server, started as a child process."),
+    ] = None,
+    *,
+    url: Annotated[str, typer.Option(help="The server's streamable HTTP endpoint, in place of a command.")] = "",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="With --url: serve HTTP here; none: serve standard streams.")
+    ] = "",
+    policy: Annotated[
+        Literal["negotiate", "always", "never"],
+        typer.Option(help="Rewrite results for clients that asked for it, for all of them, or for none."),
+    ] = "negotiate",
+    carrier: Annotated[
+        Literal["resource", "text"], typer.Option(help="A frame as an embedded resource, or a text block.")
+    ] = "resource",
+    structured: Annotated[
+        Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text says again.")
+    ] = "keep",
+    decode: Annotated[
+        bool, typer.Option("--decode", help="The inverse: ask the server for frames, give the client plain results.")
+    ] = False,
+    header: Annotated[
+        Optional[list[str]],  # noqa: UP045  typer reads the annotation
+        typer.Option("--header", metavar="NAME: VALUE", help="With --url: a field for every request; repeatable."),
+    ] = None,
+    allow_host: Annotated[
+        Optional[list[str]],  # noqa: UP045  typer reads the annotation
+        typer.Option(
+            "--allow-host", metavar="NAME", help="With --listen: a further name that Host and Origin may give."
+        ),
+    ] = None,
+) -> None:
+    """Stand in front of an MCP server, in any language, and shrink the results of its tools.
+
+    Requests go through byte for byte, and so does every answer that does not get smaller. Environment, standard
+    error, signals and exit code are the server's. A client that did not ask for frames notices nothing, unless
+    `--policy always` says that it is to have views as text.
+
+    Example: `accp mcp --policy always -- uvx mcp-server-git --repository .`
+
+    Example: `accp mcp --url https://example.com/mcp --listen 127.0.0.1:8931`
+    """
+    if bool(command) == bool(url):
+        raise typer.BadParameter("expected either a command after -- or --url, got " + ("both" if url else "neither"))
+    if listen and not url:
+        raise typer.BadParameter("expected --url with --listen", param_hint="--listen")
+    new_relay = _decoder if decode else _encoder(policy=policy, carrier=carrier, structured=structured)
+    if command:
+        raise typer.Exit(_serve_command(command, new_relay()))
+    if not url.startswith(("http://", "https://")):
+        raise typer.BadParameter(f"expected an http or https URL, got {url!r}", param_hint="--url")
+    if listen:
+        _listen(url, listen, new_relay, header or [], allow_host or [])
+    else:
+        _serve_remote(url, new_relay(), header or [])
+
+
+def _decoder() -> Relay:
+    from accp_adapters.mcp import Decoder
+    from accp_adapters.mcp.proxy import Relay
+
+    return Relay(Decoder())
+
+
+def _encoder(**options: Any) -> Callable[[], Relay]:
+    from accp_adapters.mcp import Encoder
+    from accp_adapters.mcp.proxy import Relay
+
+    def new_relay() -> Relay:
+        encoder = Encoder(**options)
+        return Relay(encoder, encoder.own)
+
+    return new_relay
+
+
+def _serve_command(command: list[str], relay: Relay) -> int:
+    from accp_adapters.mcp.proxy_stdio import end_like, run_stdio
+
+    try:
+        return end_like(run_stdio(command, relay))
+    except OSError as error:
+        raise typer.BadParameter(f"cannot start {command[0]!r}: {error.strerror}") from error
+
+
+def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[str], allow_host: list[str]) -> None:
+    try:
+        from accp_adapters.mcp.http_headers import Hosts
+        from accp_adapters.mcp.proxy_http import serve_http
+    except ImportError as error:
+        raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
+    host, port = _address(listen)
+    hosts = Hosts.of([host, *allow_host])
+    serving = serve_http(
+        url,
+        new_relay,
+        host=host,
+        port=port,
+        hosts=hosts,
+        extra=_fields(header),
+        announce=lambda at: typer.echo(f"accp mcp: {at} stands in front of {url}", err=True),
+    )
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(serving)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot listen at {listen}: {error.strerror}", param_hint="--listen") from error
+
+
+def _serve_remote(url: str, relay: Relay, header: list[str]) -> None:
+    try:
+        from accp_adapters.mcp.proxy_remote import run_remote
+    except ImportError as error:
+        raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
+    with suppress(KeyboardInterrupt):
+        asyncio.run(run_remote(url, relay, extra=_fields(header)))
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise typer.BadParameter(f"expected HOST:PORT, got {listen!r}", param_hint="--listen")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _fields(lines: list[str]) -> Headers:
+    fields = []
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not name.strip().isascii() or not value.strip().isprintable():
+            raise typer.BadParameter(f"expected NAME: VALUE, got {name!r}", param_hint="--header")
+        fields.append((name.strip().lower().encode(), value.strip().encode()))
+    return fields

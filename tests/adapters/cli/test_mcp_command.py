@@ -1,0 +1,99 @@
+"""`accp mcp` as a client's configuration starts it: options, exit codes, and what it says when it cannot begin."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from accp_adapters.cli.app import app
+from tests.adapters.mcp.serving import free_port
+
+ACCP = [sys.executable, "-c", "from accp_adapters.cli import main; main()"]
+ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
+runner = CliRunner()
+
+
+def accp(*arguments: str, sent: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*ACCP, "mcp", *arguments], input=sent, capture_output=True, timeout=30, check=False)
+
+
+@pytest.mark.parametrize("separator", [["--"], []])
+def test_the_servers_words_are_the_servers(separator: list[str]) -> None:
+    program = "import sys; print(sys.argv[1:])"
+    run = accp("--policy", "always", *separator, sys.executable, "-c", program, "--policy", "--", "--help")
+    assert (run.returncode, run.stdout) == (0, b"['--policy', '--', '--help']\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--policy", "never"], ["--decode"]])
+def test_lines_and_exit_code_are_the_servers(options: list[str]) -> None:
+    sent = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\nnot JSON\n'
+    run = accp(*options, "--", sys.executable, "-c", f"{ECHO}\nsys.stderr.write('bye')\nsys.exit(3)", sent=sent)
+    assert (run.returncode, run.stdout, run.stderr) == (3, sent, b"bye")
+
+
+def test_a_server_that_a_signal_ends_ends_the_command_alike() -> None:
+    run = accp("--", sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    assert run.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "neither"),
+        (["--url", "http://127.0.0.1:1/mcp", "--", "cat"], "both"),
+        (["--", "/no/such/server"], "'/no/such/server'"),
+        (["--url", "http://127.0.0.1:1/mcp", "--listen", "8931x"], "'8931x'"),
+        (["--url", "http://127.0.0.1:1/mcp", "--listen", "localhost:99999"], "'localhost:99999'"),
+        (["--url", "ftp://x/mcp"], "'ftp://x/mcp'"),
+        (["--url", "http://127.0.0.1:1/mcp", "--header", "authorization"], "'authorization'"),
+        (["--listen", "127.0.0.1:0", "--", "cat"], "--url"),
+        (["--policy", "sometimes", "--", "cat"], "'sometimes'"),
+    ],
+)
+def test_what_cannot_begin_is_a_usage_error_that_names_it(arguments: list[str], said: str) -> None:
+    result = runner.invoke(app, ["mcp", *arguments], env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_it_listens_says_where_and_ends_when_told() -> None:
+    nobody = f"http://127.0.0.1:{free_port()}/mcp"
+    command = [*ACCP, "mcp", "--url", nobody, "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as proxy:
+        assert proxy.stderr is not None
+        said = proxy.stderr.readline().decode().split()
+        answer = httpx.post(said[2], json={"jsonrpc": "2.0", "id": 5, "method": "ping"})
+        assert (answer.status_code, answer.json()["id"]) == (502, 5)
+        proxy.send_signal(signal.SIGTERM)
+        assert proxy.wait(10) == -signal.SIGTERM
+
+
+def test_a_port_that_is_taken_is_a_usage_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        result = runner.invoke(app, ["mcp", "--url", "http://127.0.0.1:1/mcp", "--listen", address])
+    assert (result.exit_code, address in result.stderr) == (2, True)
+
+
+def test_a_remote_server_that_cannot_be_reached_is_an_error_for_the_request() -> None:
+    run = accp("--url", f"http://127.0.0.1:{free_port()}/mcp", sent=b'{"jsonrpc":"2.0","id":"a","method":"ping"}\n')
+    answer = json.loads(run.stdout)
+    assert (run.returncode, answer["id"], answer["error"]["code"]) == (0, "a", -32603)
+
+
+def test_the_proxy_for_a_command_needs_no_framework(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom accp_adapters.cli.app import app\n"
+        "try: app(['mcp', '--', sys.executable, '-c', 'pass'])\n"
+        "except SystemExit: print(*sorted({'mcp', 'httpx', 'uvicorn', 'langgraph', 'tiktoken'} & set(sys.modules)), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert run.stderr.split() in ([], ["tiktoken"])

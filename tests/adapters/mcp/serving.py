@@ -1,0 +1,69 @@
+"""Servers on free ports of the loopback, for as long as a test needs them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from accp_adapters.mcp.proxy import LIMIT, Relay
+from accp_adapters.mcp.proxy_http import HttpProxy, connect
+
+__all__ = ["free_port", "proxying", "serving"]
+
+
+def free_port() -> int:
+    """Return a port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(app: Any, *, lifespan: str = "off") -> Iterator[str]:
+    """Serve an ASGI application in a thread; yield its origin."""
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listening:
+        server = _server(app, lifespan)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def _server(app: Any, lifespan: str) -> uvicorn.Server:
+    config = uvicorn.Config(app, lifespan=lifespan, log_level="critical", ws="none", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+    return uvicorn.Server(config)
+
+
+@contextmanager
+def proxying(url: str, new_relay: Callable[[], Relay], *, limit: int = LIMIT, **options: Any) -> Iterator[str]:
+    """Serve a proxy in front of `url`; yield its URL."""
+
+    class App:
+        proxy: HttpProxy
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan":
+                await self.live(receive, send)
+            else:
+                await self.proxy(scope, receive, send)
+
+        async def live(self, receive: Any, send: Any) -> None:
+            async with connect() as client:
+                self.proxy = HttpProxy(url, new_relay, client, limit=limit, **options)
+                await receive()
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+
+    with serving(App(), lifespan="on") as origin:
+        yield origin + "/" + url.split("/", 3)[3]

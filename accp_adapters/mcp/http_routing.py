@@ -13,10 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.proxy import Message
 
-__all__ = ["VERSION_META", "Marked", "is_modern", "marked_arguments", "routing_headers"]
+__all__ = ["Marked", "marked_arguments", "routing_headers"]
 
-VERSION_META: Final = "io.modelcontextprotocol/protocolVersion"
-"""The key of a request's `_meta` that holds the protocol's version; requests up to 2025-11-25 do not have it."""
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 
 Marked: TypeAlias = Mapping[str, Mapping[tuple[str, ...], str]]
 """Tool to the paths of its marked arguments, and the names of their headers less the prefix."""
@@ -35,13 +34,8 @@ def _params(message: Message) -> Mapping[str, Any]:
 
 def _version(message: Message) -> str:
     meta = _params(message).get("_meta")
-    version = meta.get(VERSION_META) if isinstance(meta, dict) else None
+    version = meta.get(_VERSION) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else ""
-
-
-def is_modern(message: Message) -> bool:
-    """Return whether `message` is of the era that begins with 2026-07-28."""
-    return bool(_version(message))
 
 
 def routing_headers(message: Message, marked: Marked) -> dict[str, str]:

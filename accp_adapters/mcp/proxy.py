@@ -90,10 +90,20 @@ class Passage:
 class Relay:
     """One shim between a client and a server, on bytes; both directions may be used from different threads."""
 
-    def __init__(self, shim: Shim, own: Callable[[Message], Message | None] = lambda _: None) -> None:
-        """Let `shim` see each message; `own` returns the answer to a request that the server is not to see."""
+    def __init__(
+        self,
+        shim: Shim,
+        own: Callable[[Message], Message | None] = lambda _: None,
+        exchange: Callable[[], Relay] | None = None,
+    ) -> None:
+        """Let `shim` see each message.
+
+        `own` returns the answer to a request that the server is not to see, `exchange` a relay for another exchange
+        of the same caller; none: such a relay knows nothing of this one.
+        """
         self._shim = shim
         self._own = own
+        self.exchange: Final = exchange
         self._lock = threading.Lock()
 
     def from_client(self, data: bytes) -> Passage:

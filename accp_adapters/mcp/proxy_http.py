@@ -27,10 +27,12 @@ __all__ = ["MAX_SESSIONS", "SESSION", "HttpProxy", "Sessions", "connect", "serve
 MAX_SESSIONS: Final = 10_000
 """A session beyond is forgotten, the one that was silent for the longest time: its results come plain from then on."""
 SESSION: Final = "mcp-session-id"
+# No session has such a name: it would not fit into a header.
+_CALLER: Final = "\n"
 
 
 class Sessions:
-    """The relay of each session; a request without a session, or of an unknown one, gets a new one."""
+    """The relay of each session; and, for requests without one, what those of one caller have in common."""
 
     def __init__(self, new_relay: Callable[[], Relay], limit: int = MAX_SESSIONS) -> None:
         self._new_relay = new_relay
@@ -41,12 +43,19 @@ class Sessions:
         return len(self._relays)
 
     def find(self, session: str) -> Relay:
-        """Return the relay of `session`, which may be empty."""
+        """Return the relay of `session`, a new one where it is not known."""
         relay = self._relays.get(session)
         if relay is None:
             return self._new_relay()
         self._relays.move_to_end(session)
         return relay
+
+    def exchange(self, caller: str) -> Relay:
+        """Return a relay for one exchange, by 2026-07-28, of whoever has the credentials `caller`."""
+        key = f"{_CALLER}{caller}"
+        common = self.find(key)
+        self.keep(key, common)
+        return common.exchange() if common.exchange else self._new_relay()
 
     def keep(self, session: str, relay: Relay) -> None:
         """Remember `relay` as that of `session`."""
@@ -115,7 +124,7 @@ class HttpProxy:
     async def _exchange(self, scope: Scope, body: bytes, answer: Answer) -> None:
         relay = None
         if scope["path"] == self.path:
-            relay = self._sessions.find(header(scope["headers"], SESSION.encode()))
+            relay = self._relay(scope["headers"])
             passage = relay.from_client(body)
             if passage.answered:
                 await answer.message(passage.data)
@@ -128,6 +137,12 @@ class HttpProxy:
             if not answer.started:
                 reason = f"the server at {self._origin} cannot be reached: {error!r}"
                 await answer.message(failure(reason, body), HTTPStatus.BAD_GATEWAY)
+
+    def _relay(self, headers: Headers) -> Relay:
+        session = header(headers, SESSION.encode())
+        if not session and header(headers, b"mcp-method"):
+            return self._sessions.exchange(header(headers, b"authorization"))
+        return self._sessions.find(session)
 
     async def _forward(self, scope: Scope, body: bytes, relay: Relay | None, answer: Answer) -> None:
         request = self._request(scope, body, extra=self._extra if relay else ())

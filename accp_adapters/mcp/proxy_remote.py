@@ -19,8 +19,9 @@ import httpx
 
 from accp_adapters.mcp.http_exchange import changed, failure
 from accp_adapters.mcp.http_headers import Headers
-from accp_adapters.mcp.http_routing import is_modern, marked_arguments, routing_headers
+from accp_adapters.mcp.http_routing import marked_arguments, routing_headers
 from accp_adapters.mcp.http_sse import Events, event_data, event_field
+from accp_adapters.mcp.protocol import is_modern
 from accp_adapters.mcp.proxy import LIMIT, Message, Relay, read_lines, read_message, write_message
 from accp_adapters.mcp.proxy_http import SESSION, connect
 from accp_adapters.mcp.proxy_stdio import LinePipe
@@ -120,7 +121,7 @@ class Remote:
     def _call(self, message: Message, sending: Coroutine[Any, Any, None]) -> None:
         key = repr(message["id"])
         task = self._start(sending)
-        self._calls[key] = task, is_modern(message)
+        self._calls[key] = task, is_modern(message.get("params"))
         task.add_done_callback(lambda _: self._calls.pop(key, None))
 
     def _cancels(self, message: Message) -> bool:

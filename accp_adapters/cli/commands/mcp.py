@@ -38,6 +38,10 @@ def mcp(
     structured: Annotated[
         Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text says again.")
     ] = "keep",
+    tools: Annotated[
+        Literal["plain", "lazy"],
+        typer.Option(help="All tool definitions at once, or an index with definitions on demand."),
+    ] = "plain",
     decode: Annotated[
         bool, typer.Option("--decode", help="The inverse: ask the server for frames, give the client plain results.")
     ] = False,
@@ -66,7 +70,7 @@ def mcp(
         raise typer.BadParameter("expected either a command after -- or --url, got " + ("both" if url else "neither"))
     if listen and not url:
         raise typer.BadParameter("expected --url with --listen", param_hint="--listen")
-    new_relay = _decoder if decode else _encoder(policy=policy, carrier=carrier, structured=structured)
+    new_relay = _decoder if decode else _encoder(policy=policy, carrier=carrier, structured=structured, tools=tools)
     if command:
         raise typer.Exit(_serve_command(command, new_relay()))
     if not url.startswith(("http://", "https://")):
@@ -88,11 +92,10 @@ def _encoder(**options: Any) -> Callable[[], Relay]:
     from accp_adapters.mcp import Encoder
     from accp_adapters.mcp.proxy import Relay
 
-    def new_relay() -> Relay:
-        encoder = Encoder(**options)
-        return Relay(encoder, encoder.own)
+    def relay(encoder: Encoder) -> Relay:
+        return Relay(encoder, encoder.own, lambda: relay(encoder.exchange()))
 
-    return new_relay
+    return lambda: relay(Encoder(**options))
 
 
 def _serve_command(command: list[str], relay: Relay) -> int:

@@ -311,3 +311,23 @@ def test_a_thousand_calls_at_once(upstream: Upstream, url: str) -> None:
     upstream.answering = answering
     expected = [{"mark": 0, "id": number + 10_000, "marked": True} for number in range(1000)]
     assert [json.loads(answer) for answer in asyncio.run(calls())] == expected
+
+
+def test_exchanges_without_sessions_share_what_one_caller_knows_and_nothing_else() -> None:
+    class Shares(Counts):
+        def exchange(self) -> Relay:
+            return Relay(self, exchange=self.exchange)
+
+    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
+        await say(b"{}", content_type="application/json")
+
+    upstream = Upstream()
+    upstream.answering = answering
+    with serving(upstream) as origin, proxying(f"{origin}/mcp", lambda: Shares().exchange()) as url:
+
+        def seen(**headers: str) -> int:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return int(httpx.post(url, content=b"{}", headers=named).json()["seen"])
+
+        assert [seen(mcp_method="x"), seen(mcp_method="x"), seen(mcp_method="x", authorization="a")] == [1, 2, 1]
+        assert [seen(), seen(), seen(mcp_method="x", authorization="a")] == [1, 1, 2]

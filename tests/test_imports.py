@@ -19,6 +19,7 @@ FRAMEWORKS = {
     "mcp": {"mcp"},
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
+    "fetching": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
     "cli": {"typer", "rich"},
@@ -75,6 +76,6 @@ def test_the_root_of_the_adapters_loads_none_of_them() -> None:
     assert loaded_by("accp_adapters") - sys.stdlib_module_names == {"accp_adapters"}
 
 
-@pytest.mark.parametrize("adapter", ["accp_adapters.tokens", "accp_adapters.stores"])
+@pytest.mark.parametrize("adapter", ["accp_adapters.tokens", "accp_adapters.stores", "accp_adapters.fetching"])
 def test_what_frameworks_stand_on_loads_none_of_them(adapter: str) -> None:
     assert not loaded_by(adapter) & {"langgraph", "langchain", "langchain_core", "mcp", "a2a", "typer", "rich"}

@@ -10,12 +10,11 @@ from typing import Any, Final
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
+from accp_adapters.fetching import Query, answer
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.grants import agents_of, messages_of, open_grant, results_beside, session_of
 from accp_adapters.langgraph.marks import carried_text
-from accp_adapters.langgraph.page import answer
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.select import Query
 from accp_core.errors import ProtocolError
 from accp_core.view.notation import LEGEND
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_adapters.langgraph.sources import document_in, lines_of, open_source
+from accp_adapters.fetching.sources import document_in, lines_of, open_source
 
 PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
 

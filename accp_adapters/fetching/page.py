@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from accp_adapters.langgraph.select import Query, Table, narrow, table_of
-from accp_adapters.langgraph.sources import Value, document_in, lines_of, open_source
+from accp_adapters.fetching.select import Query, Table, narrow, table_of
+from accp_adapters.fetching.sources import Value, document_in, lines_of, open_source
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import render, render_text

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.langgraph.select import Query, Table, narrow, table_of
-from accp_adapters.langgraph.sources import lines_of
+from accp_adapters.fetching.select import Query, Table, narrow, table_of
+from accp_adapters.fetching.sources import lines_of
 from accp_core.errors import ProtocolError
 
 PEOPLE = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accp_adapters.langgraph.sources import Value, lines_of
+from accp_adapters.fetching.sources import Value, lines_of
 from accp_core.errors import ProtocolError
 
 __all__ = ["Query", "Table", "narrow", "table_of"]

@@ -1,0 +1,245 @@
+"""Two workers on one thread of work, one of which dies: what `test_workers.py` starts, once for many deaths.
+
+Each line of standard input is a job, each line of standard output what became of it. For every job two processes are
+forked from this one, which has imported everything and opened nothing: the first works at thread "a" until it is
+killed (SIGKILL), the second works at thread "b" meanwhile, then goes on with "a" and tells how both ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.store.base import BaseStore
+from langgraph.store.postgres import PostgresStore
+from langgraph.store.sqlite import SqliteStore
+
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, tiers
+from accp_adapters.langgraph.convert import MARK, restore_message
+from accp_adapters.langgraph.marks import carried_text
+from accp_adapters.stores import RedisColdStore, SqliteColdStore
+from tests.adapters.langgraph.jobs import fetch_last, thread
+from tests.scripted_model import ScriptedModel, call, calls
+
+POLICY: Final = Policy(inline_limit=200, preview_limit=80)
+
+
+def rows(query: str) -> list[dict[str, Any]]:
+    """Return what the tool returns for `query`: rows that no notation makes fit."""
+    dice = random.Random(query)
+    return [{"id": number, "query": query, "trace": f"{dice.getrandbits(96):x}"} for number in range(60)]
+
+
+class Doom:
+    """Kills this process when it reaches a given place for the n-th time; counts the places it passed."""
+
+    def __init__(self, at: int | None) -> None:
+        self.at = at
+        self.passed = 0
+
+    def reach(self) -> None:
+        self.passed += 1
+        if self.passed == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def on(self, cls: type, *names: str) -> type:
+        """Return `cls` with a place to die at before and after each of its methods `names`."""
+        return type(cls.__name__, (cls,), {name: self._around(getattr(cls, name)) for name in names})
+
+    def _around(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def around(*args: Any, **options: Any) -> Any:
+            self.reach()
+            result = method(*args, **options)
+            self.reach()
+            return result
+
+        return around
+
+
+def next_turn(messages: Sequence[BaseMessage]) -> AIMessage:
+    """Return what the model says next: it depends on the messages alone, so any worker may go on."""
+    turn = sum(isinstance(message, AIMessage) for message in messages)
+    if turn == 0:
+        return calls(call("look_up", "c1", query="north"), call("look_up", "c2", query="south"))
+    if turn in (1, 3):
+        return fetch_last(messages, f"f{turn}", offset=turn)
+    return calls(call("look_up", "c3", query="east")) if turn == 2 else AIMessage("done")
+
+
+@contextmanager
+def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
+    """Yield the job's graph and its cold store, with places to die at around all that leaves the process."""
+
+    @tool
+    def look_up(query: str) -> list[dict[str, Any]]:
+        """Look something up."""
+        doom.reach()
+        return rows(query)
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        doom.reach()
+        return next_turn(messages)
+
+    with ExitStack() as stack:
+        saver_type: Any = doom.on(SAVERS[job["saver"]], "put", "put_writes", "get_tuple")
+        saver = stack.enter_context(saver_type.from_conn_string(job["place"]))
+        store = STORES[job["store"]](job, doom, stack)
+        build = {"middleware": _agent, "node": _by_hand}[job["graph"]]
+        yield build(ScriptedModel(script=[answer]), look_up, saver, store), tiers.choose(POLICY, store, None)
+
+
+def _langgraph(base: type) -> Callable[[dict[str, Any], Doom, ExitStack], Any]:
+    def open_store(job: dict[str, Any], doom: Doom, stack: ExitStack) -> Any:
+        mortal: Any = doom.on(base, "batch")
+        return stack.enter_context(mortal.from_conn_string(job["store_place"]))
+
+    return open_store
+
+
+def _ours(base: type) -> Callable[[dict[str, Any], Doom, ExitStack], Any]:
+    def open_store(job: dict[str, Any], doom: Doom, stack: ExitStack) -> Any:
+        store = doom.on(base, "put", "get")(job["store_place"])
+        stack.callback(store.close)
+        return store
+
+    return open_store
+
+
+SAVERS: Final[dict[str, type]] = {"postgres": PostgresSaver, "sqlite": SqliteSaver}
+STORES: Final[dict[str, Callable[[dict[str, Any], Doom, ExitStack], Any]]] = {
+    "none": lambda job, doom, stack: None,
+    "PostgresStore": _langgraph(PostgresStore),
+    "SqliteStore": _langgraph(SqliteStore),
+    "SqliteColdStore": _ours(SqliteColdStore),
+    "RedisColdStore": _ours(RedisColdStore),
+}
+
+
+def _agent(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> Any:
+    given = {"store": store} if isinstance(store, BaseStore) else {}
+    middleware = AccpMiddleware(POLICY, store=None if given else store)
+    return create_agent(model, [look_up], middleware=[middleware], checkpointer=saver, **given)
+
+
+def _by_hand(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> Any:
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([look_up, fetch_tool(POLICY, store=store)]))
+    graph.add_node("compress", CompressNode(POLICY, store=store))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "compress")
+    graph.add_edge("compress", "model")
+    return graph.compile(checkpointer=saver)
+
+
+def work(job: dict[str, Any], name: str, doom: Doom) -> dict[str, Any]:
+    """Begin thread `name`, or go on with what another worker left; return what it came to."""
+    with opened(job, doom) as (graph, store):
+        config = thread(f"{name}@example.com")
+        begun = bool(graph.get_state(config).values)
+        state = graph.invoke(None if begun else {"messages": "go"}, config, durability=job["durability"])
+        return {
+            "passed": doom.passed,
+            "messages": [_told(message) for message in state["messages"]],
+            "restored": _restored(state["messages"], store, config["configurable"]["thread_id"]),
+            "dangling": _dangling(graph, config, store),
+        }
+
+
+def _told(message: BaseMessage) -> list[Any]:
+    """Return what a message says, without the ids that differ from run to run."""
+    return [message.type, message.text, getattr(message, "tool_call_id", None), getattr(message, "status", None)]
+
+
+def _restored(messages: Sequence[BaseMessage], store: Any, session_id: str) -> list[bool]:
+    """Return, for each result of `look_up`, whether it comes back as the tool returned it."""
+    queries = {"c1": "north", "c2": "south", "c3": "east"}
+    found = [message for message in messages if isinstance(message, ToolMessage) and message.name == "look_up"]
+    originals = [restore_message(message, lambda key: store.get(session_id, key)).text for message in found]
+    return [
+        json.loads(text) == rows(queries[message.tool_call_id]) for message, text in zip(found, originals, strict=True)
+    ]
+
+
+def _dangling(graph: Any, config: Any, store: Any) -> list[str]:
+    """Return the references in any checkpoint of the thread that open nothing."""
+    session_id = config["configurable"]["thread_id"]
+    cited = {
+        (key, id(message)): message
+        for past in graph.get_state_history(config)
+        for message in past.values.get("messages", ())
+        for key in message.additional_kwargs.get(MARK, {}).get("refs", ())
+    }
+    return [
+        key
+        for (key, _), message in cited.items()
+        if carried_text(key, [message]) is None and store.get(session_id, key) is None
+    ]
+
+
+def forked(run: Callable[[], None]) -> int:
+    """Return the id of a new process that does `run` and ends."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        run()
+        sys.stdout.flush()
+        os._exit(0)
+    except BaseException as problem:  # whatever it is, the test must hear of it and the fork must end here
+        print(json.dumps({"failed": repr(problem)}), flush=True)
+        os._exit(1)
+
+
+def forget(job: dict[str, Any]) -> None:
+    """Delete both threads, and what the store holds of them."""
+    with opened(job, Doom(None)) as (graph, store):
+        for name in ("a@example.com", "b@example.com"):
+            graph.checkpointer.delete_thread(name)
+            store.purge(name)
+
+
+def do(job: dict[str, Any]) -> None:
+    """Do one job: begin anew, let two workers work, kill the first, wait for the second."""
+    os.waitpid(forked(lambda: forget(job)), 0)
+    ended, held = os.pipe()
+
+    def first() -> None:
+        os.close(ended)
+        work(job, "a", Doom(job["kill_at"]))
+
+    def second() -> None:
+        os.close(held)
+        own = work(job, "b", Doom(None))
+        os.read(ended, 1)  # returns when the first worker is no more
+        print(json.dumps({"b": own, "a": work(job, "a", Doom(None))}))
+
+    workers = [forked(first), forked(second)]
+    os.close(ended)
+    os.close(held)
+    if job["kill_after"] is not None:
+        time.sleep(job["kill_after"])
+        os.kill(workers[0], signal.SIGKILL)
+    for worker in workers:
+        os.waitpid(worker, 0)
+
+
+if __name__ == "__main__":
+    POLICY.counter("loads the vocabulary before any fork")
+    for line in sys.stdin:
+        do(json.loads(line))

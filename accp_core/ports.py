@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-__all__ = ["ColdStore", "Summarizer", "TokenCounter", "Verifier"]
+__all__ = ["ColdStore", "InstructionEncoder", "Summarizer", "TokenCounter", "Verifier"]
 
 
 class TokenCounter(Protocol):
@@ -53,4 +53,16 @@ class Verifier(Protocol):
 
     def __call__(self, subtask: str, item: str, abstract: str, /) -> str | None:
         """Return None when `abstract` shows that `item` of `subtask` is done, else feedback for the agent."""
+        ...
+
+
+class InstructionEncoder(Protocol):
+    """Whoever makes a packet of an instruction in English, such as a language model (AACP section 6.2)."""
+
+    def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        """Return the text of one AACP packet that says `instruction`.
+
+        It is for `domain` ("HR"), its result goes to `return_agent`, `priority` is "1" (critical), "2" or "3". Who
+        calls this validates the packet before using it.
+        """
         ...

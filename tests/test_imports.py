@@ -19,6 +19,7 @@ FRAMEWORKS = {
     "mcp": {"mcp"},
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
+    "aacp_model": {"langchain_core", "langsmith"},
     "fetching": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
@@ -29,6 +30,7 @@ COMPANIONS = {
     "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3"},
+    "aacp_model": {"httpx", "websockets", "rich"},
     "cli": {"tiktoken", "sqlite3"},
 }
 """What a framework, or the tokens and stores that an adapter stands on, may bring along."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from accp_adapters.cli.commands.aacp import aacp
 from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.frame import frame
 from accp_adapters.cli.commands.mcp import mcp
@@ -82,6 +83,7 @@ app.command()(demo)
 # What follows the server's name is the server's.
 app.command(context_settings={"allow_interspersed_args": False})(mcp)
 app.add_typer(frame, name="frame")
+app.add_typer(aacp, name="aacp")
 
 
 def main() -> None:

@@ -1,14 +1,15 @@
-"""Cold stores: SQLite, in a file or in memory, which needs no server; Redis, which machines share."""
+"""Stores: SQLite, in a file or in memory, which needs no server; Redis, which machines share."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from accp_adapters.stores.instructions import SqliteInstructionRegistry
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
 
 if TYPE_CHECKING:
     from accp_adapters.stores.redis import RedisColdStore
 
-__all__ = ["RedisColdStore", "SqliteColdStore", "embedded_store"]
+__all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store"]
 
 
 def __getattr__(name: str) -> Any:

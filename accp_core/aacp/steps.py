@@ -142,8 +142,10 @@ def check_step(step: Step) -> None:
 
 
 def check_phrases(step: Step) -> None:
-    """Refuse a phrase that leaves a required argument open, or names one that there is not."""
+    """Refuse a phrase that leaves a required argument open, or names one that there is not or within a word."""
     for phrase in step.phrases:
+        if any("{" in word and not PLACE.fullmatch(word) for word in phrase.split()):
+            raise refuse(f"phrase {phrase!r}: expected each place to be a word")
         places = {found[1] for found in PLACE.finditer(phrase)}
         if not set(step.required) <= places <= set(step.parameters):
             raise refuse(f"phrase {phrase!r}: expected places for {', '.join(step.required) or 'nothing'}")

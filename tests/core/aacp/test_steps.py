@@ -136,6 +136,7 @@ def test_a_workflow_without_hops_in_order_has_no_run() -> None:
         (workflow(fields={"res": "{x}"}, defaults={"x": [{}]}), "defaults.x: expected text, a number or a list"),
         (workflow(fields={"res": "{x}"}, phrases=["fetch it"]), "phrase 'fetch it': expected places for x"),
         (workflow(phrases=["fetch {y}"]), "phrase 'fetch {y}': expected places for nothing"),
+        (workflow(fields={"res": "{x}"}, phrases=["fetch E-{x}"]), "expected each place to be a word"),
         (workflow(phrases=[3]), "phrases: expected text, found 3"),
         ({**workflow(), "run": {"t": []}}, "run.t: expected a step"),
         ({**workflow(), "run": {"s": [3]}}, "run.s: expected a step"),

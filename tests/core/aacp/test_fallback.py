@@ -1,0 +1,228 @@
+"""Rule, registry, model: who is asked, what is kept, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accp_core.aacp import (
+    DRAFT,
+    Entry,
+    FallbackEncoder,
+    InstructionRegistry,
+    Step,
+    Tier,
+    Translation,
+    Workflow,
+    parse_packet,
+)
+from accp_core.errors import EncodeError, ProtocolError
+from accp_core.ports import InstructionEncoder
+
+TEXT = "Fetch the absence records of E-17"
+ANSWER = "FETCH|HR|return:HR-Agent|p:2|aacp:1.1|res:absence|filter:emp=E-17"
+
+
+class Model:
+    """Answers every instruction with one text, and counts."""
+
+    def __init__(self, answer: str = ANSWER) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, str, str, str]] = []
+
+    def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        self.asked.append((instruction, domain, return_agent, priority))
+        return self.answer
+
+
+def encode(encoder: FallbackEncoder, english: str = TEXT, **changes: Any) -> Translation:
+    return encoder.encode(english, **{"domain": "HR", "return_agent": "HR-Agent", **changes})
+
+
+def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
+    model = Model()
+    encoder = FallbackEncoder(InstructionRegistry(), model)
+    first, again = encode(encoder), encode(encoder, " fetch the Absence records of E-17")
+    alike = encode(encoder, f"Please {TEXT}!", return_agent="AUD", priority="1")
+    assert [each.tier for each in (first, again, alike)] == [Tier.MODEL, Tier.EXACT, Tier.PATTERN]
+    assert [each.times_seen for each in (first, again, alike)] == [1, 2, 3]
+    assert str(first.packet) == str(again.packet) == ANSWER
+    assert str(alike.packet) == "FETCH|HR|return:AUD|p:1|aacp:1.1|res:absence|filter:emp=E-17"
+    assert model.asked == [(TEXT, "HR", "HR-Agent", "2")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Fetch the absence records of E-18",
+        "Do not fetch the absence records of E-17",
+        "Fetch the absence records of e-17",
+    ],
+)
+def test_another_instruction_never_gets_this_packet(other: str) -> None:
+    model = Model()
+    encoder = FallbackEncoder(InstructionRegistry(), model)
+    encode(encoder)
+    assert encode(encoder, other).tier is Tier.MODEL
+    assert len(model.asked) == 2
+
+
+def test_another_domain_never_gets_this_packet() -> None:
+    model = Model()
+    encoder = FallbackEncoder(InstructionRegistry(), model)
+    encode(encoder)
+    with pytest.raises(EncodeError, match="no packet of FIN"):
+        encode(encoder, domain="FIN")
+    assert len(model.asked) == 2
+
+
+def test_a_rule_comes_first_and_asks_nobody() -> None:
+    encoder = FallbackEncoder(InstructionRegistry())
+    found = encode(
+        encoder, "Please retrieve the active employee salary records for 2024-08 as JSON.", domain="hr", priority="1"
+    )
+    assert found.tier is Tier.RULE
+    assert str(found.packet) == (
+        "FETCH|HR|return:HR-Agent|p:1|aacp:1.1|res:emp_salary|period:2024-08|filter:status=active|fmt:json"
+    )
+
+
+def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> None:
+    answer = "FETCH|HR|return:HR-Agent2|p:3|aacp:9|res:x"
+    found = encode(FallbackEncoder(InstructionRegistry(), Model(answer)))
+    assert str(found.packet) == "FETCH|HR|return:HR-Agent|p:2|aacp:1.1|res:x"
+    assert [warning.code for warning in found.warnings] == ["omitted"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I cannot do that.",
+        "",
+        "FETCH|HR|res:x\nFETCH|HR|res:y",
+        "FETCH|HR|res:x|res:y",
+        "FETCH|FIN|res:x",
+        "EXPLODE|HR|res:x",
+        '{"packet": "FETCH|HR|res:x"}',
+    ],
+)
+def test_an_answer_that_is_no_packet_is_refused_and_not_kept(answer: str) -> None:
+    registry, model = InstructionRegistry(), Model(answer)
+    encoder = FallbackEncoder(registry, model)
+    for _ in range(2):
+        with pytest.raises(EncodeError, match="E4002: the model's answer is no packet"):
+            encode(encoder)
+    assert len(registry) == 0
+    assert len(model.asked) == 2
+
+
+def test_a_model_that_fails_is_asked_again() -> None:
+    def broken(instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        raise ConnectionError("no network")
+
+    registry = InstructionRegistry()
+    with pytest.raises(ConnectionError):
+        encode(FallbackEncoder(registry, broken))
+    assert encode(FallbackEncoder(registry, Model())).tier is Tier.MODEL
+
+
+def test_without_a_model_what_is_unknown_is_refused() -> None:
+    with pytest.raises(EncodeError, match=r"E4001: no rule and no entry for 'Fetch the absence records of E-17'"):
+        encode(FallbackEncoder(InstructionRegistry()))
+
+
+@pytest.mark.parametrize("packet", ["garbage", "FETCH|FIN|return:A|p:1|aacp:1.1", "FETCH|HR|res:x|res:y"])
+def test_an_entry_that_somebody_changed_is_not_served(packet: str) -> None:
+    registry = InstructionRegistry()
+    encode(FallbackEncoder(registry, Model()))
+    (entry,) = registry.entries()
+    broken = Entry(pattern=entry.pattern, key=entry.key, packet=packet, source="file")
+    with pytest.raises(EncodeError, match=r"E4002: the registry's packet \(file\) is no packet"):
+        encode(FallbackEncoder(InstructionRegistry([broken])))
+
+
+def test_english_is_kept_where_it_is_wanted_only() -> None:
+    for keep, kept in ((False, ""), (True, TEXT)):
+        registry = InstructionRegistry()
+        encode(FallbackEncoder(registry, Model(), keep_english=keep))
+        assert [entry.english for entry in registry.entries()] == [kept]
+
+
+def test_every_translation_is_observed() -> None:
+    seen: list[Translation] = []
+    encoder = FallbackEncoder(InstructionRegistry(), Model(), observe=seen.append)
+    assert seen == []
+    assert [encode(encoder), encode(encoder)] == seen
+
+
+def test_an_encoder_stands_where_a_model_can() -> None:
+    inner = FallbackEncoder(InstructionRegistry(), Model())
+    port: InstructionEncoder = FallbackEncoder(InstructionRegistry(), inner)
+    assert port(TEXT, domain="HR", return_agent="HR-Agent") == ANSWER
+
+
+def test_own_words_are_for_the_model_as_well() -> None:
+    own = DRAFT.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_x"])
+    encoder = FallbackEncoder(InstructionRegistry(), Model("AUDIT|OPS|org_x:1"), vocabulary=own)
+    assert encode(encoder, "Look at it", domain="ops").warnings == ()
+
+
+def own(*phrases: str, fields: dict[str, str] | None = None, name: str = "s") -> Workflow:
+    step = Step(task="FETCH", domain="FIN", return_agent="A", fields=fields or {"res": "x"}, phrases=phrases)
+    return Workflow(name="own", steps={name: step})
+
+
+def test_phrases_of_one_s_own_take_one_word_for_each_place() -> None:
+    rates = own("fetch the rates of {pair} for {period}", fields={"filter": "pair={pair}", "period": "{period}"})
+    encoder = FallbackEncoder(InstructionRegistry(), workflows=[rates])
+    found = encode(encoder, "Please get rates of 'EURUSD' for 2024-08, thanks", domain="FIN")
+    assert parse_packet(str(found.packet)).fields["filter"] == "pair=EURUSD"
+    assert found.packet.fields["period"] == "2024-08"
+    for other in (
+        "fetch the rates of EURUSD for last month",
+        "do not fetch the rates of EURUSD for 2024-08",
+        "fetch the rates of EURUSD before 2024-08",
+        "fetch the rates of ' for 2024-08",
+    ):
+        with pytest.raises(EncodeError, match="E4001"):
+            encode(encoder, other, domain="FIN")
+
+
+def test_a_word_that_no_packet_can_hold_is_refused() -> None:
+    encoder = FallbackEncoder(InstructionRegistry(), workflows=[own("fetch {x}", fields={"res": "{x}"})])
+    with pytest.raises(EncodeError, match="E1004"):
+        encode(encoder, "fetch a|return:EVIL", domain="FIN")
+
+
+def test_a_place_that_stands_twice_takes_one_word() -> None:
+    encoder = FallbackEncoder(InstructionRegistry(), workflows=[own("compare {x} with {x}", fields={"res": "{x}"})])
+    assert encode(encoder, "compare A1 with A1", domain="FIN").packet.fields["res"] == "A1"
+    with pytest.raises(EncodeError, match="E4001"):
+        encode(encoder, "compare A1 with A2", domain="FIN")
+
+
+def test_one_wording_of_two_steps_is_refused() -> None:
+    first = own("fetch it for {x}", fields={"res": "{x}"})
+    second = own("Please retrieve it for {y}", fields={"period": "{y}"})
+    with pytest.raises(ProtocolError, match="means two steps of FIN"):
+        FallbackEncoder(InstructionRegistry(), workflows=[first, second])
+    FallbackEncoder(InstructionRegistry(), workflows=[first, first])
+
+
+def entry(pattern: str, seen: int = 1) -> Entry:
+    return Entry(pattern=pattern, key=pattern, packet=ANSWER, source="test", times_seen=seen)
+
+
+def test_a_registry_forgets_what_was_not_asked_for_longest() -> None:
+    registry = InstructionRegistry([entry("a"), entry("b")], most=2)
+    assert registry.get_or_create("a", lambda: entry("never")).times_seen == 2
+    registry.get_or_create("c", lambda: entry("c"))
+    assert [each.pattern for each in registry.entries()] == ["a", "c"]
+    assert (registry.forget("a"), registry.forget("a"), len(registry)) == (True, False, 1)
+
+
+def test_what_is_known_is_not_replaced_by_what_is_added() -> None:
+    registry = InstructionRegistry([entry("a", 7)])
+    assert registry.add([entry("a"), entry("b")]) == 1
+    assert [each.times_seen for each in registry.entries()] == [7, 1]

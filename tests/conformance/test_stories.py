@@ -15,7 +15,7 @@ from accp_core.accp.events import CheckpointTaken, Event
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.session import Session, SessionOptions
-from accp_core.accp.state import ColdKey
+from accp_core.accp.state import ColdKey, ContextState, Entry
 from tests.conformance.vectors import build_message, build_value, exact, load
 
 CODEC = Codec(counter=len, limits=PRACTICAL_LIMITS)
@@ -26,12 +26,16 @@ def begin(story: Mapping[str, Any]) -> Session:
     if "scope" in options:
         options["scope"] = SequenceScope(options["scope"])
     numbers = count(1)
+    state = ContextState(session_id="s1", lifetimes=story.get("lifetimes", {}))
+    for key, entry in story.get("hot", {}).items():
+        state = state.put_hot(key, Entry(value=build_value(entry["value"]), tokens=1, expires_at=entry["expires_at"]))
     tools = {name: ToolSignature(required=frozenset(needed)) for name, needed in story.get("tools", {}).items()}
     return Session(
         "s1",
         "me",
         codec=CODEC,
         new_id=lambda: f"{next(numbers):012x}",
+        state=state,
         options=SessionOptions(**options),
         grants=[ColdKey(*grant) for grant in story.get("grants", ())],
         tools=tools if "tools" in story else None,

@@ -5,6 +5,7 @@ from typing import assert_type
 
 import tiktoken
 
+from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
 from accp_core import (
     DecodeError,
@@ -22,7 +23,7 @@ from accp_core import (
 )
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from accp_core.packing.tree import Alias, Anchor, Column, Opened, Table
-from accp_core.ports import TokenCounter
+from accp_core.ports import ColdStore, TokenCounter
 from accp_core.view import Options
 
 
@@ -40,6 +41,11 @@ assert_type(hugging_face("tokenizer.json"), TokenCounter)
 assert_type(by_name("o200k_base"), TokenCounter)
 assert_type(o200k_base_encoding(), tiktoken.Encoding)
 assert_type(o200k_base()("text"), int)
+
+cold: ColdStore = RedisColdStore("rediss://user:secret@cache:6379/0", ttl=60, ssl_ca_certs="/etc/ca.pem")
+file: ColdStore = SqliteColdStore("cold.sqlite")
+assert_type(RedisColdStore().get("session", "cold.1"), str | None)
+assert_type(RedisColdStore().purge("session"), int)
 
 assert_type(render({"a": 1}, counter=counter), str)
 assert_type(render([1], counter=len, options=Options(shared=False)), str)

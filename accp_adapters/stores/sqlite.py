@@ -21,10 +21,17 @@ CREATE TABLE IF NOT EXISTS cold (
     session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
 ) WITHOUT ROWID
 """
+# How long a writer waits for others, in seconds: a text that is not kept fails the run.
+_PATIENCE: Final = 30.0
+# Connections that came over a fork, kept so that nothing closes them.
+_INHERITED: Final[list[sqlite3.Connection]] = []
 
 
 class SqliteColdStore:
-    """A `ColdStore` in SQLite that threads may share; texts are kept compressed (zlib)."""
+    """A `ColdStore` in SQLite that threads and processes may share; texts are kept compressed (zlib).
+
+    A file outlives the process, a kill included; it must be on a local disk (WAL).
+    """
 
     def __init__(self, path: str | os.PathLike[str] = MEMORY) -> None:
         """Open or create the store at `path`; ":memory:" keeps everything in this process until `close`.
@@ -36,14 +43,8 @@ class SqliteColdStore:
             sqlite3.Error: the file cannot be opened, or is no SQLite database.
         """
         self.path: Final = os.fspath(path)
-        if self.path != MEMORY:
-            # SQLite gives its -wal and -shm files the mode of the database.
-            Path(self.path).touch(mode=0o600)
-        self._connection: Final = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
         self._lock: Final = threading.Lock()
-        self._closer: Final = weakref.finalize(self, self._connection.close)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute(_CREATE)
+        self._open()
 
     def put(self, session_id: str, key: str, text: str) -> None:
         """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
@@ -70,8 +71,23 @@ class SqliteColdStore:
 
     def _execute(self, statement: str, *values: str | bytes) -> tuple[list[tuple[bytes]], int]:
         with self._lock:
+            if self._process != os.getpid() and self.path != MEMORY:
+                # Servers fork their workers, and SQLite forbids to carry a connection over: closing is the parent's.
+                self._closer.detach()
+                _INHERITED.append(self._connection)
+                self._open()
             cursor = self._connection.execute(statement, values)
             return cursor.fetchall(), cursor.rowcount
+
+    def _open(self) -> None:
+        if self.path != MEMORY:
+            # SQLite gives its -wal and -shm files the mode of the database.
+            Path(self.path).touch(mode=0o600)
+        self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False, isolation_level=None)
+        self._closer = weakref.finalize(self, self._connection.close)
+        self._process = os.getpid()
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute(_CREATE)
 
 
 def _name(name: str) -> str | bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,6 +71,32 @@ def test_a_file_is_for_its_owner_only_and_outlives_the_store(tmp_path: Path) -> 
     assert modes == {0o600}
     first.close()
     second.close()
+
+
+FORKED = """
+import os, sys
+from accp_adapters.stores import SqliteColdStore
+
+store = SqliteColdStore(sys.argv[1])
+store.put("s", "parent", "before")
+children = []
+for number in range(6):
+    child = os.fork()
+    if not child:
+        for turn in range(20):
+            store.put("s", f"{number}.{turn}", "text" * 500)
+        sys.exit(0 if store.get("s", "parent") == "before" else 1)
+    children.append(child)
+store.put("s", "meanwhile", "text")
+print([os.waitpid(child, 0)[1] for child in children], store.purge("s"))
+"""
+
+
+def test_workers_that_are_forked_share_a_file(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path / "cold.sqlite")], capture_output=True, text=True, check=False
+    )
+    assert (run.stdout.strip(), run.stderr) == (f"{[0] * 6} {1 + 6 * 20 + 1}", "")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
-from accp_adapters.langgraph import StoreColdStore, tiers
+from accp_adapters.langgraph import AccpMiddleware, StoreColdStore, tiers
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.ports import ColdStore
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, results, thread
 
 TEXTS = {
     "empty": "",
@@ -211,3 +213,14 @@ async def test_many_may_put_and_get_at_once(tier: Tier) -> None:
 
     assert await asyncio.gather(*map(work, range(40))) == [f"text {number % 5}" for number in range(40)]
     assert await tier.purge("s") == 5
+
+
+async def test_a_graph_keeps_there_what_it_cites_and_opens_it(tier: Tier) -> None:
+    middleware = AccpMiddleware(store=tier.store)
+    graph, _ = agent([LOOK_UP, fetch_last, "done"], middleware=middleware, checkpointer=InMemorySaver())
+    config, asked = thread("user@example.com"), {"messages": "go"}
+    state = await graph.ainvoke(asked, config) if tier.asynchronous else graph.invoke(asked, config)
+    shown, fetched = results(state)
+    assert "texts" not in shown.additional_kwargs["accp"]
+    assert ROWS[0]["email"] in fetched.text
+    assert await tier.purge("user@example.com") == 1

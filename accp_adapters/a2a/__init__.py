@@ -5,15 +5,18 @@ from accp_adapters.a2a.convert import frames_to_task, task_to_frames
 from accp_adapters.a2a.errors import error_code, error_frame
 from accp_adapters.a2a.extension import EXTENSION, declare, is_declared
 from accp_adapters.a2a.server import AccpRequestHandler
+from accp_adapters.a2a.view import TaskView, task_view
 
 __all__ = [
     "EXTENSION",
     "AccpClientInterceptor",
     "AccpRequestHandler",
+    "TaskView",
     "declare",
     "error_code",
     "error_frame",
     "frames_to_task",
     "is_declared",
     "task_to_frames",
+    "task_view",
 ]

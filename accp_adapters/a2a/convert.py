@@ -17,12 +17,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from a2a.types import Artifact, Message, Part, Role, Task, TaskStatus
-from google.protobuf.json_format import Error, MessageToDict, ParseDict
+from google.protobuf.json_format import Error, ParseDict
 
 from accp_adapters.a2a.mark import MEDIA_TYPE
 from accp_adapters.a2a.parts import CODEC, has_content, msg_id, part_to_frame, write_content
 from accp_adapters.a2a.places import Slot, artifact_places, history_places, message_places
 from accp_adapters.a2a.states import WORKING, State, state_of, task_state
+from accp_adapters.a2a.values import to_json
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Frame, Intent
 from accp_core.accp import Message as Said
@@ -112,14 +113,10 @@ def _state_frame(rest: Task) -> Frame:
     return frame
 
 
-def _as_json(task: Task) -> Any:
-    """Return the ProtoJSON of a task, refusing one that JSON would change: NaN, values that are not set."""
-    try:
-        left = MessageToDict(task)
-        said = ParseDict(left, Task()) == task
-    except Error as error:
-        raise EncodeError(f"expected a task that JSON can say: {error}", code=ErrorCode.INVALID_TYPE) from error
-    if not said:
+def _as_json(task: Task) -> dict[str, Any]:
+    """Return the ProtoJSON of a task, refusing one that JSON would change: values that are not set."""
+    left = to_json(task)
+    if ParseDict(left, Task()) != task:
         raise EncodeError("expected a task that JSON can say, found a value not set", code=ErrorCode.INVALID_TYPE)
     return left
 

@@ -6,16 +6,19 @@ that filled the part wrote, what a model reads best and what a frame spells shor
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from google.protobuf.json_format import Error, MessageToDict
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
 
 from accp_core.accp import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["MAX_DEPTH", "read_struct", "read_value", "write_struct", "write_value"]
+__all__ = ["MAX_DEPTH", "compact_json", "read_struct", "read_value", "to_json", "write_struct", "write_value"]
 
 MAX_DEPTH: Final = 64
 """Arrays and maps within each other; protobuf itself reads no more than a hundred messages within each other."""
@@ -82,6 +85,28 @@ def write_struct(value: Mapping[str, Any]) -> Struct:
         EncodeError: as `write_value`.
     """
     return Struct(fields={key: write_value(member) for key, member in value.items()})
+
+
+def to_json(message: Message) -> dict[str, Any]:
+    """Return the ProtoJSON of any A2A object.
+
+    Raises:
+        EncodeError: E1004, it holds what JSON has not, such as NaN.
+    """
+    try:
+        data: dict[str, Any] = MessageToDict(message)
+    except Error as error:
+        raise EncodeError(f"expected an object that JSON can say: {error}", code=ErrorCode.INVALID_TYPE) from error
+    return data
+
+
+def compact_json(message: Message) -> str:
+    """Return the JSON of any A2A object as the SDK's routes write it.
+
+    Raises:
+        EncodeError: as `to_json`.
+    """
+    return json.dumps(to_json(message), ensure_ascii=False, separators=(",", ":"))
 
 
 def _check_depth(depth: int) -> None:

@@ -7,19 +7,18 @@ where it does not, the object goes as it is: nothing becomes larger, in bytes or
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Final, TypeVar
 
 from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
-from google.protobuf.json_format import Error, MessageToDict
 
 from accp_adapters.a2a.mark import MEDIA_TYPE, Event, has_key, is_marked, lengthen, mark, shorten, unmark
 from accp_adapters.a2a.parts import Place, frame_to_part, part_to_frame
 from accp_adapters.a2a.places import places
+from accp_adapters.a2a.values import compact_json
 from accp_adapters.tokens import o200k_base
-from accp_core.errors import ProtocolError
+from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["decode", "encode", "is_larger"]
 
@@ -34,13 +33,14 @@ def encode(event: AnyEvent, first: int = 0, *, never_larger: bool = True) -> Any
     A text that takes more tokens as a frame stays a text if that is what decides. `first` is the index of the first
     part of a chunk in its artifact.
     """
-    for texts in (True, False):
-        framed = _frame(event, first, texts=texts)
-        if framed is None:
+    framed = _frame(event, first, texts=True)
+    if framed is None or not never_larger or has_key(event):
+        return event if framed is None else framed
+    if is_larger(framed, event):
+        framed = _frame(event, first, texts=False) if _has_texts(event) else None
+        if framed is None or is_larger(framed, event):
             return event
-        if not never_larger or has_key(event) or not is_larger(framed, event):
-            return framed
-    return event
+    return framed
 
 
 def decode(event: AnyEvent, first: int = 0) -> AnyEvent:
@@ -79,6 +79,10 @@ def _frame(event: AnyEvent, first: int, *, texts: bool) -> AnyEvent | None:
     return framed
 
 
+def _has_texts(event: Event) -> bool:
+    return any(parts[index].WhichOneof("content") == "text" for parts, index, _ in places(event))
+
+
 def _is_due(part: Part, *, texts: bool) -> bool:
     if part.WhichOneof("content") == "text":
         # An agent's own frame is not put into another one.
@@ -113,15 +117,10 @@ def is_larger(framed: Event, plain: Event) -> bool:
     if framed.ByteSize() > plain.ByteSize():
         return True
     try:
-        texts = _json(framed), _json(plain)
-    except Error:
+        texts = compact_json(framed), compact_json(plain)
+    except EncodeError:
         return True
     if len(texts[0].encode()) > len(texts[1].encode()):
         return True
     # The longer text has to be counted first to know which is longer in tokens; long ones are judged by bytes.
     return len(texts[1]) <= _COUNTED and o200k_base()(texts[0]) > o200k_base()(texts[1])
-
-
-def _json(event: Event) -> str:
-    """Return the JSON of an object as the SDK's routes write it."""
-    return json.dumps(MessageToDict(event), ensure_ascii=False, separators=(",", ":"))

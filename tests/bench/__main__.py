@@ -38,6 +38,15 @@ def without_data(name: str) -> Callable[[Path | None, Console], None]:
     return section
 
 
+def with_data(name: str) -> Callable[[Path | None, Console], None]:
+    """Return the section of a module that loads a framework of its own, which the other sections do without."""
+
+    def section(data: Path | None, console: Console) -> None:
+        importlib.import_module(f"tests.bench.{name}").main(data, console)
+
+    return section
+
+
 SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingProxyType(
     {
         "payloads": payloads.main,
@@ -48,6 +57,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "codec": without_data("codec"),
         "session": without_data("session"),
         "hostile": hostile.main,
+        "a2a": with_data("a2a"),
         "patterns": patterns.main,
     }
 )

@@ -28,7 +28,6 @@ from a2a.types import (
     TaskStatus,
 )
 from a2a.utils.errors import InvalidParamsError
-from google.protobuf.json_format import MessageToDict
 
 __all__ = ["BEHAVIOURS", "TICKETS", "FixtureAgent", "card"]
 
@@ -46,8 +45,9 @@ class FixtureAgent(AgentExecutor):
     """Does what the id of a message says; keeps what it was given."""
 
     def __init__(self) -> None:
-        """Begin with nothing seen."""
+        """Begin with nothing seen, and the gate shut."""
         self.seen: list[Message] = []
+        self.gate = asyncio.Event()
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Run the behaviour with the longest name that the message id begins with; an echo otherwise."""
@@ -58,6 +58,8 @@ class FixtureAgent(AgentExecutor):
         job = Job(context, event_queue)
         if names:
             await BEHAVIOURS[max(names, key=len)](job)
+        elif message.message_id.startswith("gate"):
+            await hold(job, self.gate)
         else:
             await echo(job)
 
@@ -207,12 +209,22 @@ async def slow(job: Job) -> None:
     await job.updater.complete()
 
 
-async def stream(job: Job) -> None:
-    """Give an artifact of fifty chunks, one by one."""
+async def hold(job: Job, gate: asyncio.Event) -> None:
+    """Give one chunk, and the others when the gate opens."""
     await job.open()
-    for index in range(50):
+    await job.add("rows", new_data_part(TICKETS), append=False)
+    await gate.wait()
+    for index in range(5):
+        await job.add("rows", text(f"chunk {index} "), new_data_part(TICKETS), append=True, last_chunk=index == 4)
+    await job.updater.complete()
+
+
+async def stream(job: Job) -> None:
+    """Give an artifact of sixteen chunks, one by one."""
+    await job.open()
+    for index in range(16):
         row = {"job": job.context.get_user_input(), "row": index, "cells": [{"n": n, "v": index * n} for n in range(8)]}
-        await job.add("rows", new_data_part(row), append=index > 0, last_chunk=index == 49)
+        await job.add("rows", new_data_part(row), append=index > 0, last_chunk=index == 15)
         await asyncio.sleep(0)
     await job.updater.complete()
 
@@ -265,9 +277,3 @@ def card(*, jsonrpc: str = "", rest: str = "", grpc: str = "") -> AgentCard:
         default_output_modes=["text/plain"],
         skills=[AgentSkill(id="fixture", name="Fixture", description="Behaves as told", tags=["test"])],
     )
-
-
-def told(message: Message) -> dict[str, Any]:
-    """Return a message as plain JSON."""
-    found: dict[str, Any] = MessageToDict(message)
-    return found

@@ -4,76 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import Any
 
-import grpc
 import pytest
 import pytest_asyncio
-from a2a.client import Client, ClientConfig, create_client
-from a2a.client.errors import A2AClientError
-from a2a.helpers import new_data_part, new_text_part
-from a2a.types import Message, Part, Role, SendMessageRequest, StreamResponse
-from a2a.utils.errors import A2AError
-from google.protobuf.json_format import MessageToDict
 
-from accp_adapters.a2a import AccpClientInterceptor
-from tests.adapters.a2a.agent import TICKETS
+from accp_adapters.tokens import o200k_base
+from tests.adapters.a2a.calls import ASKED, Recorder, connect, request, told
 from tests.adapters.a2a.serve import Served, Wrap, always, negotiating, plain, serve
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
 SCENARIOS = (
     *("tck-complete-task", "tck-artifact-text", "tck-artifact-file", "tck-artifact-file-url", "tck-artifact-data"),
     *("tck-message-response", "tck-input-required", "tck-reject-task", "tck-stream-artifact-chunked"),
     *("auth", "fail", "reject", "crash", "several", "anything"),
 )
-ASKED = [new_text_part("Show me my open tickets"), new_data_part({"limit": 12, **TICKETS})]
-
-
-async def connect(
-    served: Served, binding: str, *, streaming: bool = False, aware: bool = True, frames: Wrap = always
-) -> Client:
-    """Return a client of the agent by one transport."""
-    config = ClientConfig(
-        streaming=streaming,
-        supported_protocol_bindings=[binding],
-        use_client_preference=True,
-        grpc_channel_factory=grpc.aio.insecure_channel,
-    )
-    interceptor = AccpClientInterceptor(never_larger=frames is not always)
-    return await create_client(served.card, config, interceptors=[interceptor] if aware else [])
-
-
-def request(name: str, *parts: Part, **more: Any) -> SendMessageRequest:
-    """Return a request with a message of this id."""
-    return SendMessageRequest(message=Message(message_id=name, role=Role.ROLE_USER, parts=parts or ASKED, **more))
-
-
-async def told(client: Client, asked: SendMessageRequest) -> list[Any]:
-    """Return what a call gives, or the error that ends it, as JSON in which ids and times of the server are equal."""
-    events: list[Any] = []
-    try:
-        async for response in client.send_message(asked):
-            events.append(anonymous(MessageToDict(response), response))  # noqa: PERF401  # what came before an error counts
-    except (A2AError, A2AClientError) as error:
-        events.append((type(error).__name__, re.sub(r":[0-9]{4,}/", ":port/", str(error))))
-    return events
-
-
-def anonymous(value: Any, response: StreamResponse) -> Any:
-    """Return JSON in which the ids that the server made up, and its times, are the same each time."""
-    field = getattr(response, response.WhichOneof("payload"))
-    ids = {field.context_id: "context", getattr(field, "task_id", "") or getattr(field, "id", ""): "task"}
-
-    def rename(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {name: rename(member, name) for name, member in value.items()}
-        if isinstance(value, list):
-            return [rename(item) for item in value]
-        return "time" if key == "timestamp" else ids.get(value, value) if isinstance(value, str) else value
-
-    return rename(value)
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[^\"]*Z|127.0.0.1:[0-9]+")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -83,14 +29,50 @@ async def agents() -> AsyncIterator[dict[Wrap, Served]]:
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["blocking", "streaming"])
-@pytest.mark.parametrize("binding", BINDINGS)
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
 @pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_a_scenario_decodes_to_exactly_the_plain_result(
     agents: dict[Wrap, Served], scenario: str, binding: str, streaming: bool
 ) -> None:
-    async with await connect(agents[plain], binding, streaming=streaming, aware=False) as client:
-        expected = await told(client, request(f"{scenario}-{binding}-{streaming}"))
+    name = f"{scenario}-{binding}-{streaming}"
+    async with await connect(agents[plain].card, binding, streaming=streaming, aware=False) as client:
+        expected = await told(client, request(name))
     for wrap in (negotiating, always):
-        async with await connect(agents[wrap], binding, streaming=streaming, frames=wrap) as client:
-            assert await told(client, request(f"{scenario}-{binding}-{streaming}")) == expected
-        assert agents[wrap].agent.seen[-1].parts == ASKED
+        served = agents[wrap]
+        options = {"streaming": streaming, "never_larger": wrap is negotiating}
+        async with await connect(served.card, binding, **options) as client:
+            assert await told(client, request(name)) == expected
+        assert served.agent.seen[-1].parts == ASKED
+
+
+@pytest.mark.parametrize("wrap", [negotiating, always, plain])
+@pytest.mark.parametrize("aware", [True, False])
+async def test_frames_are_sent_only_where_both_peers_know_them(
+    agents: dict[Wrap, Served], wrap: Wrap, aware: bool
+) -> None:
+    name = f"several-both-{wrap.__name__}-{aware}"
+    async with Recorder() as http, await connect(agents[wrap].card, aware=aware, http=http) as client:
+        events = await told(client, request(name))
+    frames = aware and wrap is not plain
+    assert ("application/accp" in http.asked[0]) == frames
+    assert ("@agent>done:task{" in http.answered[0]) == frames
+    async with await connect(agents[plain].card, aware=False) as client:
+        assert await told(client, request(name)) == events
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["blocking", "streaming"])
+@pytest.mark.parametrize("scenario", SCENARIOS)
+async def test_no_body_on_the_wire_is_larger_in_bytes_or_tokens(
+    agents: dict[Wrap, Served], scenario: str, streaming: bool
+) -> None:
+    sizes = []
+    for wrap in (plain, negotiating):
+        options = {"streaming": streaming, "never_larger": True}
+        async with Recorder() as http, await connect(agents[wrap].card, http=http, **options) as client:
+            await told(client, request(f"{scenario}-size-{streaming}"))
+        # Ids and times are of one length, but not of as many tokens.
+        bodies = [UUID.sub("x", body) for body in (*http.asked, *http.answered)]
+        sizes.append([(len(body.encode()), o200k_base()(body)) for body in bodies])
+    for before, after in zip(*sizes, strict=True):
+        assert after[0] <= before[0]
+        assert after[1] <= before[1]

@@ -1,0 +1,105 @@
+"""What a model reads of a task: what it needs, in few tokens, and the rest behind a reference."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from a2a.helpers import new_data_part, new_text_part
+from a2a.types import Artifact, Message, Part, Role, Task, TaskState, TaskStatus
+from google.protobuf.json_format import MessageToDict
+from hypothesis import given
+
+from accp_adapters.a2a import task_view
+from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import o200k_base
+from accp_core import read
+from accp_core.errors import EncodeError
+from tests.adapters.a2a.agent import TICKETS
+from tests.adapters.a2a.strategies import tasks
+from tests.bench.a2a import long_task
+
+
+def test_a_long_task_takes_a_third_of_what_it_took() -> None:
+    view = task_view(long_task())
+    assert view.tokens_before > 2_360
+    assert view.tokens_after <= 785
+    assert view.ref is None
+
+
+def test_the_state_the_words_and_the_artifacts_are_what_stays() -> None:
+    task = long_task()
+    shown = read(task_view(task).text)
+    assert shown["state"] == "completed"
+    assert shown["message"] == "30 orders, 8 of them overdue; see the table."
+    assert len(shown["artifacts"]["orders"]["orders"]) == 30
+    assert shown["artifacts"]["orders"]["orders"][1]["value"] == 457.5
+    assert not any(word in task_view(task).text for word in ("Anything else", task.id, task.artifacts[0].artifact_id))
+
+
+def test_the_whole_task_is_kept_before_the_view_cites_it() -> None:
+    task, store = long_task(), SqliteColdStore()
+    view = task_view(task, store=store)
+    assert view.ref is not None and view.text.endswith(f"whole {view.ref}")
+    kept = store.get(task.context_id, view.ref.removeprefix("$"))
+    assert kept is not None and json.loads(kept) == MessageToDict(task)
+    assert store.get("another context", view.ref.removeprefix("$")) is None
+    assert task_view(task, store=store, session_id="mine").ref != view.ref
+
+
+def test_what_is_over_the_limit_is_a_preview_with_the_reference() -> None:
+    store = SqliteColdStore()
+    view = task_view(long_task(), store=store, limit=200, request="ORD-7012")
+    assert view.tokens_after <= 200
+    assert view.ref is not None and view.ref in view.text
+    assert "ORD-7012" in view.text
+
+
+def test_a_limit_needs_a_store() -> None:
+    with pytest.raises(ValueError, match="expected a store with a limit of 200 tokens, found none"):
+        task_view(long_task(), limit=200)
+
+
+def test_files_are_named_and_not_shown() -> None:
+    files = [Part(raw=b"\\0" * 5_000, filename="p.png", media_type="image/png"), Part(url="https://example.org/x.csv")]
+    text = task_view(Task(artifacts=[Artifact(name="files", parts=files)])).text
+    assert read(text)["artifacts"]["files"] == [
+        {"file": "p.png", "type": "image/png", "bytes": 10_000},
+        {"url": "https://example.org/x.csv"},
+    ]
+
+
+def test_the_pieces_of_a_streamed_text_are_one_text() -> None:
+    parts = [new_text_part("Hel"), new_text_part("lo"), new_data_part(TICKETS), new_text_part(".")]
+    shown = read(task_view(Task(artifacts=[Artifact(artifact_id="x", parts=parts)])).text)
+    assert shown["artifacts"]["artifact_1"] == ["Hello", TICKETS, "."]
+
+
+def test_artifacts_of_one_name_are_told_apart() -> None:
+    artifacts = [Artifact(name="a", parts=[new_text_part(text)]) for text in ("one", "two")]
+    assert read(task_view(Task(artifacts=artifacts)).text)["artifacts"] == {"a": "one", "a_2": "two"}
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [
+        (TaskState.TASK_STATE_INPUT_REQUIRED, "input_required"),
+        (TaskState.TASK_STATE_UNSPECIFIED, "unspecified"),
+        (42, "42"),
+    ],
+)
+def test_every_state_has_a_word(state: TaskState, word: str) -> None:
+    words = Message(message_id="m", role=Role.ROLE_AGENT, parts=[new_text_part("Which quarter?")])
+    task = Task(id="t", context_id="c", status=TaskStatus(state=state, message=words))
+    assert read(task_view(task).text) == {"state": word, "message": "Which quarter?"}
+
+
+@given(task=tasks)
+def test_any_task_has_a_view_or_a_reason_why_not(task: Task) -> None:
+    try:
+        view = task_view(task)
+    except EncodeError as error:
+        assert error.code == "E1004"
+    else:
+        assert view.tokens_after == o200k_base()(view.text)
+        assert read(view.text)["state"]

@@ -1,0 +1,147 @@
+"""A2A: what a model reads of a task, and what goes over the wire, plain and with frames."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from a2a.helpers import new_data_part, new_text_part
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
+from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.timestamp_pb2 import Timestamp
+from rich.console import Console
+
+from accp_adapters.a2a.mark import Event
+from accp_adapters.a2a.values import compact_json
+from accp_adapters.a2a.view import task_view
+from accp_adapters.a2a.wire import decode, encode
+from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import o200k_base
+from tests.bench.data import read_json
+
+__all__ = ["long_task", "main", "small_objects"]
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print what a model reads, and what is sent."""
+    tasks = {"6 turns, 30 rows": long_task(), "1 turn, text": small_objects()["task: a request, a text"]}
+    if data is not None:
+        tasks["a2a_task.json"] = ParseDict(read_json(data / "payloads" / "a2a_task.json"), Task())
+    console.print(_views(tasks))
+    sent: dict[str, Event] = {**small_objects(), **{f"task: {name}": task for name, task in tasks.items()}}
+    console.print(_wire(sent))
+
+
+def uid(name: str) -> str:
+    """Return a UUID that is the same each time."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+def says(name: str, role: Role, *parts: Part, inside: bool = True) -> Message:
+    """Return a message, with the ids of its task as servers write them."""
+    ids = {"context_id": uid("context"), "task_id": uid("task")} if inside else {}
+    return Message(message_id=uid(name), role=role, parts=parts, **ids)
+
+
+def completed(*artifacts: Artifact, history: list[Message], said: Message | None = None) -> Task:
+    """Return a task that is done."""
+    time = Timestamp(seconds=1_760_723_229, nanos=680_794_000)
+    status = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=said, timestamp=time)
+    return Task(id=uid("task"), context_id=uid("context"), status=status, artifacts=artifacts, history=history)
+
+
+def long_task() -> Task:
+    """Return a task of six turns that found thirty rows."""
+    turns = [
+        "Show me the open orders of the last quarter, with customer and value",
+        "Leave out everything below one hundred euros",
+        "Which of these customers are in the Nordics?",
+        "Group them by sales region, largest first",
+        "Mark those that are more than thirty days overdue",
+        "Now give me the final list as a table, please",
+    ]
+    history = []
+    for number, turn in enumerate(turns):
+        history.append(says(f"ask {number}", Role.ROLE_USER, new_text_part(turn)))
+        history.append(says(f"reply {number}", Role.ROLE_AGENT, new_text_part(f"Done: {turn.lower()}. Anything else?")))
+    regions, names = ("Nordics", "DACH", "Benelux"), ("Haas", "Ito", "Lind", "Berg", "Okafor")
+    rows = [
+        {
+            "order": f"ORD-{7001 + n}",
+            "customer": f"{names[n % 5]} AG",
+            "region": regions[n % 3],
+            "value": 420.5 + 37 * n,
+            "overdue": n % 4 == 0,
+        }
+        for n in range(30)
+    ]
+    artifact = Artifact(artifact_id=uid("rows"), name="orders", parts=[new_data_part({"orders": rows})])
+    summary = says("summary", Role.ROLE_AGENT, new_text_part("30 orders, 8 of them overdue; see the table."))
+    return completed(artifact, history=history, said=summary)
+
+
+def small_objects() -> Mapping[str, Any]:
+    """Return the small things that agents send most."""
+    asked = says("ask", Role.ROLE_USER, new_text_part("What is the revenue of Q3?"))
+    text = Artifact(artifact_id=uid("text"), parts=[new_text_part("Revenue of Q3 was 4,326,000 EUR.")])
+    answer = says("answer", Role.ROLE_AGENT, new_text_part("Revenue of Q3 was 4,326,000 EUR."))
+    figures = {"quarter": "Q3", "revenue": 4326000, "currency": "EUR", "growth": 2.5}
+    data = Artifact(artifact_id=uid("data"), parts=[new_data_part(figures)])
+    ids = {"task_id": uid("task"), "context_id": uid("context")}
+    working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
+    thinking = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=answer)
+    return {
+        "message: a request, a text": says("ask", Role.ROLE_USER, new_text_part("What is it?"), inside=False),
+        "message: a reply, a text": answer,
+        "task: a request, a text": completed(text, history=[asked]),
+        "task: a request, a reply": completed(history=[asked], said=answer),
+        "task: a request, figures": completed(data, history=[asked]),
+        "event: working": TaskStatusUpdateEvent(status=working, **ids),
+        "event: working, a text": TaskStatusUpdateEvent(status=thinking, **ids),
+        "event: a chunk of text": TaskArtifactUpdateEvent(artifact=text, append=True, **ids),
+        "event: a chunk of figures": TaskArtifactUpdateEvent(artifact=data, append=True, **ids),
+    }
+
+
+def _views(tasks: Mapping[str, Task]) -> Any:
+    count = o200k_base()
+    lines = []
+    for name, task in tasks.items():
+        bare = ParseDict(MessageToDict(task), Task())
+        bare.ClearField("history")
+        view, kept = task_view(task), task_view(task, store=SqliteColdStore())
+        cells = (view.tokens_before, count(compact_json(bare)), view.tokens_after, kept.tokens_after)
+        lines.append((name, *(f"{cell:,}" for cell in cells), percent(view.tokens_after, view.tokens_before)))
+    title = "A2A 1. what a model reads of a task: o200k_base tokens"
+    columns = ("", "whole task", "without history", "task_view", "with reference", "% of whole")
+    return plain_table(title, columns, lines)
+
+
+def _wire(objects: Mapping[str, Any]) -> Any:
+    lines = []
+    for name, event in objects.items():
+        framed, forced = encode(event), encode(event, never_larger=False)
+        assert decode(framed) == event == decode(forced)
+        cells = [_sizes(each) for each in (event, framed, forced)]
+        verdict = "as it is" if framed is event else percent(cells[1][0], cells[0][0])
+        lines.append((name, *(f"{size:,} / {tokens:,}" for size, tokens in cells), verdict))
+    title = "A2A 2. the wire: bytes / o200k_base tokens of the JSON"
+    return plain_table(title, ("", "plain", "negotiated", "always frames", "% of bytes"), lines)
+
+
+def _sizes(event: Any) -> tuple[int, int]:
+    text = compact_json(event)
+    return len(text.encode()), o200k_base()(text)

@@ -146,6 +146,18 @@ def test_it_speaks_tls(tmp_path: Path) -> None:
         pytest.skip(str(missing))
 
 
+def test_it_is_reached_by_a_unix_socket_too(tmp_path: Path) -> None:
+    place = tmp_path / "redis.sock"
+    try:
+        with servers.redis_server("--unixsocket", place):
+            store = RedisColdStore(f"unix://{place}?db=2")
+            store.put("s", "cold.1", "rows")
+            assert store.get("s", "cold.1") == "rows"
+            store.close()
+    except servers.Missing as missing:
+        pytest.skip(str(missing))
+
+
 def test_the_module_offers_nothing_else_late() -> None:
     assert stores.RedisColdStore is RedisColdStore
     with pytest.raises(AttributeError, match="has no attribute 'Memcached'"):

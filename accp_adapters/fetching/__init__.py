@@ -2,5 +2,6 @@
 
 from accp_adapters.fetching.page import answer
 from accp_adapters.fetching.select import Query
+from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
-__all__ = ["Query", "answer"]
+__all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "Query", "answer"]

@@ -5,39 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from accp_adapters.fetching import Query, answer
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.grants import agents_of, messages_of, open_grant, results_beside, session_of
 from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.view.notation import LEGEND
 
-__all__ = ["FETCH_NAME", "fetch_tool", "refusals"]
-
-FETCH_NAME: Final = "accp_fetch"
-"""The tool's name; results of this tool are never rewritten."""
-
-_DESCRIPTION: Final = (
-    "Opens $cold references. select `col,col`, `col=value`, path `a.b` or words; offset, limit in rows or lines."
-)
-
-# Written by hand: a schema made from the signature spells every default out and costs half as much again.
-_PARAMETERS: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "ref": {"type": "string"},
-        "select": {"type": "string"},
-        "offset": {"type": "integer"},
-        "limit": {"type": "integer"},
-    },
-    "required": ["ref"],
-}
+__all__ = ["fetch_tool", "refusals"]
 
 
 def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None) -> BaseTool:
@@ -73,9 +52,8 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
         accp_fetch,
         coroutine=aaccp_fetch,
         name=FETCH_NAME,
-        # The legend stands here and in no system prompt, whose change would break the provider's cache.
-        description=f"{_DESCRIPTION} {LEGEND}",
-        args_schema=_PARAMETERS,
+        description=FETCH_DESCRIPTION,
+        args_schema=FETCH_PARAMETERS,
         handle_tool_error=True,
     )
 

@@ -20,9 +20,10 @@ from langchain_core.messages import ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.convert import ColdItem
-from accp_adapters.langgraph.fetch import FETCH_NAME, fetch_tool
+from accp_adapters.langgraph.fetch import fetch_tool
 from accp_adapters.langgraph.grants import (
     has_references,
     messages_of,

@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.convert import ColdItem, compact_message
-from accp_adapters.langgraph.fetch import FETCH_NAME
 from accp_adapters.langgraph.grants import call_of, messages_of, new_session, request_of, session_of
 from accp_adapters.langgraph.policy import Policy
 

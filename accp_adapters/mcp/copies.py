@@ -11,18 +11,13 @@ import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from accp_adapters.mcp.protocol import Json
+from accp_adapters.mcp.protocol import Json, text_block
 from accp_core.packing.opened import STYLES, open_json, write_json
 
-__all__ = ["Block", "Copy", "find_copy", "is_bare", "text_block"]
+__all__ = ["Block", "Copy", "find_copy", "is_bare"]
 
 Block: TypeAlias = Any
 """A content block as it came; a hostile server's may be anything."""
-
-
-def text_block(text: str) -> Json:
-    """Return a content block of text."""
-    return {"type": "text", "text": text}
 
 
 def is_bare(block: Block) -> bool:

@@ -8,8 +8,8 @@ from accp_adapters.mcp.errors import without_frame
 from accp_adapters.mcp.exchange import Asked, Pending, fail_open
 from accp_adapters.mcp.frames import is_framed, restore_frame
 from accp_adapters.mcp.negotiation import Declared, declare, discard_announcement, settings_in
-from accp_adapters.mcp.protocol import Json, count_o200k, is_longer_than
-from accp_adapters.mcp.views import is_view, restore_view, write_view
+from accp_adapters.mcp.protocol import LARGEST, Json, count_o200k, is_longer_than
+from accp_adapters.mcp.views import Showing, is_view, restore_view, write_view
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.ports import TokenCounter
 
@@ -17,9 +17,6 @@ __all__ = ["Decoder", "Shown"]
 
 Shown: TypeAlias = Literal["plain", "frame", "view"]
 """What the client sees of a result: exactly what the server said; frames as they come; texts for a model."""
-
-
-_LARGEST: Final = 4_000_000
 
 
 class Decoder:
@@ -81,12 +78,12 @@ class Decoder:
 
     def _shown(self, result: Json) -> Json:
         """Return a tool's result as a model reads it; `structuredContent` stays for programs."""
-        if result.get("isError") or is_longer_than(result, _LARGEST):
+        if result.get("isError") or is_longer_than(result, LARGEST):
             return result
         if result.get("resultType", "complete") != "complete":
             return result
         # A text that cannot be restored is shown as it is: the frame was decoded all the same.
         try:
-            return write_view(result, counter=self._counter) or result
+            return write_view(result, Showing(counter=self._counter)) or result
         except (ValueError, RecursionError):
             return result

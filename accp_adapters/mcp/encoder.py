@@ -7,23 +7,23 @@ not understand, and where rewriting fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from accp_adapters.mcp import errors, lazy
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.mcp import lazy
+from accp_adapters.mcp.cold import Shelf, answer_fetch, read_cold
+from accp_adapters.mcp.errors import refusal
 from accp_adapters.mcp.exchange import Asked, Pending, Shared, fail_open
-from accp_adapters.mcp.frames import Wrapping, write_frame
-from accp_adapters.mcp.negotiation import Structured, announce, declared_at_start, declared_in_request
+from accp_adapters.mcp.negotiation import declared_at_start, declared_in_request
 from accp_adapters.mcp.options import Options
-from accp_adapters.mcp.protocol import REGISTRY_URI, Json, id_of, is_longer_than, is_modern, read_part, without
+from accp_adapters.mcp.protocol import COLD_URI, REGISTRY_URI, Json, id_of, is_modern
 from accp_adapters.mcp.registry import read_registry
-from accp_adapters.mcp.views import write_view
-from accp_core.accp import Envelope
+from accp_adapters.mcp.results import Results
+from accp_adapters.stores import embedded_store
+from accp_core.errors import ProtocolError
 
 __all__ = ["Encoder"]
-
-_Rewrite: TypeAlias = Callable[[Json, Asked], Json]
 
 
 class Encoder:
@@ -36,25 +36,31 @@ class Encoder:
         """
         self.options: Final = replace(options or Options(), **settings)
         self.shared: Final = shared or Shared()
+        if self.options.fetch and self.shared.shelf is None:
+            self.shared.shelf = Shelf(self.options.store or embedded_store())
         self._pending: Final = Pending()
-        self._rewrites: Final[dict[str, _Rewrite]] = {
-            "initialize": self._started,
-            "server/discover": self._started,
-            "tools/list": self._listed,
-            "tools/call": self._called,
-        }
+        self._results: Final = Results(self.options, self.shared)
 
     def exchange(self) -> Encoder:
         """Return an encoder for another HTTP exchange of the same session: requests of its own, the rest shared."""
         return Encoder(self.options, shared=self.shared)
+
+    def close(self) -> None:
+        """Forget the texts that were kept for this session, which is over."""
+        if self.shared.shelf is not None:
+            self.shared.shelf.close()
 
     def own(self, message: Json) -> Json | None:
         """Return the reply to a request that the shim answers itself; None for all that the server answers."""
         params = message.get("params") if type(message) is dict else None
         if not isinstance(params, dict) or id_of(message) is None:
             return None
-        result = self._own_result(message.get("method"), params)
-        return None if result is None else {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        reply: Json = {"jsonrpc": "2.0", "id": message["id"]}
+        try:
+            result = self._own_result(message.get("method"), params)
+        except ProtocolError as error:
+            return {**reply, "error": refusal(error)}
+        return None if result is None else {**reply, "result": result}
 
     def c2s(self, message: Json) -> Json:
         """Return a client's message for the server, noting what it declares and asks."""
@@ -65,15 +71,34 @@ class Encoder:
         return message if self.options.is_off else fail_open(self._said, message)
 
     def _own_result(self, method: object, params: Json) -> Json | None:
-        if method == "resources/read" and params.get("uri") == REGISTRY_URI and self.options.policy != "never":
-            return read_registry(self.options.registry, is_modern=is_modern(params))
-        if method == "tools/call" and self._is_index(params.get("name")) and lazy.call_within(params) is None:
-            return lazy.answer_tools(params.get("arguments"), self.shared.catalog)
+        if method == "resources/read":
+            return self._own_resource(str(params.get("uri")), modern=is_modern(params))
+        if method == "tools/call":
+            return self._own_tool(params)
         return None
 
-    def _is_index(self, name: object) -> bool:
-        """Tell whether a tool is our index; a server's own tool of that name stays the server's."""
-        return self.options.tools == "lazy" and name == lazy.TOOLS_NAME and name not in self.shared.catalog.tools
+    def _own_resource(self, uri: str, *, modern: bool) -> Json | None:
+        if uri == REGISTRY_URI and self.options.policy != "never":
+            return read_registry(self.options.registry, is_modern=modern)
+        if uri.startswith(COLD_URI) and self.shared.shelf is not None:
+            return read_cold(self.shared.shelf, uri, is_modern=modern)
+        return None
+
+    def _own_tool(self, params: Json) -> Json | None:
+        name = params.get("name")
+        if not self._is_ours(name) or lazy.call_within(params) is not None:
+            return None
+        if name == lazy.TOOLS_NAME:
+            return lazy.answer_tools(params.get("arguments"), self.shared.catalog)
+        shelf, options = self.shared.shelf, self.options
+        if shelf is None:
+            return None
+        return answer_fetch(shelf, params.get("arguments"), limit=options.fetch_limit, counter=options.counter)
+
+    def _is_ours(self, name: object) -> bool:
+        """Tell whether a tool is one that the shim serves; a server's own tool of that name stays the server's."""
+        ours = {lazy.TOOLS_NAME: self.options.tools == "lazy", FETCH_NAME: self.shared.shelf is not None}
+        return isinstance(name, str) and ours.get(name, False) and name not in self.shared.catalog.tools
 
     def _heard(self, message: Json) -> Json:
         method, params = message.get("method"), message.get("params")
@@ -84,8 +109,9 @@ class Encoder:
             return message
         if method == "initialize":
             self.shared.declared = declared_at_start(params)
-        if method == "tools/call" and isinstance(params, dict) and self._is_index(params.get("name")):
-            message = {**message, "params": lazy.call_within(params) or params}
+        called = lazy.call_within(params) if method == "tools/call" and self._is_ours(lazy.TOOLS_NAME) else None
+        if called is not None:
+            message = {**message, "params": called}
         self._pending.add(message, self._asked(message))
         return message
 
@@ -101,94 +127,4 @@ class Encoder:
         if message.get("method") == "notifications/tools/list_changed":
             self.shared.catalog.clear()
         asked = None if "method" in message else self._pending.pop(message)
-        if asked is None:
-            return message
-        if isinstance(message.get("error"), dict):
-            return self._failed(message, asked)
-        rewrite, result = self._rewrites.get(asked.method), message.get("result")
-        # An interim result, a task's, or an extension's is not ours to read.
-        if rewrite is None or not isinstance(result, dict) or result.get("resultType", "complete") != "complete":
-            return message
-        written = rewrite(result, asked)
-        return message if written is result else {**message, "result": written}
-
-    def _failed(self, message: Json, asked: Asked) -> Json:
-        if asked.declared is None:
-            return message
-        error = message["error"]
-        code = errors.code_of_error(error, asked, self.shared.catalog)
-        frame = errors.frame_of(code, str(error.get("message", "")), self._envelope(asked))
-        written = errors.in_error(error, frame)
-        return message if written is error else {**message, "error": written}
-
-    def _started(self, result: Json, asked: Asked) -> Json:
-        if asked.declared is None:
-            return result
-        return _as_private(announce(result, asked.method, self.options.registry))
-
-    def _listed(self, result: Json, asked: Asked) -> Json:
-        catalog = self.shared.catalog
-        catalog.add(result, asked.params)
-        written = result
-        if self._structured(asked) == "drop" and self._shows_views(asked):
-            tools = [without(tool, "outputSchema") for tool in result["tools"]]
-            written = written if tools == result["tools"] else {**written, "tools": tools}
-        if self.options.tools == "lazy" and lazy.TOOLS_NAME not in catalog.tools:
-            # Pages are gathered: a client that reads them all is given the whole index with the last.
-            written = {**written, "tools": [lazy.index_tool(catalog)] if catalog.is_complete else []}
-        return written if written is result else _as_private(written)
-
-    def _called(self, result: Json, asked: Asked) -> Json:
-        if asked.declared is not None:
-            code = errors.code_of_result(result, asked, self.shared.catalog)
-            if code is not None:
-                return errors.in_result(result, errors.frame_of(code, _reason(result), self._envelope(asked)))
-        if result.get("isError") or is_longer_than(result, self.options.largest):
-            return result
-        if self._shows_views(asked):
-            written = write_view(result, structured=self._structured(asked), counter=self.options.counter)
-        elif asked.declared is not None:
-            written = write_frame(result, self._wrapping(asked))
-        else:
-            return result
-        return written if written is not None and self._gains(result, written) else result
-
-    def _shows_views(self, asked: Asked) -> bool:
-        """Tell whether who asked is shown texts: a host that wants them, or any where `policy` is "always"."""
-        if asked.declared is not None:
-            return asked.declared.results == "view"
-        return self.options.policy == "always"
-
-    def _structured(self, asked: Asked) -> Structured:
-        return (asked.declared.structured if asked.declared else None) or self.options.structured
-
-    def _wrapping(self, asked: Asked) -> Wrapping:
-        return Wrapping(
-            tool=str(asked.params["name"]),
-            envelope=self._envelope(asked),
-            carrier=self.options.carrier,
-            columns=asked.declared is not None and asked.declared.columns,
-        )
-
-    def _envelope(self, asked: Asked) -> Envelope:
-        return Envelope(
-            msg_id=self.options.new_id(),
-            sequence=next(self.shared.sequence),
-            timestamp=int(self.options.now()),
-            correlation_id=asked.correlation_id,
-        )
-
-    def _gains(self, before: Json, after: Json) -> bool:
-        count = self.options.counter
-        return count(read_part(before)) - count(read_part(after)) >= self.options.min_gain
-
-
-def _as_private(result: Json) -> Json:
-    """Return a result that was made for one client, so that no cache gives it to another."""
-    return {**result, "cacheScope": "private"} if result.get("cacheScope") == "public" else result
-
-
-def _reason(result: Json) -> str:
-    """Return what a failed tool says."""
-    texts = [block["text"] for block in result.get("content", []) if isinstance(block.get("text"), str)]
-    return texts[0] if texts else ""
+        return message if asked is None else self._results.reply(message, asked)

@@ -29,6 +29,7 @@ from accp_adapters.mcp.exchange import Asked
 from accp_adapters.mcp.frames import CODEC
 from accp_adapters.mcp.protocol import EXTENSION, SENDER, Json, without
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
+from accp_core.errors import ProtocolError
 
 __all__ = [
     "CODES",
@@ -38,6 +39,7 @@ __all__ = [
     "frame_of",
     "in_error",
     "in_result",
+    "refusal",
     "without_frame",
 ]
 
@@ -105,6 +107,11 @@ def frame_of(code: ErrorCode, reason: str, envelope: Envelope) -> str:
     message = replace(error_message(SENDER, code, reason[:_LONGEST]), envelope=envelope)
     (frame,) = CODEC.encode(message).frames
     return serialize_frame(frame)
+
+
+def refusal(error: ProtocolError) -> Json:
+    """Return the JSON-RPC error by which the shim refuses to read a resource of its own."""
+    return {"code": -32602, "message": str(error), "data": {EXTENSION: {"code": error.code}}}
 
 
 def in_error(error: Json, frame: str) -> Json:

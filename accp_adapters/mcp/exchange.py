@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from accp_adapters.mcp.catalog import Catalog
+from accp_adapters.mcp.cold import Shelf
 from accp_adapters.mcp.negotiation import Declared
 from accp_adapters.mcp.protocol import Json, MessageId, id_of
 
@@ -89,10 +90,14 @@ class Pending:
 class Shared:
     """What all HTTP exchanges of one session know, or all messages of one connection."""
 
+    is_session: bool = True
+    """Whether it is one client's; else what was shown to one is not listed, for any could list it."""
     declared: Declared | None = None
     """What the client declared in `initialize`; None in the era that declares it with every request."""
     catalog: Catalog = field(default_factory=Catalog)
     """The server's tools, as the client listed them."""
+    shelf: Shelf | None = None
+    """The texts that were too big to show; None where nothing is kept."""
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The numbers of the frames that were sent."""
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from accp_adapters.mcp.catalog import Catalog
-from accp_adapters.mcp.copies import text_block
-from accp_adapters.mcp.protocol import Json, compact, tool_result
+from accp_adapters.mcp.protocol import Json, compact, text_block, tool_result
 
 __all__ = ["TOOLS_NAME", "answer_tools", "call_within", "index_tool"]
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp.frames import Carrier
 from accp_adapters.mcp.negotiation import Structured
-from accp_adapters.mcp.protocol import count_o200k
+from accp_adapters.mcp.protocol import LARGEST, count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
-from accp_core.ports import TokenCounter
+from accp_core.ports import ColdStore, TokenCounter
 
 __all__ = ["Options", "Policy", "Tools"]
 
@@ -22,6 +22,7 @@ Tools: TypeAlias = Literal["plain", "lazy"]
 """All definitions as the server lists them; one tool that indexes, describes and calls them."""
 
 _CHOICES: dict[str, Any] = {"policy": Policy, "carrier": Carrier, "structured": Structured, "tools": Tools}
+_LEAST = {"inline_limit": 1, "preview_limit": 60, "fetch_limit": 1, "largest": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +37,20 @@ class Options:
     """Which form of a result a host is shown that did not ask for one, where it is shown views."""
     tools: Tools = "plain"
     """Whether tools/list gives definitions or an index; "lazy" holds for every client."""
+    fetch: bool = False
+    """Whether results that are too big become references, where views are shown, and the tool that opens them."""
+    store: ColdStore | None = None
+    """Where their full texts are kept; None: in this process's memory."""
+    inline_limit: int = 4_000
+    """Tokens of a view, above which it becomes a preview with a reference."""
+    preview_limit: int = 1_000
+    """Tokens of a preview, at least 60."""
+    fetch_limit: int = 4_000
+    """Tokens of one answer of `accp_fetch`."""
     min_gain: int = 1
     """Tokens that rewriting must save, of what is read; below 0 it is done even where it costs so many."""
-    largest: int = 4_000_000
-    """Characters of a result; a larger one passes as it came."""
+    largest: int = LARGEST
+    """Characters of a result; a larger one passes as it came, or is kept and cited where `fetch` is on."""
     counter: TokenCounter = count_o200k
     """Counts the tokens of the model in use."""
     registry: SchemaRegistry = BUILT_IN
@@ -55,8 +66,11 @@ class Options:
             if getattr(self, name) not in get_args(choices):
                 expected = ", ".join(map(repr, get_args(choices)))
                 raise ValueError(f"expected {name} to be one of {expected}, got {getattr(self, name)!r}")
+        for name, least in _LEAST.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"expected {name} to be at least {least}, got {getattr(self, name)!r}")
 
     @property
     def is_off(self) -> bool:
         """Whether every message passes as it came."""
-        return self.policy == "never" and self.tools == "plain"
+        return self.policy == "never" and self.tools == "plain" and not self.fetch

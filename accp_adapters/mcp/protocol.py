@@ -15,6 +15,7 @@ __all__ = [
     "CLIENT_CAPABILITIES",
     "COLD_URI",
     "EXTENSION",
+    "LARGEST",
     "MEDIA_TYPE",
     "REGISTRY_URI",
     "SENDER",
@@ -27,6 +28,7 @@ __all__ = [
     "is_modern",
     "read_part",
     "same_result",
+    "text_block",
     "tool_result",
     "without",
 ]
@@ -43,6 +45,9 @@ SENDER: Final = "mcp"
 """The agent-id in the frames of a server."""
 CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """The key in a request's `_meta` that holds the client's capabilities from 2026-07-28 on."""
+
+LARGEST: Final = 2_000_000
+"""Characters of a result that is looked into: a second or two of work; a larger one passes as it came."""
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object, decoded."""
@@ -109,6 +114,11 @@ def same_result(left: Json, right: Json) -> bool:
     return compact(left.get(structured)) == compact(right.get(structured)) and json.dumps(
         left, sort_keys=True
     ) == json.dumps(right, sort_keys=True)
+
+
+def text_block(text: str) -> Json:
+    """Return a content block of text."""
+    return {"type": "text", "text": text}
 
 
 def tool_result(content: list[Json], *, is_error: bool = False) -> Json:

@@ -14,7 +14,7 @@ from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.exchange import Shared
 from accp_adapters.mcp.options import Options
 from accp_adapters.mcp.protocol import Json, is_modern
-from accp_adapters.mcp.streams import Receiving, Sending, message_of, off_loop, with_message
+from accp_adapters.mcp.streams import Receiving, Sending, in_thread, message_of, off_loop, with_message
 
 __all__ = ["wrap_server"]
 
@@ -61,8 +61,8 @@ class _Middleware:
 
     def __init__(self, options: Options) -> None:
         self._options: Final = options
-        # Without a session there is nothing to tell clients apart by; what they share was served to all of them.
-        self._sessionless: Final = Shared()
+        # Without a session there is nothing to tell clients apart by: a reference opens for whoever was shown it.
+        self._sessionless: Final = Shared(is_session=False)
 
     async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Return the finished result of a request, rewritten for the client that asked."""
@@ -72,9 +72,9 @@ class _Middleware:
         if ctx.params is not None:
             message["params"] = dict(ctx.params)
         encoder = Encoder(self._options, shared=self._shared(ctx))
-        own = encoder.own(message)
+        own = await _own(encoder, message)
         if own is not None:
-            return own["result"]
+            return _result_of(own)
         sent = encoder.c2s(message)
         return await self._served(ctx if sent is message else replace(ctx, params=sent["params"]), call_next, encoder)
 
@@ -97,11 +97,33 @@ class _Middleware:
 
     def _shared(self, ctx: Any) -> Shared:
         """Return what is known of a connection of the handshake era; later eras have none."""
-        state = getattr(getattr(ctx.session, "_connection", None), "state", None)
+        connection: Any = getattr(ctx.session, "_connection", None)
+        state = getattr(connection, "state", None)
         if is_modern(ctx.params) or not isinstance(state, dict):
             return self._sessionless
-        shared = state.setdefault(_STATE, Shared())
-        return shared if isinstance(shared, Shared) else self._sessionless
+        if _STATE not in state:
+            state[_STATE] = Shared()
+            # What is kept for a connection goes with it.
+            connection.exit_stack.callback(Encoder(self._options, shared=state[_STATE]).close)
+        shared: Shared = state[_STATE]
+        return shared
+
+
+async def _own(encoder: Encoder, message: Json) -> Json | None:
+    """Return what the shim answers itself; a fetch may read and parse megabytes, so it does in a thread."""
+    if encoder.options.fetch and message.get("method") == "tools/call":
+        return await in_thread(encoder.own, message)
+    return encoder.own(message)
+
+
+def _result_of(reply: Json) -> Json:
+    if "error" in reply:
+        from mcp import MCPError  # noqa: PLC0415  2.x only, and not when this module is imported
+
+        error = reply["error"]
+        raise MCPError(error["code"], error["message"], error["data"])
+    result: Json = reply["result"]
+    return result
 
 
 def _wrapped_run(run: Callable[..., Awaitable[None]], options: Options) -> Callable[..., Awaitable[None]]:
@@ -114,7 +136,7 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: Options) -> Calla
             message = message_of(item)
             if message is None:
                 return item
-            own = encoder.own(message)
+            own = await _own(encoder, message)
             if own is not None:
                 await write_stream.send(with_message(item, own))
                 return None
@@ -128,6 +150,9 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: Options) -> Calla
             changed = await off_loop(encoder.s2c, message)
             return item if changed is message else with_message(item, changed)
 
-        await run(Receiving(read_stream, received), Sending(write_stream, replied), *args, **kwargs)
+        try:
+            await run(Receiving(read_stream, received), Sending(write_stream, replied), *args, **kwargs)
+        finally:
+            encoder.close()
 
     return wrapped

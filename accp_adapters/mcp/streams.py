@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from accp_adapters.mcp.protocol import Json, is_longer_than
 
-__all__ = ["Receiving", "Sending", "message_of", "off_loop", "with_message"]
+__all__ = ["Receiving", "Sending", "in_thread", "message_of", "off_loop", "with_message"]
 
 Work: TypeAlias = Callable[[Json], Json]
+Result = TypeVar("Result")
 
 _LARGE: Final = 20_000
 """Characters; rewriting more of them would keep the event loop from others for tens of milliseconds."""
@@ -22,8 +23,11 @@ _LARGE: Final = 20_000
 
 async def off_loop(work: Work, message: Json) -> Json:
     """Return what `work` makes of a message; a large one is worked on in a thread."""
-    if not is_longer_than(message, _LARGE):
-        return work(message)
+    return await in_thread(work, message) if is_longer_than(message, _LARGE) else work(message)
+
+
+async def in_thread(work: Callable[[Json], Result], message: Json) -> Result:
+    """Return what `work` makes of a message, in a thread, so that the event loop serves others."""
     from anyio import to_thread  # noqa: PLC0415  comes with the SDK whose streams these are
 
     return await to_thread.run_sync(work, message)

@@ -1,65 +1,89 @@
 """A tools/call result as texts for a model, and the plain result again.
 
 Each text block is shown in the fewest tokens that lose nothing; a list that stands in one block for each item becomes
-one table. A host that shows its model both `content` and `structuredContent` can have one of them: what the other
-said is in it, or is put there. A note in `_meta` leads back to what the server sent, byte for byte.
+one table; with a shelf, a text that is too big is kept there and cited. A host that shows its model both `content` and
+`structuredContent` can have one of them: what the other said is in it, or is put there. A note in `_meta` leads back
+to what the server sent, byte for byte.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from accp_adapters.mcp.copies import Block, Copy, find_copy, text_block
+from accp_adapters.mcp.cold import Shelf
+from accp_adapters.mcp.copies import Block, Copy, find_copy
 from accp_adapters.mcp.negotiation import Structured
-from accp_adapters.mcp.protocol import EXTENSION, Json, same_result, without
+from accp_adapters.mcp.protocol import EXTENSION, Json, compact, same_result, text_block, without
 from accp_core.ports import TokenCounter
 from accp_core.view import View, read, render, render_text
 
-__all__ = ["is_view", "restore_view", "write_view"]
+__all__ = ["Showing", "is_view", "restore_view", "write_view"]
 
 _NOTE: Final = "view"
 _STRUCTURED: Final = "structuredContent"
 
 
-def write_view(result: Json, *, structured: Structured = "keep", counter: TokenCounter) -> Json | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """How a host is shown results."""
+
+    counter: TokenCounter
+    """Counts the tokens of its model."""
+    structured: Structured = "keep"
+    """Which form it is shown, where a result has two."""
+    shelf: Shelf | None = None
+    """Where texts are kept that are too big to show; None: everything is shown whole."""
+    inline_limit: int = 4_000
+    """Tokens of a view, above which it is previewed."""
+    preview_limit: int = 1_000
+    """Tokens of a preview."""
+    request: str = ""
+    """What was asked, which ranks what a preview keeps."""
+
+
+def write_view(result: Json, showing: Showing, *, is_large: bool = False) -> Json | None:
     """Return `result` as a model is to read it; None where nothing in it can be said in fewer tokens.
+
+    Of one that `is_large` texts are only kept and cited: looking into it would take long.
 
     Raises: ValueError (EncodeError among them), RecursionError: something in it cannot be restored.
     """
     if EXTENSION in result.get("_meta", {}) or not isinstance(result.get("content"), list):
         return None
-    found = find_copy(result)
-    content, note = _one_form(result, found, structured, counter)
-    dropped = structured == "drop" and _STRUCTURED in result
-    if found is not None and found[0].each and "left" not in note:
-        _merge(content, found[0], note, counter)
-    _shorten(content, note, counter)
-    if not note:
+    work = _Writing(showing, list(result["content"]), is_large)
+    found = None if is_large else find_copy(result)
+    dropped = work.choose_form(result, found)
+    if found is not None and found[0].each and "left" not in work.note:
+        work.merge(found[0])
+    work.shorten()
+    if not work.note:
         return None
-    meta = {**result.get("_meta", {}), EXTENSION: {_NOTE: note}}
-    written = {**(without(result, _STRUCTURED) if dropped else result), "content": content, "_meta": meta}
-    if not same_result(restore_view(written), result):
+    meta = {**result.get("_meta", {}), EXTENSION: {_NOTE: work.note}}
+    written = {**(without(result, _STRUCTURED) if dropped else result), "content": work.content, "_meta": meta}
+    opened = showing.shelf.open if showing.shelf else None
+    if not is_large and not same_result(restore_view(written, opened), result):
         raise ValueError("expected a result that its view gives back")
     return written
 
 
-def restore_view(result: Json) -> Json:
-    """Return the plain result that `write_view` was given.
+def restore_view(result: Json, opened: Callable[[str], str] | None = None) -> Json:
+    """Return the plain result that `write_view` was given; `opened` returns the text of a reference.
 
-    Raises: ValueError (DecodeError among them), TypeError, LookupError: the note does not fit the result.
+    Raises: ValueError (DecodeError among them), TypeError, LookupError: the note does not fit the result, or cites
+        what `opened` is needed for.
     """
     note: Json = result["_meta"][EXTENSION][_NOTE]
     content, restored = list(result["content"]), dict(result)
-    for index, layout in note.get("texts", {}).items():
-        block = content[int(index)]
-        view = View(text=block["text"], layout=layout, tokens_before=0, tokens_after=0)
-        content[int(index)] = {**block, "text": view.restore()}
+    for index, (layout, key) in note.get("texts", {}).items():
+        content[int(index)] = {**content[int(index)], "text": _source(content[int(index)], layout, key, opened)}
     if "merged" in note:
         copy = Copy.from_json(note["merged"])
-        content[copy.at : copy.at + 1] = copy.write(read(content[copy.at]["text"]))
+        content[copy.at : copy.at + 1] = copy.write(_value(content[copy.at], note.get("merged_ref"), opened))
     if "added" in note:
-        restored[_STRUCTURED] = read(content.pop()["text"])
+        restored[_STRUCTURED] = _value(content.pop(), note["added"], opened)
     if "dropped" in note:
         restored[_STRUCTURED] = Copy.from_json(note["dropped"]).read(content)
     if "left" in note:
@@ -77,48 +101,101 @@ def is_view(result: object) -> bool:
     return isinstance(note, dict) and isinstance(note.get(_NOTE), dict)
 
 
-def _one_form(
-    result: Json, found: tuple[Copy, object] | None, structured: Structured, counter: TokenCounter
-) -> tuple[list[Block], Json]:
-    """Return the content when one form of the result is enough, and the note that leads to the other."""
-    content = list(result["content"])
-    if structured == "keep" or _STRUCTURED not in result:
-        return content, {}
-    copy = found[0] if found else None
-    if structured == "only":
-        if copy is None:
-            return content, {}
-        del content[copy.at : copy.at + copy.count]
-        return content, {"left": copy.to_json()}
-    if copy is None:
-        return [*content, text_block(render(result[_STRUCTURED], counter=counter))], {"added": True}
-    return content, {"dropped": copy.to_json()}
+def _source(block: Block, layout: str, key: str | None, opened: Callable[[str], str] | None) -> str:
+    if key is not None:
+        return _opened(key, opened)
+    return View(text=block["text"], layout=layout, tokens_before=0, tokens_after=0).restore()
 
 
-def _merge(content: list[Block], copy: Copy, note: Json, counter: TokenCounter) -> None:
-    """Put one block in the place of those that each hold an item of a list, where that is shorter."""
-    items = replace(copy, key=None).read(content)
-    view = render(items, counter=counter)
-    blocks = content[copy.at : copy.at + copy.count]
-    if counter(view) < sum(counter(block["text"]) for block in blocks):
-        content[copy.at : copy.at + copy.count] = [text_block(view)]
-        note["merged"] = replace(copy, key=None).to_json()
+def _value(block: Block, key: str | None, opened: Callable[[str], str] | None) -> Any:
+    return read(block["text"]) if key is None else json.loads(_opened(key, opened))
 
 
-def _shorten(content: list[Block], note: Json, counter: TokenCounter) -> None:
-    """Put views in the place of texts, less those that are views already and those that only a person is shown."""
-    done = {note["merged"]["at"]} if "merged" in note else set()
-    done |= {len(content) - 1} if "added" in note else set()
-    layouts = {}
-    for index, block in enumerate(content):
-        if index in done or not _is_shown(block):
-            continue
-        view = render_text(block["text"], counter=counter)
-        if view.tokens_after < view.tokens_before:
-            content[index] = {**block, "text": view.text}
-            layouts[str(index)] = view.layout
-    if layouts:
-        note["texts"] = layouts
+def _opened(key: str, opened: Callable[[str], str] | None) -> str:
+    if opened is None:
+        raise LookupError(f"expected a way to open {key!r}")
+    return opened(key)
+
+
+@dataclass(slots=True)
+class _Writing:
+    """A result on its way to a view."""
+
+    showing: Showing
+    content: list[Block]
+    is_large: bool
+    note: Json = field(default_factory=dict)
+
+    def choose_form(self, result: Json, found: tuple[Copy, object] | None) -> bool:
+        """Leave out what the other form says; return whether that is `structuredContent`."""
+        how = self.showing.structured
+        if how == "keep" or _STRUCTURED not in result:
+            return False
+        copy = found[0] if found else None
+        if how == "only":
+            if copy is not None:
+                del self.content[copy.at : copy.at + copy.count]
+                self.note["left"] = copy.to_json()
+            return False
+        if copy is not None:
+            self.note["dropped"] = copy.to_json()
+        else:
+            text, self.note["added"] = self._say(result[_STRUCTURED])
+            self.content.append(text_block(text))
+        return True
+
+    def merge(self, copy: Copy) -> None:
+        """Put one block in the place of those that each hold an item of a list, where that is shorter."""
+        counter, items = self.showing.counter, replace(copy, key=None)
+        blocks = self.content[copy.at : copy.at + copy.count]
+        text, key = self._say(items.read(self.content))
+        if counter(text) < sum(counter(block["text"]) for block in blocks):
+            self.content[copy.at : copy.at + copy.count] = [text_block(text)]
+            self.note["merged"] = items.to_json()
+            if key is not None:
+                self.note["merged_ref"] = key
+
+    def shorten(self) -> None:
+        """Put views in the place of texts, less those that are views already or that only a person is shown."""
+        done = {self.note["merged"]["at"]} if "merged" in self.note else set()
+        done |= {len(self.content) - 1} if "added" in self.note else set()
+        texts = {}
+        for index, block in enumerate(self.content):
+            shown = None if index in done or not _is_shown(block) else self._shown(block["text"])
+            if shown is not None:
+                text, layout, key = shown
+                self.content[index] = {**block, "text": text}
+                texts[str(index)] = [layout, key]
+        if texts:
+            self.note["texts"] = texts
+
+    def _shown(self, source: str) -> tuple[str, str, str | None] | None:
+        """Return the view of a text, its layout and the key under which it was kept; None where it stays."""
+        if self.is_large:
+            short = len(source) <= self.showing.inline_limit
+            return None if short or (cited := self._cite(source, None)) is None else (cited[0], "", cited[1])
+        view = render_text(source, counter=self.showing.counter)
+        if view.tokens_after > self.showing.inline_limit and (cited := self._cite(source, view)) is not None:
+            return cited[0], "", cited[1]
+        return (view.text, view.layout, None) if view.tokens_after < view.tokens_before else None
+
+    def _say(self, value: Any) -> tuple[str, str | None]:
+        """Return a value as text, and the key under which it was kept if that is a preview."""
+        if self.is_large:
+            return self._cite(compact(value), None) or (compact(value), None)
+        text = render(value, counter=self.showing.counter)
+        if self.showing.counter(text) > self.showing.inline_limit:
+            return self._cite(compact(value), None) or (text, None)
+        return text, None
+
+    def _cite(self, source: str, view: View | None) -> tuple[str, str] | None:
+        """Return a preview and the key of the whole; None where nothing is kept."""
+        showing = self.showing
+        if showing.shelf is None or showing.shelf.is_full:
+            return None
+        return showing.shelf.shorten(
+            source, view, limit=showing.preview_limit, request=showing.request, counter=showing.counter
+        )
 
 
 def _is_shown(block: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -161,6 +162,19 @@ async def test_progress_reaches_the_client_and_the_index_runs_tools() -> None:
     assert "\nwork() Work." in (index.description or "")
     assert seen == [1]
     assert done.structuredContent == {"result": "done"}
+
+
+async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource() -> None:
+    settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80}
+    async with connected(wrap_server(fastmcp_server(), **settings)) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        names = [tool.name for tool in (await session.list_tools()).tools]
+        ref = re.findall(r"cold\.\w+", (await session.call_tool("find", {})).content[0].text)[0]
+        fetched = await session.call_tool("accp_fetch", {"ref": f"${ref}", "select": "sku=A-7,name"})
+        with pytest.raises(McpError, match="E5002"):
+            await session.read_resource(types.AnyUrl("accp://cold/0123456789abcdef"))
+    assert names == ["find", "work", "accp_fetch"]
+    assert "part 7" in fetched.content[0].text
 
 
 async def test_many_calls_at_once_are_answered_each_with_its_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 import pytest
 
 from accp_adapters.mcp import EXTENSION, wrap_server, wrap_transport
+from accp_adapters.stores import SqliteColdStore
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
 
@@ -192,6 +194,41 @@ async def test_a_server_is_used_by_its_index(mode: Any) -> None:
     assert "\nsay(word) Say a word." in (index.description or "")
     assert json.loads(described.content[0].text)["name"] == "say"
     assert said.structured_content == {"result": "hi!"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource(mode: Any) -> None:
+    settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80}
+    async with Client(connected(wrap_server(mcp_server(), **settings)), mode=mode) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        shown = (await client.call_tool("find", {})).content[0].text
+        ref = re.findall(r"cold\.\w+", shown)[0]
+        fetched = await client.call_tool("accp_fetch", {"ref": f"${ref}", "select": "sku=A-7,name"})
+        whole = (await client.read_resource(f"accp://cold/{ref}")).contents[0]
+        with pytest.raises(MCPError, match="E5002"):
+            await client.read_resource("accp://cold/0123456789abcdef")
+    assert names == ["find", "say", "fail", "accp_fetch"]
+    assert "part 7" in fetched.content[0].text
+    assert json.loads(whole.text) == ROWS
+
+
+async def test_what_was_kept_for_a_connection_goes_with_it() -> None:
+    store = SqliteColdStore()
+    settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80, "store": store}
+    server = wrap_server(mcp_server(), **settings)
+    keys = []
+    put = store.put
+
+    def noting(session_id: str, key: str, text: str) -> None:
+        keys.append((session_id, key))
+        put(session_id, key, text)
+
+    store.put = noting  # type: ignore[method-assign]  # to learn what was put
+    async with Client(connected(server), mode="legacy") as client:
+        await client.call_tool("find", {})
+        assert store.get(*keys[0]) is not None
+    await anyio.sleep(0.05)
+    assert store.get(*keys[0]) is None
 
 
 async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None:

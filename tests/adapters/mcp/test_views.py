@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.negotiation import Declared, declare
 from accp_adapters.mcp.protocol import count_o200k, read_part
-from accp_adapters.mcp.views import is_view, restore_view, write_view
+from accp_adapters.mcp.views import Showing, is_view, restore_view, write_view
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served, start, started
 from tests.adapters.mcp.test_frames import results
@@ -172,7 +172,7 @@ def test_only_results_of_tools_are_shown_as_views() -> None:
 
 
 def test_a_view_that_is_no_view_passes() -> None:
-    broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": "j2u:3"}}}}})
+    broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": ["j2u:3", None]}}}}})
     assert Decoder().s2c(broken) is broken
 
 
@@ -197,4 +197,4 @@ def test_a_decoders_view_is_never_larger_and_keeps_what_programs_read(result: An
 
 def test_a_result_that_somebody_rewrote_already_is_left_alone() -> None:
     noted = served(rows(), _meta={EXTENSION: {}})
-    assert write_view(noted, counter=count_o200k) is None
+    assert write_view(noted, Showing(counter=count_o200k)) is None

@@ -1,0 +1,186 @@
+"""Messages that nobody should send, and results that are too large to be looked into."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_adapters.mcp.negotiation import Declared, declare
+from accp_adapters.mcp.views import restore_view
+from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
+from tests.properties.json_values import values
+
+MEGABYTE = 1_000_000
+METHODS = ["initialize", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read", "x"]
+ENCODERS = [
+    {},
+    {"policy": "always", "structured": "drop", "tools": "lazy", "fetch": True},
+    {"policy": "never"},
+    {"policy": "always", "structured": "only"},
+]
+
+members = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": values | st.lists(st.dictionaries(st.sampled_from(["type", "text", "annotations"]), values)),
+        "tools": values | st.lists(st.dictionaries(st.sampled_from(["name", "inputSchema", "description"]), values)),
+        "capabilities": values | st.dictionaries(st.sampled_from(["experimental", "extensions"]), values),
+        "structuredContent": values,
+        "isError": values,
+        "resources": values,
+        "nextCursor": values,
+        "instructions": values,
+        "resultType": st.just("complete") | values,
+        "cacheScope": st.just("public") | values,
+        "_meta": values | st.dictionaries(st.sampled_from([EXTENSION, CAPABILITIES]), values),
+        "name": values | st.sampled_from(["accp_tools", "accp_fetch"]),
+        "arguments": values | st.dictionaries(st.sampled_from(["call", "describe", "search", "ref"]), values),
+        "uri": values | st.sampled_from(["accp://registry", "accp://cold/x"]),
+        "requestId": values,
+    },
+)
+messages = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": values,
+        "id": st.sampled_from([1, "1", 1.0]) | values,
+        "method": st.sampled_from(METHODS) | values,
+        "params": members | values,
+        "result": members | values,
+        "error": values | st.dictionaries(st.sampled_from(["code", "message", "data"]), values),
+    },
+)
+
+
+@given(st.sampled_from(ENCODERS), st.booleans(), st.lists(messages | values, max_size=6))
+def test_nothing_that_is_sent_makes_a_shim_fail_or_changes_what_it_was_given(
+    settings: Any, aware: bool, sent: list[Any]
+) -> None:
+    encoder, decoder = Encoder(**settings), Decoder(view="view")
+    before = copy.deepcopy(sent)
+    if aware:
+        encoder.c2s(declare(start(), Declared(results="view", fetch=True)))
+    for message in sent:
+        encoder.own(message)
+        encoder.c2s(decoder.c2s(message))
+        decoder.s2c(encoder.s2c(message))
+    assert json.dumps(sent) == json.dumps(before)
+
+
+@pytest.mark.parametrize("message", [[], [call()], "text", 5, None, {}, {"id": None}, {"id": [1]}, {"id": True}])
+def test_a_batch_and_what_is_no_message_passes(message: Any) -> None:
+    for shim in (Encoder(), Decoder()):
+        assert shim.c2s(message) is message
+        assert shim.s2c(message) is message
+    assert Encoder().own(message) is None
+
+
+FRAMES = [
+    "",
+    "@mcp>done:tool{",
+    "@mcp>done:tool{tool:x|schema:TC}",
+    "@mcp>done:tool{res:1|schema:SR}",
+    "@mcp>fail:error{code:E4002|schema:ER}",
+    "@mcp>done:tool{res:$cold.x|schema:TC}",
+    "[" * 1000,
+    7,
+]
+NOTES: list[Json] = [
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2"},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 10**9},
+    {"env": "[mid:a,seq:1,cid:1]", "at": -1},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "each": 10**12},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "nonsense"},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "tables": [["x"]] * 100},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "orders": [7]},
+    {"env": 5, "at": 0},
+]
+
+
+@pytest.mark.parametrize("frame", [*FRAMES, "@mcp>done:tool{tool:x|res:[[a],[1],[2]]|schema:TC}"])
+@pytest.mark.parametrize("note", NOTES)
+def test_a_frame_that_cannot_be_read_passes_as_it_came(frame: Any, note: Json) -> None:
+    block = {"type": "resource", "resource": {"uri": "a:b", "text": frame}}
+    message = response({"content": [block], "_meta": {EXTENSION: note}})
+    seen = Decoder().s2c(message)
+    assert seen is message or "resource" not in seen["result"]["content"][0]
+
+
+def test_a_table_cannot_ask_for_more_memory_than_it_takes() -> None:
+    header = ",".join(f"c{n}" for n in range(2_000))
+    row = ",".join("0" for _ in range(2_000))
+    table = f"[[{header}]{f',[{row}]' * 3}]"
+    note = {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "tables": [[]] * 100_000}
+    block = {"type": "resource", "resource": {"uri": "a:b", "text": f"@mcp>done:tool{{res:{table}|schema:TC}}"}}
+    message = response({"content": [block], "_meta": {EXTENSION: note}})
+    started = time.process_time()
+    assert Decoder().s2c(message) is message
+    assert time.process_time() - started < 5
+
+
+def test_deep_and_endless_values_pass() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    wire = Wire(encoder=Encoder(policy="always"), decoder=None)
+    assert wire.encoder is not None
+    wire.encoder.c2s(call())
+    message = response({"content": [], "structuredContent": deep})
+    assert wire.encoder.s2c(message) is message
+
+
+def test_requests_that_are_never_answered_are_forgotten() -> None:
+    encoder = Encoder(policy="always")
+    for number in range(10_001):
+        encoder.c2s(call(message_id=number))
+    first, last = response(served(rows()), 0), response(served(rows()), 10_000)
+    assert encoder.s2c(first) is first
+    assert encoder.s2c(last) is not last
+
+
+def large() -> Json:
+    record = {"id": 0, "name": "a part of some kind", "tags": ["x", "y"], "price": 12.5}
+    value = [{**record, "id": number} for number in range(50 * MEGABYTE // 90)]
+    text = json.dumps(value, indent=2)
+    assert len(text) > 50 * MEGABYTE
+    return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": value}}
+
+
+@pytest.mark.parametrize("fetch", [False, True])
+def test_fifty_megabytes_pass_or_are_kept_in_bounded_time_and_memory(fetch: bool) -> None:
+    encoder = Encoder(policy="always", fetch=fetch)
+    encoder.c2s(call())
+    message = response(large())
+    tracemalloc.start()
+    started = time.process_time()
+    seen = encoder.s2c(message)
+    took = time.process_time() - started
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert took < 20
+    assert peak < 300 * MEGABYTE
+    if not fetch:
+        assert seen is message
+        assert took < 1
+        return
+    assert len(seen["result"]["content"][0]["text"]) < 10_000
+    assert encoder.shared.shelf is not None
+    assert restore_view(seen["result"], encoder.shared.shelf.open) == message["result"]
+    encoder.close()
+
+
+def test_fifty_megabytes_pass_a_decoder_at_once() -> None:
+    decoder = Decoder(view="view")
+    decoder.c2s(call())
+    message = response(large())
+    started = time.process_time()
+    assert decoder.s2c(message) is message
+    assert time.process_time() - started < 1

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import warnings
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config
+from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
 
 from accp_adapters.langgraph.convert import ColdItem
@@ -141,18 +146,34 @@ def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> C
 
 
 def put(store: ColdStore, session_id: str, items: Iterable[ColdItem]) -> None:
-    """Keep all `items` of a session."""
+    """Keep all `items` of a session; warn where that ends with the process and the conversation does not."""
     for item in items:
+        _warn_of_memory(store)
         store.put(session_id, item.key, item.text)
 
 
 async def aput(store: ColdStore, session_id: str, items: Iterable[ColdItem]) -> None:
     """`put` without blocking the event loop."""
     for item in items:
+        _warn_of_memory(store)
         if isinstance(store, StoreColdStore):
             await store.aput(session_id, item.key, item.text)
         else:
             await asyncio.to_thread(store.put, session_id, item.key, item.text)
+
+
+def _warn_of_memory(store: ColdStore) -> None:
+    """Say that references will dangle after a restart, the first time that one is made which will."""
+    if store is not embedded_store():
+        return
+    with suppress(RuntimeError):  # outside of a run nothing is checkpointed
+        saver = get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER)
+        if saver is not None and not isinstance(saver, InMemorySaver):
+            warnings.warn(
+                f"{type(saver).__name__} keeps this conversation, but what its references stand for is kept in this "
+                "process only and will be lost with it: give a store, such as store=SqliteColdStore('cold.sqlite')",
+                stacklevel=2,
+            )
 
 
 async def aget(store: ColdStore, session_id: str, key: str) -> str | None:

@@ -20,10 +20,12 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from accp_adapters.langgraph import AccpMiddleware, tiers
-from accp_adapters.stores import SqliteColdStore
+from accp_adapters.langgraph.convert import ColdItem
+from accp_adapters.stores import SqliteColdStore, embedded_store
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -194,6 +196,41 @@ def test_checkpoints_that_carry_texts_are_smaller_than_those_of_raw_results(tmp_
     open_saver = SqliteSaver.from_conn_string
     before = bytes_kept(tmp_path / "raw", open_saver, raw)
     assert bytes_kept(tmp_path / "ours", open_saver, ours) * 2 < before
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", ["InMemorySaver", "SqliteSaver", None])
+async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
+    kind: str | None, asynchronous: bool, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """What is no message cannot carry its text: an agent's context, for one."""
+
+    async def keep(state: Any) -> Any:
+        await tiers.aput(embedded_store(), "s", [ColdItem(key="cold.1", text="rows")])
+        return {}
+
+    def keep_synchronously(state: Any) -> Any:
+        tiers.put(embedded_store(), "s", [ColdItem(key="cold.1", text="rows")])
+        return {}
+
+    graph = StateGraph(MessagesState).add_node("keep", keep if asynchronous else keep_synchronously)
+    graph.add_edge(START, "keep")
+    maker: Any = AsyncSqliteSaver if asynchronous else SqliteSaver
+    async with AsyncExitStack() as stack:
+        saver: Any = InMemorySaver() if kind == "InMemorySaver" else None
+        if kind == "SqliteSaver":
+            opened = maker.from_conn_string(str(tmp_path / "checkpoints.sqlite"))
+            saver = await stack.enter_async_context(opened) if asynchronous else stack.enter_context(opened)
+        compiled = graph.compile(checkpointer=saver)
+        asked: Any = {"messages": "go"}
+        if asynchronous:
+            await compiled.ainvoke(asked, thread("t"))
+        else:
+            compiled.invoke(asked, thread("t"))
+    said = [str(warning.message) for warning in recwarn]
+    assert len(said) == (kind == "SqliteSaver")
+    assert all("SqliteSaver keeps this conversation, but" in each for each in said)
+    embedded_store().purge("s")
 
 
 PROGRAM = """

@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
 from accp_adapters.langgraph import tiers
-from accp_adapters.langgraph.grants import agents_of, messages_of, open_grant, results_beside, session_of
+from accp_adapters.langgraph.grants import agents_of, held_in, messages_of, open_grant, results_beside, session_of
 from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
 from accp_core.errors import ProtocolError
@@ -35,7 +35,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
     def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
             owner, key = _grant(asked, runtime)
-            source = carried_text(key, messages_of(runtime.state))
+            source = carried_text(key, held_in(runtime.state))
             if source is None:
                 source = tiers.choose(chosen, store, runtime.store).get(owner, key)
             return _answer(source, asked, chosen, runtime)
@@ -43,7 +43,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
     async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
             owner, key = _grant(asked, runtime)
-            source = carried_text(key, messages_of(runtime.state))
+            source = carried_text(key, held_in(runtime.state))
             if source is None:
                 source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
             return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
@@ -69,7 +69,7 @@ def refusals() -> Iterator[None]:
 
 def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]:
     session_id = session_of(runtime, runtime.state)
-    return open_grant(str(asked.get("ref")), messages_of(runtime.state), session_id, agents_of(runtime))
+    return open_grant(str(asked.get("ref")), held_in(runtime.state), session_id, agents_of(runtime))
 
 
 def _answer(source: str | None, asked: Mapping[str, object], policy: Policy, runtime: ToolRuntime) -> str:

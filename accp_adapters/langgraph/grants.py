@@ -8,17 +8,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, Protocol
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from accp_adapters.langgraph.marks import MARK
 from accp_core.errors import ProtocolError
 
 __all__ = [
+    "FOLD_KEY",
     "SESSION_KEY",
     "agents_of",
     "call_of",
     "grant",
     "has_references",
+    "held_in",
     "messages_of",
     "named_references",
     "new_session",
@@ -30,6 +32,9 @@ __all__ = [
 
 SESSION_KEY: Final = "accp_session"
 """The private state key that holds the session of a run without a thread."""
+
+FOLD_KEY: Final = "accp_fold"
+"""The private state key that holds what the fold keeps, its references among it."""
 
 _RUN: Final = re.compile(r"run-[0-9a-f]{32}")
 _KEY: Final = re.compile(r"\bcold\.[0-9a-f]{12}\b")
@@ -94,6 +99,14 @@ def grant(opened: Sequence[tuple[str, str]], agent: str) -> dict[str, list[str]]
         "sessions": [session for session, _ in opened],
         "agents": [agent] * len(opened),
     }
+
+
+def held_in(state: Any) -> list[BaseMessage]:
+    """Return the messages of `state` that may cite something, with one for what is folded in it."""
+    fold = state.get(FOLD_KEY) if isinstance(state, Mapping) else None
+    if not fold:
+        return messages_of(state)
+    return [*messages_of(state), ToolMessage("", tool_call_id="", additional_kwargs={MARK: fold["mark"]})]
 
 
 def open_grant(

@@ -21,6 +21,7 @@ from langgraph.types import Command, Send
 from accp_adapters.langgraph.fetch import refusals
 from accp_adapters.langgraph.grants import agents_of, grant, messages_of, named_references, open_grant, session_of
 from accp_adapters.langgraph.marks import MARK, carried_pairs
+from accp_adapters.langgraph.turns import in_words
 from accp_core.errors import ProtocolError
 
 __all__ = ["Style", "handoff_tool"]
@@ -87,9 +88,9 @@ class _Handoff:
         kept = [call for call, _ in calls]
         answers = [_answer(turn, call, kept) for call in kept]
         if self.style == "swarm":
-            return {self.messages_key: [_only(turn, kept), *answers], _ACTIVE: calls[0][1]}
+            return {self.messages_key: [in_words(turn, kept), *answers], _ACTIVE: calls[0][1]}
         # Who goes on afterwards must find what it had learned.
-        said = turn if len(kept) == len(turn.tool_calls) else _only(turn, kept)
+        said = turn if len(kept) == len(turn.tool_calls) else in_words(turn, kept)
         return {self.messages_key: [*messages[: messages.index(turn)], said, *answers]}
 
 
@@ -178,14 +179,6 @@ def _quoted(task: str, messages: Sequence[BaseMessage]) -> str:
 def _picked(state: Any, keys: Iterable[str]) -> dict[str, Any]:
     values = state if isinstance(state, Mapping) else vars(state)
     return {key: values[key] for key in keys if key in values}
-
-
-def _only(turn: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
-    """Return `turn` with these calls alone, and without what providers bind to what went before.
-
-    Raw calls and signed thoughts stand in content blocks and in provider fields, too: only the words are kept.
-    """
-    return AIMessage(content=turn.text, tool_calls=list(calls), name=turn.name, id=turn.id)
 
 
 def _answer(turn: AIMessage, call: ToolCall, kept: Sequence[ToolCall]) -> ToolMessage:

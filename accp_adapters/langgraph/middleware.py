@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from langchain.agents.middleware import (
     AgentMiddleware,
     AgentState,
+    ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
     ToolCallRequest,
@@ -24,7 +26,9 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.fetch import fetch_tool
+from accp_adapters.langgraph.fold import Fold, Folder
 from accp_adapters.langgraph.grants import (
+    FOLD_KEY,
     has_references,
     messages_of,
     new_session,
@@ -34,6 +38,7 @@ from accp_adapters.langgraph.grants import (
 )
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.results import compact_result
+from accp_core.ports import Summarizer
 
 __all__ = ["AccpMiddleware", "AccpState"]
 
@@ -46,6 +51,26 @@ class AccpState(AgentState[Any]):
 
     accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
     """The session of a run without a thread; callers neither see nor set it."""
+    accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    """What is folded (`Fold.kept`); it goes with each checkpoint, so that a fork knows of the folds before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prompt:
+    """What one model call is sent."""
+
+    request: ModelRequest
+    session_id: str = ""
+    items: tuple[ColdItem, ...] = ()
+    """Texts that must be stored before."""
+    update: dict[str, Any] | None = None
+    """What the state keeps of it, when the model has answered."""
+
+    def answered(self, answer: Answer) -> Answer | ExtendedModelResponse[Any]:
+        """Return the answer with the update."""
+        if self.update is None:
+            return answer
+        return ExtendedModelResponse(model_response=answer, command=Command(update=self.update))
 
 
 class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
@@ -60,18 +85,42 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     # Without it each hook's span in a trace would copy the conversation.
     trace_policy = TracePolicy(process_inputs=omit_payload)
 
-    def __init__(self, policy: Policy | None = None, *, store: tiers.Store | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        store: tiers.Store | None = None,
+        hot_budget: int | None = None,
+        summarizer: Summarizer | None = None,
+    ) -> None:
         """Rewrite by `policy` and keep full texts in `store`.
 
         Args:
             policy: None: the defaults.
             store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else each full text travels,
                 compressed, in the metadata of the message that cites it.
+            hot_budget: Tokens of system prompt, tools and messages beyond which older tool results are folded into
+                one summary with a reference; None: never. Each fold breaks the provider's prompt cache once.
+            summarizer: Writes the summaries, in at most 100 tokens; None: rules do.
+
+        Raises:
+            ValueError: `hot_budget` leaves no room for a summary.
         """
         super().__init__()
-        self._policy: Final = (policy or Policy()).excluding(FETCH_NAME)
+        chosen = policy or Policy()
+        self._policy: Final = chosen.excluding(FETCH_NAME)
         self._store: Final = store
-        self.tools = [fetch_tool(self._policy, store=store)] if self._policy.previews else []
+        self._folder: Final = (
+            Folder(
+                budget=hot_budget,
+                counter=chosen.counter,
+                exclude_tools=chosen.exclude_tools,
+                summarizer=summarizer,
+            )
+            if hot_budget is not None
+            else None
+        )
+        self.tools = [fetch_tool(self._policy, store=store)] if self._policy.previews or self._folder else []
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a run without a thread a session."""
@@ -81,15 +130,24 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`before_agent`, asynchronously."""
         return self.before_agent(state, runtime)
 
-    def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Answer]) -> Answer:
-        """Offer the fetch tool once the conversation holds a reference, and not before."""
-        return handler(_offered(request))
+    def wrap_model_call(
+        self, request: ModelRequest, handler: Callable[[ModelRequest], Answer]
+    ) -> Answer | ExtendedModelResponse[Any]:
+        """Fold what is due; offer the fetch tool once the conversation holds a reference, and not before."""
+        prompt = self._prompt(request)
+        if prompt.items:
+            tiers.put(tiers.choose(self._policy, self._store, request.runtime.store), prompt.session_id, prompt.items)
+        return prompt.answered(handler(prompt.request))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Answer]]
-    ) -> Answer:
+    ) -> Answer | ExtendedModelResponse[Any]:
         """`wrap_model_call`, asynchronously."""
-        return await handler(_offered(request))
+        prompt = await asyncio.to_thread(self._prompt, request) if self._folder else self._prompt(request)
+        if prompt.items:
+            store = tiers.choose(self._policy, self._store, request.runtime.store)
+            await tiers.aput(store, prompt.session_id, prompt.items)
+        return prompt.answered(await handler(prompt.request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         """Return the tool's answer rewritten, its full text being in the store already."""
@@ -110,6 +168,26 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         await tiers.aput(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)
         return result
 
+    def _prompt(self, request: ModelRequest) -> _Prompt:
+        """Return what a model is sent, with what must be stored before and what the state keeps of it."""
+        if self._folder is None:
+            return _Prompt(request=_offered(request, holds=has_references(messages_of(request.state))))
+        state: Any = request.state
+        before = Fold.of(state.get(FOLD_KEY))
+        session_id = session_of(request.runtime, state) or new_session()
+        overhead = self._folder.overhead(request.system_message, request.tools)
+        due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id)
+        fold, items = (due[0], (due[1],)) if due else (before, ())
+        if fold and not tiers.has_store(self._store, request.runtime.store):
+            fold, items = fold.carrying(items), ()
+        shown = request.override(messages=self._folder.view(request.messages, fold))
+        return _Prompt(
+            request=_offered(shown, holds=fold is not None or has_references(messages_of(request.state))),
+            session_id=session_id,
+            items=items,
+            update={FOLD_KEY: fold.kept()} if due and fold else None,
+        )
+
     def _compact(self, result: Result, request: ToolCallRequest) -> tuple[Result, list[ColdItem], str]:
         messages = messages_of(request.state)
         session_id = session_of(request.runtime, request.state) or new_session()
@@ -128,7 +206,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         return small, items, session_id
 
 
-def _offered(request: ModelRequest) -> ModelRequest:
+def _offered(request: ModelRequest, *, holds: bool) -> ModelRequest:
     """Return the request with the fetch tool last, or without it where there is nothing to fetch.
 
     Most conversations never hold a reference, and the schema would stand in each of their prompts. Where one
@@ -137,4 +215,4 @@ def _offered(request: ModelRequest) -> ModelRequest:
     """
     fetch = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
     others = [tool for tool in request.tools if getattr(tool, "name", None) != FETCH_NAME]
-    return request.override(tools=[*others, *fetch] if has_references(messages_of(request.state)) else others)
+    return request.override(tools=[*others, *fetch] if holds else others)

@@ -1,0 +1,304 @@
+"""The epoch fold in a compiled agent: rare, reversible, valid, and nowhere in the state's messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.memory import InMemoryStore
+
+from accp_adapters.langgraph import AccpMiddleware, Policy
+from accp_adapters.langgraph.fold import Fold, Folder
+from accp_adapters.langgraph.policy import count_o200k
+from accp_adapters.langgraph.turns import tokens_of
+from accp_adapters.stores import SqliteColdStore
+from tests.adapters.langgraph.jobs import ROWS, results, thread
+from tests.adapters.langgraph.transcripts import check
+from tests.scripted_model import ScriptedModel, call, calls
+
+BUDGET = 1_300
+
+
+@tool
+def page(number: int) -> str:
+    """Return a page of customers."""
+    return json.dumps(ROWS[number * 10 : number * 10 + 10])
+
+
+@tool
+def picture(number: int) -> list[dict[str, Any]]:
+    """Return a picture and a page."""
+    image = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+    return [image, {"type": "text", "text": json.dumps(ROWS[number * 10 : number * 10 + 10])}]
+
+
+def look(number: int, name: str = "page") -> AIMessage:
+    return calls(call(name, f"p{number}", number=number))
+
+
+LOOKS = [look(number) for number in range(10)]
+
+
+def build(
+    script: Sequence[Any], policy: Policy | None = None, *, budget: int | None = BUDGET, **options: Any
+) -> tuple[Any, ScriptedModel]:
+    model = ScriptedModel(script=list(script))
+    given = {key: options.pop(key) for key in ("store", "summarizer") if key in options}
+    middleware = AccpMiddleware(policy, hot_budget=budget, **{"store": SqliteColdStore(), **given})
+    return create_agent(model, [page, picture], middleware=[middleware], **options), model
+
+
+async def ask(graph: Any, words: str, asynchronous: bool, **options: Any) -> Any:
+    given: Any = {"messages": words}
+    return await graph.ainvoke(given, **options) if asynchronous else graph.invoke(given, **options)
+
+
+def tokens(messages: Sequence[BaseMessage]) -> int:
+    return sum(tokens_of(message, count_o200k) for message in messages)
+
+
+def folds(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    return [message for message in messages if "earlier results, folded" in message.text]
+
+
+def breaks(received: Sequence[Sequence[BaseMessage]]) -> int:
+    said = [[message.model_dump_json() for message in messages] for messages in received]
+    return sum(after[: len(before)] != before for before, after in pairwise(said))
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_ten_looks_break_the_prompt_twice_at_most_and_stay_small(asynchronous: bool) -> None:
+    graph, model = build([*LOOKS, "done"])
+    plain, unfolded = build([*LOOKS, "done"], budget=None)
+    state = await ask(graph, "find customers", asynchronous)
+    await ask(plain, "find customers", asynchronous)
+    assert 1 <= breaks(model.received) <= 2
+    assert breaks(unfolded.received) == 0
+    assert sum(map(tokens, model.received)) < 0.7 * sum(map(tokens, unfolded.received))
+    assert len(results(state)) == 10
+    assert folds(state["messages"]) == []
+    assert state.keys() == {"messages"}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_what_is_folded_is_one_fetch_away(asynchronous: bool) -> None:
+    graph, _ = build([*LOOKS[:6], fetching("2.result"), fetching("number=1"), "done"])
+    state = await ask(graph, "find customers", asynchronous)
+    for fetched, number in zip(results(state)[-2:], (2, 1), strict=True):
+        assert fetched.status == "success", fetched.text
+        assert ROWS[number * 10]["email"] in fetched.text
+        assert ROWS[number * 10 + 9]["trace"] in fetched.text
+
+
+def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
+    first = folder().fold(history(5), None, overhead=0, session_id="s")
+    assert first
+    assert first[0].text.splitlines() == [
+        "[4 earlier results, folded; intact under their numbers, as in select='1.result']",
+        "3 page: number=3, rows=10, of=id name email status trace; 2 page: number=2, rows=10, of=id name email status "
+        "trace; 1 page: number=1, rows=10, of=id name email status trace; 0 page: number=0, rows=10, of=id name email "
+        "status trace",
+    ]
+    second = folder().fold(history(10), first[0], overhead=0, session_id="s")
+    assert second
+    assert second[0].text.startswith(
+        "[9 earlier results, folded; intact under their numbers, as in select='1.result'; the first 4 by '0.ref']\n5 "
+    )
+
+
+def fetching(select: str, call_id: str = "") -> Any:
+    def step(messages: Sequence[BaseMessage]) -> AIMessage:
+        ref = folds(messages)[0].additional_kwargs["accp"]["refs"][-1]
+        chosen = "args.number=1" if select.startswith("number") else select
+        return calls(call("accp_fetch", call_id or f"f{len(messages)}", ref=f"${ref}", select=chosen))
+
+    return step
+
+
+def test_the_fetch_tool_comes_with_the_fold() -> None:
+    graph, model = build([*LOOKS[:6], "done"], Policy.lossless())
+    graph.invoke({"messages": "find customers"})
+    offered = ["accp_fetch" in names for names in model.tool_names]
+    assert [bool(folds(messages)) for messages in model.received] == offered
+    assert any(offered)
+
+
+def test_a_second_fold_leads_to_the_first() -> None:
+    graph, model = build([*LOOKS, fetching("0.ref", "f1"), first_of_all, "done"])
+    state = graph.invoke({"messages": "find customers"})
+    marks = [folds(messages)[0].additional_kwargs["accp"]["refs"] for messages in model.received if folds(messages)]
+    assert {len(refs) for refs in marks} == {1, 2}
+    assert ROWS[0]["email"] in results(state)[-1].text
+
+
+def first_of_all(messages: Sequence[BaseMessage]) -> AIMessage:
+    return calls(call("accp_fetch", "f2", ref=messages[-1].text.strip(), select="0.result"))
+
+
+def test_the_users_words_and_the_answers_stay() -> None:
+    script = [*LOOKS[:5], "first answer", *LOOKS[5:], "second answer"]
+    graph, model = build(script, checkpointer=InMemorySaver())
+    graph.invoke({"messages": "first question"}, thread("t"))
+    graph.invoke({"messages": "second question"}, thread("t"))
+    said = [message.text for message in model.received[-1]]
+    assert [text for text in said if "question" in text or "answer" in text] == [
+        "first question",
+        "first answer",
+        "second question",
+    ]
+    assert folds(model.received[-1])
+
+
+def test_the_newest_results_and_parallel_ones_stay_together() -> None:
+    turn = calls(*(call("page", f"q{number}", number=number) for number in range(4)))
+    graph, model = build([*LOOKS[:2], turn, "done"])
+    graph.invoke({"messages": "find customers"})
+    last = model.received[-1]
+    assert folds(last)
+    assert [message.tool_call_id for message in last if isinstance(message, ToolMessage)][-4:] == [
+        "q0",
+        "q1",
+        "q2",
+        "q3",
+    ]
+    assert not any(getattr(message, "tool_call_id", "") in {"p0", "p1"} for message in last)
+
+
+def test_a_result_that_no_model_has_read_stays_even_when_the_user_speaks_first() -> None:
+    messages = [*history(5), HumanMessage("wait", id="h9")]
+    folded = folder(1_000).fold(messages, None, overhead=0, session_id="s")
+    assert folded
+    assert folded[0].cut_id == messages[-3].id
+    check(folder().view(messages, folded[0]))
+
+
+def history(looks: int) -> list[Any]:
+    found: list[Any] = [HumanMessage("find customers", id="h0")]
+    for number in range(looks):
+        said = look(number)
+        said.id = f"a{number}"
+        result = ToolMessage(page.invoke({"number": number}), tool_call_id=f"p{number}", id=f"r{number}", name="page")
+        found += [said, result]
+    return found
+
+
+def folder(budget: int = BUDGET, **changes: Any) -> Folder:
+    given: dict[str, Any] = {"counter": count_o200k, "exclude_tools": frozenset(), "summarizer": None}
+    return Folder(budget=budget, **{**given, **changes})
+
+
+def test_pictures_and_excluded_tools_stay_where_they_are() -> None:
+    script = [look(0, "picture"), *LOOKS[1:6], "done"]
+    graph, model = build(script)
+    graph.invoke({"messages": "find customers"})
+    assert folds(model.received[-1])
+    kept = [message.tool_call_id for message in model.received[-1] if isinstance(message, ToolMessage)]
+    assert kept[0] == "p0"
+    graph, model = build([*LOOKS[:6], "done"], Policy(exclude_tools=frozenset({"page"})))
+    graph.invoke({"messages": "find customers"})
+    assert not folds(model.received[-1])
+
+
+def test_system_prompt_and_tools_count() -> None:
+    assert folder(3_000).fold(history(3), None, overhead=0, session_id="s") is None
+    assert folder(3_000).fold(history(3), None, overhead=3_000, session_id="s")
+    graph, model = build([*LOOKS[:3], "done"], system_prompt="Be thorough. " * 1_000)
+    graph.invoke({"messages": "find customers"})
+    assert folds(model.received[-1])
+
+
+def test_thoughts_of_turns_kept_across_a_fold_are_left_out_on_every_later_call() -> None:
+    def thinking(number: int) -> AIMessage:
+        block = {"type": "thinking", "thinking": f"page {number}", "signature": "c2ln"}
+        return AIMessage([block], tool_calls=[call("page", f"p{number}", number=number)])
+
+    graph, model = build([thinking(number) for number in range(7)] + ["done"])
+    graph.invoke({"messages": "find customers"})
+    first = next(number for number, messages in enumerate(model.received) if folds(messages))
+    for number, messages in enumerate(model.received[first:]):
+        thoughts = [message for message in messages if "thinking" in str(message.content)]
+        assert len(thoughts) == number
+    assert len(model.received) - first >= 2
+
+
+def test_forks_before_a_fold_have_none_and_forks_after_it_have_the_same() -> None:
+    graph, model = build([*LOOKS[:6], "done", "again", "again"], checkpointer=InMemorySaver())
+    graph.invoke({"messages": "find customers"}, thread("t"))
+    past = [state for state in graph.get_state_history(thread("t")) if state.next == ("model",)]
+    seen = len(model.received)
+    graph.invoke(None, past[0].config)
+    graph.invoke(None, past[-2].config)
+    assert [m.text for m in model.received[seen]] == [m.text for m in model.received[seen - 1]]
+    assert folds(model.received[seen])
+    assert not folds(model.received[seen + 1])
+
+
+def test_where_the_folds_place_is_gone_all_is_shown() -> None:
+    messages = history(5)
+    due = folder().fold(messages, None, overhead=0, session_id="s")
+    assert due
+    rest = [message for message in messages if message.id != due[0].cut_id]
+    assert folder().view(rest, due[0]) == rest
+    graph, model = build([*LOOKS[:6], "done", "bye"], checkpointer=InMemorySaver())
+    graph.invoke({"messages": "find customers"}, thread("t"))
+    state = graph.get_state(thread("t")).values
+    graph.update_state(thread("t"), {"messages": [RemoveMessage(message.id) for message in state["messages"]]})
+    graph.invoke({"messages": "new"}, thread("t"))
+    assert [message.text for message in model.received[-1]] == ["new"]
+
+
+def test_nothing_is_folded_where_little_would_go_or_no_place_is_named() -> None:
+    assert folder(400).fold(history(1), None, overhead=0, session_id="s") is None
+    small = [HumanMessage("hi " * 600, id="h"), look(0), ToolMessage("none", tool_call_id="p0"), look(1)]
+    small.append(ToolMessage("none", tool_call_id="p1"))
+    assert folder(400).fold(small, None, overhead=0, session_id="s") is None
+    nameless = [message.model_copy(update={"id": None}) for message in history(5)]
+    assert folder().fold(nameless, None, overhead=0, session_id="s") is None
+
+
+def test_a_fold_survives_what_a_checkpointer_makes_of_it() -> None:
+    due = folder().fold(history(5), None, overhead=0, session_id="s")
+    assert due
+    assert Fold.of(json.loads(json.dumps(due[0].kept()))) == due[0]
+    assert Fold.of(None) is None
+
+
+def test_a_summarizer_writes_the_summary_and_rules_stand_in_where_it_fails() -> None:
+    def fail(raw: str, limit: int) -> str:
+        raise OSError("no network")
+
+    said = folder(summarizer=lambda raw, limit: f"pages of customers, {limit}").fold(
+        history(5), None, overhead=0, session_id="s"
+    )
+    ruled = folder(summarizer=fail).fold(history(5), None, overhead=0, session_id="s")
+    assert said
+    assert said[0].text.endswith("\npages of customers, 100")
+    assert ruled
+    assert "3 page: number=3, rows=10" in ruled[0].text
+    assert max(count_o200k(said[0].text), count_o200k(ruled[0].text)) <= 200
+
+
+def test_the_store_of_the_graph_keeps_it() -> None:
+    store = InMemoryStore()
+    graph = create_agent(
+        ScriptedModel(script=[*LOOKS[:6], fetching("1.result"), "done"]),
+        [page],
+        middleware=[AccpMiddleware(hot_budget=BUDGET)],
+        store=store,
+        checkpointer=InMemorySaver(),
+    )
+    state = graph.invoke({"messages": "find customers"}, thread("t"))
+    assert ROWS[10]["email"] in results(state)[-1].text
+    assert store.search(("accp", "t"))
+
+
+def test_a_budget_without_room_for_a_summary_is_refused() -> None:
+    with pytest.raises(ValueError, match="hot_budget to be at least 400, found 10"):
+        AccpMiddleware(hot_budget=10)

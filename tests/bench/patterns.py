@@ -21,7 +21,7 @@ from rich.console import Console
 
 from accp_adapters.cli.replay.tables import plain_table
 from accp_adapters.langgraph import AccpMiddleware, handoff_tool
-from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_rows, market_report
+from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_page, crm_rows, market_report
 from tests.scripted_model import call, calls
 
 __all__ = ["PATTERNS", "Outcome", "main", "measure"]
@@ -32,6 +32,8 @@ TASKS: Final = {
     "writer": "Write the brief from what @crm and @market found.",
 }
 """What whoever leads asks of each agent, where a pattern lets it say so."""
+
+FOLD: Final[dict[str, Any]] = {"hot_budget": 4_000}
 
 _TOOLS: Final[dict[str, BaseTool]] = {"crm": crm_rows, "market": market_report}
 _LOOKS: Final = {
@@ -44,8 +46,8 @@ _LOOKS: Final = {
 class Team:
     """The agents of one run."""
 
-    ours: bool
-    """Whether each agent has our middleware."""
+    options: dict[str, Any] | None
+    """How our middleware is made that each agent has; None: it has none."""
     log: Log = field(default_factory=Log)
 
     def model(self, name: str, *steps: Any) -> Scripted:
@@ -54,7 +56,7 @@ class Team:
 
     def middleware(self) -> list[Any]:
         """Return what each agent is given."""
-        return [AccpMiddleware()] if self.ours else []
+        return [] if self.options is None else [AccpMiddleware(**self.options)]
 
     def worker(self, name: str, *after: Any, tools: Sequence[BaseTool] = ()) -> Any:
         """Return an agent that looks with its tool, if it has one, and then does what is given, or answers."""
@@ -163,11 +165,15 @@ def deep(team: Team) -> Any:
     return create_deep_agent(lead, subagents=subagents, middleware=team.middleware())
 
 
-def alone(team: Team) -> Any:
-    """One agent that looks into the CRM eight times."""
-    turns = [calls(call("crm_rows", f"look{number}", query=f"page {number}")) for number in range(8)]
-    model = team.model("agent", *turns, ANSWERS["writer"])
-    return create_agent(model, [crm_rows], middleware=team.middleware())
+def alone(looks: int, *, rows: int) -> Build:
+    """Return one agent that looks into the CRM so many times, each time at so many rows."""
+
+    def build(team: Team) -> Any:
+        turns = [calls(call("crm_page", f"look{number}", page=number, rows=rows)) for number in range(looks)]
+        model = team.model("agent", *turns, ANSWERS["writer"])
+        return create_agent(model, [crm_page], middleware=team.middleware())
+
+    return build
 
 
 class Topics(MessagesState):
@@ -217,37 +223,41 @@ class Outcome:
     kilobytes: float
 
 
-PATTERNS: Final[tuple[tuple[str, str, Build, bool], ...]] = (
-    ("shared history", "as it is", shared, False),
-    ("shared history", "+ middleware", shared, True),
-    ("supervisor, last message", "as it is", supervised("last_message"), False),
-    ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), False),
-    ("supervisor, last message", "+ middleware", supervised("last_message"), True),
-    ("supervisor, last message", "+ both", supervised("last_message", handoff=True), True),
-    ("supervisor, full history", "as it is", supervised("full_history"), False),
-    ("supervisor, full history", "+ both", supervised("full_history", handoff=True), True),
-    ("swarm", "as it is", swarm(), False),
-    ("swarm", "+ handoff_tool", swarm(handoff=True), False),
-    ("swarm", "+ both", swarm(handoff=True), True),
-    ("map-reduce, whole state", "as it is", mapped(whole=True), False),
-    ("map-reduce, whole state", "+ middleware", mapped(whole=True), True),
-    ("map-reduce, own argument", "as it is", mapped(whole=False), False),
-    ("map-reduce, own argument", "+ middleware", mapped(whole=False), True),
-    ("agents as tools, last message", "as it is", as_tools(), False),
-    ("agents as tools, last message", "+ middleware", as_tools(), True),
-    ("agents as tools, all messages", "as it is", as_tools(dumped=True), False),
-    ("agents as tools, all messages", "+ middleware", as_tools(dumped=True), True),
-    ("deepagents", "as it is", deep, False),
-    ("deepagents", "+ middleware", deep, True),
-    ("one agent, 8 looks", "as it is", alone, False),
-    ("one agent, 8 looks", "+ middleware", alone, True),
+PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
+    ("shared history", "as it is", shared, None),
+    ("shared history", "+ middleware", shared, {}),
+    ("supervisor, last message", "as it is", supervised("last_message"), None),
+    ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), None),
+    ("supervisor, last message", "+ middleware", supervised("last_message"), {}),
+    ("supervisor, last message", "+ both", supervised("last_message", handoff=True), {}),
+    ("supervisor, full history", "as it is", supervised("full_history"), None),
+    ("supervisor, full history", "+ both", supervised("full_history", handoff=True), {}),
+    ("swarm", "as it is", swarm(), None),
+    ("swarm", "+ handoff_tool", swarm(handoff=True), None),
+    ("swarm", "+ both", swarm(handoff=True), {}),
+    ("map-reduce, whole state", "as it is", mapped(whole=True), None),
+    ("map-reduce, whole state", "+ middleware", mapped(whole=True), {}),
+    ("map-reduce, own argument", "as it is", mapped(whole=False), None),
+    ("map-reduce, own argument", "+ middleware", mapped(whole=False), {}),
+    ("agents as tools, last message", "as it is", as_tools(), None),
+    ("agents as tools, last message", "+ middleware", as_tools(), {}),
+    ("agents as tools, all messages", "as it is", as_tools(dumped=True), None),
+    ("agents as tools, all messages", "+ middleware", as_tools(dumped=True), {}),
+    ("deepagents", "as it is", deep, None),
+    ("deepagents", "+ middleware", deep, {}),
+    ("one agent, 8 large looks", "as it is", alone(8, rows=44), None),
+    ("one agent, 8 large looks", "+ middleware", alone(8, rows=44), {}),
+    ("one agent, 8 large looks", "+ fold", alone(8, rows=44), FOLD),
+    ("one agent, 24 small looks", "as it is", alone(24, rows=4), None),
+    ("one agent, 24 small looks", "+ middleware", alone(24, rows=4), {}),
+    ("one agent, 24 small looks", "+ fold", alone(24, rows=4), FOLD),
 )
-"""Each row of the table: the pattern, what was added, how it is built, and whether the agents have the middleware."""
+"""Each row of the table: the pattern, what was added, how it is built, and how each agent's middleware is made."""
 
 
-def measure(pattern: str, variant: str, build: Build, ours: bool) -> Outcome:
+def measure(pattern: str, variant: str, build: Build, options: dict[str, Any] | None) -> Outcome:
     """Run the job once."""
-    team, saver = Team(ours=ours), InMemorySaver()
+    team, saver = Team(options=options), InMemorySaver()
     built: Any = build(team)
     if isinstance(built, StateGraph):
         built = built.compile(checkpointer=saver)

@@ -20,7 +20,18 @@ from accp_adapters.tokens.vocabulary import load_o200k_base
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel
 
-__all__ = ["ANSWERS", "QUESTION", "REPORT", "ROWS", "Log", "Scripted", "bytes_in", "crm_rows", "market_report"]
+__all__ = [
+    "ANSWERS",
+    "QUESTION",
+    "REPORT",
+    "ROWS",
+    "Log",
+    "Scripted",
+    "bytes_in",
+    "crm_page",
+    "crm_rows",
+    "market_report",
+]
 
 QUESTION: Final = "Which customers should we call about this week's market report, and why? Write a short brief."
 
@@ -79,6 +90,12 @@ ANSWERS: Final = {
 def crm_rows(query: str) -> str:
     """Return customers from the CRM."""
     return json.dumps(ROWS)
+
+
+@tool
+def crm_page(page: int, rows: int) -> str:
+    """Return a page of customers from the CRM."""
+    return json.dumps([ROWS[(page * rows + number) % len(ROWS)] for number in range(rows)])
 
 
 @tool

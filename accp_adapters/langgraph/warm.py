@@ -73,10 +73,11 @@ def warm_summary(
     limit: int = 2 * SUMMARY_TOKENS,
     summarizer: Summarizer | None = None,
 ) -> str:
-    """Return what `messages` come to, for `SummarizationMiddleware(model, summarizer=warm_summary)`: no model call.
+    """Return what `messages` come to, without a model call, for LangChain's `SummarizationMiddleware`.
 
-    That middleware removes what it summarises from the state, so nothing leads back to it; the fold of
-    `AccpMiddleware(hot_budget=…)` keeps all of it one fetch away.
+    `SummarizationMiddleware(model, trigger=…, summarizer=warm_summary, trim_tokens_to_summarize=None)`: what it would
+    trim for a model needs no trimming here. It removes what it summarises from the state, so nothing leads back to
+    it; the fold of `AccpMiddleware(hot_budget=…)` keeps all of it one fetch away.
     """
     turns = {turn.start: turn for turn in turns_of(messages)}
     rows: list[Row] = []

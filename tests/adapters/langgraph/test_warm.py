@@ -76,7 +76,9 @@ def test_rows_hold_what_the_tool_returned() -> None:
 async def test_it_stands_in_for_the_model_of_a_summarization_middleware(asynchronous: bool) -> None:
     looks = [calls(call("prose" if number else "crm", f"c{number}", query=str(number))) for number in range(6)]
     model = ScriptedModel(script=[*looks, "done"])
-    summarize = SummarizationMiddleware(model, trigger=("messages", 8), keep=("messages", 4), summarizer=warm_summary)
+    summarize = SummarizationMiddleware(
+        model, trigger=("messages", 8), keep=("messages", 4), summarizer=warm_summary, trim_tokens_to_summarize=None
+    )
     graph = create_agent(model, [crm, prose], middleware=[summarize, AccpMiddleware(Policy.lossless())])
     asked: Any = {"messages": "find customers"}
     state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)

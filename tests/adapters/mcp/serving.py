@@ -25,10 +25,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(app: Any, *, lifespan: str = "off") -> Iterator[str]:
-    """Serve an ASGI application in a thread; yield its origin."""
+def serving(app: Any, *, lifespan: str = "off", bare: bool = False) -> Iterator[str]:
+    """Serve an ASGI application in a thread; yield its origin. A `bare` server adds no headers of its own."""
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listening:
-        server = _server(app, lifespan)
+        server = _server(app, lifespan, bare)
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
         thread.start()
         try:
@@ -39,8 +39,16 @@ def serving(app: Any, *, lifespan: str = "off") -> Iterator[str]:
             assert not thread.is_alive()
 
 
-def _server(app: Any, lifespan: str) -> uvicorn.Server:
-    config = uvicorn.Config(app, lifespan=lifespan, log_level="critical", ws="none", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app,
+        lifespan=lifespan,
+        log_level="critical",
+        ws="none",
+        timeout_graceful_shutdown=1,
+        server_header=not bare,
+        date_header=not bare,
+    )
     return uvicorn.Server(config)
 
 
@@ -65,5 +73,5 @@ def proxying(url: str, new_relay: Callable[[], Relay], *, limit: int = LIMIT, **
                 await receive()
             await send({"type": "lifespan.shutdown.complete"})
 
-    with serving(App(), lifespan="on") as origin:
+    with serving(App(), lifespan="on", bare=True) as origin:
         yield origin + "/" + url.split("/", 3)[3]

@@ -1,0 +1,141 @@
+"""MCP's own conformance suite, run against our server alone and through us.
+
+`python -m tests.adapters.mcp.conformance` prints how it goes. The suite is an npm package that needs Node 22; where
+the machine's Node is older, npm has a newer one. Both are installed once, beside the virtual environment's own
+packages. Behind us a server must behave as it does alone, so what is compared is how each check goes, not how many.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from accp_adapters.mcp import Decoder, Encoder
+from accp_adapters.mcp.proxy import Relay
+from tests.adapters.mcp.conformance_server import build, http_app
+from tests.adapters.mcp.serving import proxying, serving
+
+__all__ = ["ERAS", "LEGS", "SuiteMissing", "failed", "install", "run_leg"]
+
+ERAS: Final = ("2025-11-25", "2026-07-28")
+SUITE: Final = "@modelcontextprotocol/conformance"
+VERSION: Final = "0.2.0-alpha.12"
+NODE: Final = "22.23.3"
+# A folder is called after its scenario and the time.
+_TIME: Final = re.compile(r"-\d{4}-\d\d-\d\dT[-\dZ]+$")
+FOLDER: Final = Path(sys.prefix, "mcp-conformance")
+
+Checks: TypeAlias = dict[str, list[tuple[str, str]]]
+"""Scenario to the ids of its checks and how each went."""
+
+
+class SuiteMissing(Exception):
+    """The suite can be neither found nor installed here."""
+
+
+def install() -> list[str]:
+    """Return the words that begin a run of the suite, installing it where it is not there yet.
+
+    Raises:
+        SuiteMissing: there is no npm, or no registry.
+    """
+    entry = FOLDER / "node_modules" / SUITE / "dist" / "index.js"
+    node = FOLDER / "node_modules" / ".bin" / "node"
+    if shutil.which("npm") is None:
+        raise SuiteMissing("there is no npm here")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with _alone(FOLDER / "lock"):
+        if not (entry.exists() and node.exists()):
+            _npm_install()
+    if subprocess.run([node, "--version"], capture_output=True, check=False).returncode:
+        raise SuiteMissing(f"{node} does not run here")
+    return [str(node), str(entry)]
+
+
+def _npm_install() -> None:
+    words = ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", "--prefix", str(FOLDER)]
+    try:
+        subprocess.run([*words, f"node@{NODE}", f"{SUITE}@{VERSION}"], capture_output=True, timeout=180, check=True)
+    except (subprocess.SubprocessError, OSError) as error:
+        raise SuiteMissing(f"npm cannot install {SUITE}@{VERSION}: {error}") from error
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    try:
+        import fcntl  # noqa: PLC0415  not everywhere
+    except ImportError as error:
+        raise SuiteMissing("installing needs locks of POSIX") from error
+    with path.open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _encoding(*, min_gain: int) -> Relay:
+    encoder = Encoder(min_gain=min_gain)
+    return Relay(encoder, encoder.own, lambda: Relay(encoder.exchange()))
+
+
+def _proxied(url: str, stack: ExitStack) -> str:
+    return stack.enter_context(proxying(url, lambda: _encoding(min_gain=1)))
+
+
+def _chained(url: str, stack: ExitStack) -> str:
+    # Every result that can be is sent as a frame, also where that is longer.
+    framing = stack.enter_context(proxying(url, lambda: _encoding(min_gain=-1_000_000)))
+    return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
+
+
+LEGS: Final[Mapping[str, Callable[[str, ExitStack], str]]] = MappingProxyType(
+    {"plain": lambda url, _: url, "proxied": _proxied, "decoder to encoder": _chained}
+)
+"""What stands between the suite and the server."""
+
+
+def run_leg(leg: str, era: str, suite: list[str]) -> Checks:
+    """Return how each check of `era` goes with what `leg` puts between the suite and the server."""
+    with ExitStack() as stack:
+        origin = stack.enter_context(serving(http_app(build()), lifespan="on"))
+        url = LEGS[leg](f"{origin}/mcp", stack).replace("127.0.0.1", "localhost")
+        output = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        words = [*suite, "server", "--url", url, "--requirements", era, "--output-dir", str(output)]
+        subprocess.run(words, capture_output=True, timeout=120, check=False)
+        return dict(_checks(path) for path in sorted(output.glob("*/checks.json")))
+
+
+def _checks(path: Path) -> tuple[str, list[tuple[str, str]]]:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return _TIME.sub("", path.parent.name), sorted((check["id"], check["status"]) for check in found)
+
+
+def failed(checks: Checks) -> list[str]:
+    """Return the scenarios with a failed check, less those of the tasks extension, which nobody here offers."""
+    return [
+        scenario
+        for scenario, found in checks.items()
+        if not scenario.startswith("server-tasks-") and any(status == "FAILURE" for _, status in found)
+    ]
+
+
+def main() -> None:
+    """Print how many checks of each era pass and fail on each leg."""
+    suite = install()
+    for era in ERAS:
+        for leg in LEGS:
+            checks = run_leg(leg, era, suite)
+            statuses = [status for found in checks.values() for _, status in found]
+            passed, bad = statuses.count("SUCCESS"), statuses.count("FAILURE")
+            print(f"{era}  {leg:<20}{len(checks):>4} scenarios {passed:>4} passed {bad:>4} failed  {failed(checks)}")
+
+
+if __name__ == "__main__":
+    main()

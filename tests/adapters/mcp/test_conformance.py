@@ -1,0 +1,27 @@
+"""MCP's conformance suite says the same of a server alone, behind us, and behind two of us with frames between."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.adapters.mcp.conformance import ERAS, LEGS, SuiteMissing, failed, install, run_leg
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def suite() -> list[str]:
+    """Return the words that begin a run of the suite."""
+    try:
+        return install()
+    except SuiteMissing as missing:
+        pytest.skip(f"MCP's conformance suite is not here: {missing}")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_behind_us_passes_each_check_that_it_passes_alone(era: str, suite: list[str]) -> None:
+    results = {leg: run_leg(leg, era, suite) for leg in LEGS}
+    plain = results["plain"]
+    assert len(plain) >= 30
+    assert failed(plain) == []
+    assert {leg for leg in LEGS if results[leg] != plain} == set()

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Protocol, TypeAlias
 
-__all__ = ["LIMIT", "Message", "Passage", "Relay", "Shim", "read_lines", "read_message", "write_message"]
+from accp_adapters.mcp.encoder import Encoder
+
+__all__ = ["LIMIT", "Message", "Passage", "Relay", "Shim", "encoding", "read_lines", "read_message", "write_message"]
 
 LIMIT: Final = 64 * 1024 * 1024
 """The longest line, event or body, in bytes, that a shim is shown; a longer one passes as it came."""
@@ -132,6 +134,11 @@ class Relay:
         except Exception as error:  # whatever it is, the message must arrive
             _log.warning("a message passes as it came, the shim failed: %r", error)
             return None
+
+
+def encoding(encoder: Encoder) -> Relay:
+    """Return a relay with `encoder` in it."""
+    return Relay(encoder, encoder.own, lambda: encoding(encoder.exchange()))
 
 
 def read_lines(read: Callable[[], bytes], limit: int = LIMIT) -> Iterator[tuple[bytes, bool]]:

@@ -90,12 +90,9 @@ def _decoder() -> Relay:
 
 def _encoder(**options: Any) -> Callable[[], Relay]:
     from accp_adapters.mcp import Encoder
-    from accp_adapters.mcp.proxy import Relay
+    from accp_adapters.mcp.proxy import encoding
 
-    def relay(encoder: Encoder) -> Relay:
-        return Relay(encoder, encoder.own, lambda: relay(encoder.exchange()))
-
-    return lambda: relay(Encoder(**options))
+    return lambda: encoding(Encoder(**options))
 
 
 def _serve_command(command: list[str], relay: Relay) -> int:

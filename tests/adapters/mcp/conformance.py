@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.proxy import Relay
+from mcp.server import Server
+
+from accp_adapters.mcp import Decoder, Encoder, wrap_server
+from accp_adapters.mcp.proxy import Relay, encoding
 from tests.adapters.mcp.conformance_server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
 
@@ -80,32 +82,38 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _encoding(*, min_gain: int) -> Relay:
-    encoder = Encoder(min_gain=min_gain)
-    return Relay(encoder, encoder.own, lambda: Relay(encoder.exchange()))
+def _served(server: Server[Any], stack: ExitStack) -> str:
+    return stack.enter_context(serving(http_app(server), lifespan="on")) + "/mcp"
 
 
-def _proxied(url: str, stack: ExitStack) -> str:
-    return stack.enter_context(proxying(url, lambda: _encoding(min_gain=1)))
+def _plain(stack: ExitStack) -> str:
+    return _served(build(), stack)
 
 
-def _chained(url: str, stack: ExitStack) -> str:
+def _wrapped(stack: ExitStack) -> str:
+    return _served(wrap_server(build()), stack)
+
+
+def _proxied(stack: ExitStack) -> str:
+    return stack.enter_context(proxying(_plain(stack), lambda: encoding(Encoder())))
+
+
+def _chained(stack: ExitStack) -> str:
     # Every result that can be is sent as a frame, also where that is longer.
-    framing = stack.enter_context(proxying(url, lambda: _encoding(min_gain=-1_000_000)))
+    framing = stack.enter_context(proxying(_plain(stack), lambda: encoding(Encoder(min_gain=-1_000_000))))
     return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
 
 
-LEGS: Final[Mapping[str, Callable[[str, ExitStack], str]]] = MappingProxyType(
-    {"plain": lambda url, _: url, "proxied": _proxied, "decoder to encoder": _chained}
+LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(
+    {"plain": _plain, "wrapped": _wrapped, "proxied": _proxied, "decoder to encoder": _chained}
 )
-"""What stands between the suite and the server."""
+"""How the suite meets the server."""
 
 
 def run_leg(leg: str, era: str, suite: list[str]) -> Checks:
-    """Return how each check of `era` goes with what `leg` puts between the suite and the server."""
+    """Return how each check of `era` goes where the suite meets the server as `leg` says."""
     with ExitStack() as stack:
-        origin = stack.enter_context(serving(http_app(build()), lifespan="on"))
-        url = LEGS[leg](f"{origin}/mcp", stack).replace("127.0.0.1", "localhost")
+        url = LEGS[leg](stack).replace("127.0.0.1", "localhost")
         output = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         words = [*suite, "server", "--url", url, "--requirements", era, "--output-dir", str(output)]
         subprocess.run(words, capture_output=True, timeout=120, check=False)

@@ -15,10 +15,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.stores import embedded_store
+from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_adapters.stores.sqlite import MEMORY
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
@@ -44,7 +46,7 @@ class StoreColdStore:
         """
         if ttl is not None and not store.supports_ttl:
             raise ValueError(f"expected ttl None for a {type(store).__name__}, which cannot forget, found {ttl!r}")
-        self._store: Final = store
+        self.base: Final = store
         self._root: Final = namespace
         self._ttl: Final = ttl
 
@@ -54,7 +56,7 @@ class StoreColdStore:
         Raises:
             ProtocolError: E2001, the store does not give back what it was given.
         """
-        self._store.batch([self._put(session_id, key, text)])
+        self.base.batch([self._put(session_id, key, text)])
         self._check(key, text, self.get(session_id, key))
 
     async def aput(self, session_id: str, key: str, text: str) -> None:
@@ -64,7 +66,7 @@ class StoreColdStore:
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text kept under `key` for `session_id`, or None when there is none."""
-        return _text_of(self._store.batch([GetOp(self._place(session_id), key)])[0])
+        return _text_of(self.base.batch([GetOp(self._place(session_id), key)])[0])
 
     async def aget(self, session_id: str, key: str) -> str | None:
         """`get`, asynchronously."""
@@ -76,7 +78,7 @@ class StoreColdStore:
         found: Any = None  # a generator's first answer
         while True:
             try:
-                found = self._store.batch(steps.send(found))
+                found = self.base.batch(steps.send(found))
             except StopIteration as end:
                 return int(end.value)
 
@@ -92,10 +94,10 @@ class StoreColdStore:
 
     async def _abatch(self, operations: list[Op]) -> list[Any]:
         try:
-            return await self._store.abatch(operations)
+            return await self.base.abatch(operations)
         except NotImplementedError:
             # SqliteStore has no asynchronous half; an asynchronous run of its graph must not fail for that.
-            return await asyncio.to_thread(self._store.batch, operations)
+            return await asyncio.to_thread(self.base.batch, operations)
 
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
         # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
@@ -107,7 +109,7 @@ class StoreColdStore:
         LangGraph's RedisStore does so on some versions of Redis' search module, without a word.
         """
         if found != text:
-            reason = f"expected {type(self._store).__name__} to give back {f'${key}'!r} after it was put, found "
+            reason = f"expected {type(self.base).__name__} to give back {f'${key}'!r} after it was put, found "
             raise ProtocolError(reason + ("nothing" if found is None else "another text"), code="E2001")
 
     def _place(self, session_id: str) -> tuple[str, str]:
@@ -164,16 +166,21 @@ async def aput(store: ColdStore, session_id: str, items: Iterable[ColdItem]) -> 
 
 def _warn_of_memory(store: ColdStore) -> None:
     """Say that references will dangle after a restart, the first time that one is made which will."""
-    if store is not embedded_store():
-        return
     with suppress(RuntimeError):  # outside of a run nothing is checkpointed
         saver = get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER)
-        if saver is not None and not isinstance(saver, InMemorySaver):
+        if saver is not None and not isinstance(saver, InMemorySaver) and _in_memory(store):
             warnings.warn(
                 f"{type(saver).__name__} keeps this conversation, but what its references stand for is kept in this "
-                "process only and will be lost with it: give a store, such as store=SqliteColdStore('cold.sqlite')",
+                "process only and will be lost with it: give another store, such as SqliteColdStore('cold.sqlite')",
                 stacklevel=2,
             )
+
+
+def _in_memory(store: ColdStore) -> bool:
+    """Tell whether what `store` holds ends with this process."""
+    if isinstance(store, StoreColdStore):
+        return type(store.base) is InMemoryStore  # what derives from it may well write to a disk
+    return isinstance(store, SqliteColdStore) and store.path == MEMORY
 
 
 async def aget(store: ColdStore, session_id: str, key: str) -> str | None:

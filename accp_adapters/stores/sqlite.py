@@ -12,9 +12,10 @@ from typing import Final
 
 from accp_adapters.stores.texts import TEXT_ENCODING, pack_text, unpack_text
 
-__all__ = ["SqliteColdStore", "embedded_store"]
+__all__ = ["MEMORY", "SqliteColdStore", "embedded_store"]
 
 MEMORY: Final = ":memory:"
+"""The path of a store that ends with its process."""
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS cold (

@@ -20,7 +20,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
 from accp_adapters.langgraph import AccpMiddleware, tiers
@@ -198,39 +198,46 @@ def test_checkpoints_that_carry_texts_are_smaller_than_those_of_raw_results(tmp_
     assert bytes_kept(tmp_path / "ours", open_saver, ours) * 2 < before
 
 
+ENDING: dict[str, tuple[Callable[[Path], Any], bool]] = {
+    "none": (lambda folder: None, False),  # messages carry what they cite
+    "the embedded one": (lambda folder: embedded_store(), True),
+    "InMemoryStore": (lambda folder: InMemoryStore(), True),
+    "SqliteColdStore in memory": (lambda folder: SqliteColdStore(), True),
+    "SqliteColdStore in a file": (lambda folder: SqliteColdStore(folder / "cold.sqlite"), False),
+}
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("kind", ["InMemorySaver", "SqliteSaver", None])
+@pytest.mark.parametrize("kind", ENDING)
 async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
-    kind: str | None, asynchronous: bool, tmp_path: Path, recwarn: pytest.WarningsRecorder
+    kind: str, asynchronous: bool, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
-    """What is no message cannot carry its text: an agent's context, for one."""
-
-    async def keep(state: Any) -> Any:
-        await tiers.aput(embedded_store(), "s", [ColdItem(key="cold.1", text="rows")])
-        return {}
-
-    def keep_synchronously(state: Any) -> Any:
-        tiers.put(embedded_store(), "s", [ColdItem(key="cold.1", text="rows")])
-        return {}
-
-    graph = StateGraph(MessagesState).add_node("keep", keep if asynchronous else keep_synchronously)
-    graph.add_edge(START, "keep")
+    make, ends = ENDING[kind]
+    store = make(tmp_path)
     maker: Any = AsyncSqliteSaver if asynchronous else SqliteSaver
     async with AsyncExitStack() as stack:
-        saver: Any = InMemorySaver() if kind == "InMemorySaver" else None
-        if kind == "SqliteSaver":
-            opened = maker.from_conn_string(str(tmp_path / "checkpoints.sqlite"))
-            saver = await stack.enter_async_context(opened) if asynchronous else stack.enter_context(opened)
-        compiled = graph.compile(checkpointer=saver)
+        opened = maker.from_conn_string(str(tmp_path / "checkpoints.sqlite"))
+        saver = await stack.enter_async_context(opened) if asynchronous else stack.enter_context(opened)
+        graph, _ = agent([LOOK_UP, "done"], middleware=AccpMiddleware(store=store), checkpointer=saver)
         asked: Any = {"messages": "go"}
         if asynchronous:
-            await compiled.ainvoke(asked, thread("t"))
+            await graph.ainvoke(asked, thread("t"))
         else:
-            compiled.invoke(asked, thread("t"))
+            graph.invoke(asked, thread("t"))
     said = [str(warning.message) for warning in recwarn]
-    assert len(said) == (kind == "SqliteSaver")
+    assert len(said) == ends
     assert all("SqliteSaver keeps this conversation, but" in each for each in said)
-    embedded_store().purge("s")
+    if isinstance(store, SqliteColdStore):
+        store.purge("t")
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_who_keeps_nothing_beyond_the_process_is_not_warned(saver: Any, recwarn: pytest.WarningsRecorder) -> None:
+    graph, _ = agent([LOOK_UP, "done"], middleware=AccpMiddleware(store=InMemoryStore()), checkpointer=saver)
+    graph.invoke({"messages": "go"}, thread("t"))
+    tiers.put(embedded_store(), "outside of a run", [ColdItem(key="cold.1", text="rows")])
+    assert embedded_store().purge("outside of a run") == 1
+    assert len(recwarn) == 0
 
 
 PROGRAM = """

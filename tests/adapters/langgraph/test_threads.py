@@ -54,12 +54,15 @@ def test_the_raw_result_is_in_no_checkpoint_in_memory(durability: str, store: Sq
     assert store.purge("t") == 1
 
 
-def test_the_raw_result_is_in_no_checkpoint_in_a_database(tmp_path: Path, store: SqliteColdStore) -> None:
-    path = tmp_path / "checkpoints.sqlite"
-    with SqliteSaver.from_conn_string(str(path)) as saver:
+def test_the_raw_result_is_in_no_checkpoint_in_a_database(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    store = SqliteColdStore(tmp_path / "cold.sqlite")
+    with SqliteSaver.from_conn_string(str(folder / "checkpoints.sqlite")) as saver:
         graph, _ = agent([LOOK_UP, fetch_last, "done"], middleware=AccpMiddleware(store=store), checkpointer=saver)
         graph.invoke({"messages": "go"}, thread("t"))
-        kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        kept = b"".join(file.read_bytes() for file in folder.iterdir())
+    store.close()
     assert b"CRM-0000" in kept
     assert SOURCE[5_000:5_300].encode() not in kept
 

@@ -46,6 +46,8 @@ class Policy:
     """What the results of one model turn (parallel tool calls) may take together, previews included."""
     fetch_limit: int = 4_000
     """What one answer of `accp_fetch` may take; the answer says how to go on."""
+    abstract_limit: int = 200
+    """What one item's result may take in an AgentContext, at least 60; a longer one is stored whole and cited."""
     exclude_tools: frozenset[str] = frozenset()
     """Names of tools whose results stay as they are."""
     counter: TokenCounter = count_o200k
@@ -57,7 +59,13 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse limits that leave no room for anything (ValueError)."""
-        least = {"inline_limit": 1, "preview_limit": SMALLEST_PREVIEW, "batch_limit": 1, "fetch_limit": 1}
+        least = {
+            "inline_limit": 1,
+            "preview_limit": SMALLEST_PREVIEW,
+            "batch_limit": 1,
+            "fetch_limit": 1,
+            "abstract_limit": SMALLEST_PREVIEW,
+        }
         for name, tokens in least.items():
             value = getattr(self, name)
             if value is not None and value < tokens:

@@ -23,6 +23,7 @@ __all__ = ["HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "Answer", "brief", "read_answer
 HOW_TO_ANSWER: Final = "Answer one line per item: `id: result`, or `id: not done: why`."
 HOW_TO_ANSWER_ONE: Final = "If you cannot do it, answer `not done: why`."
 
+_OURS: Final = ("task", "do", "context", "refs")
 _NOT_DONE: Final = re.compile(r"not done\b\s*:?\s*", re.IGNORECASE)
 
 
@@ -39,13 +40,33 @@ def _fields(context: AgentContext) -> dict[str, Json]:
     """Return what stands in the brief, under words that a model knows; nothing that is empty."""
     items = {item.item_id: item.description or context.subtask_name for item in context.todo_items}
     only = next(iter(items.values())) if len(items) == 1 else None
-    fields: dict[str, Json] = {
+    task: dict[str, Json] = {
         "task": "" if only == context.subtask_name else context.subtask_name,
         "do": items if only is None else only,
-        "context": context.context[0] if len(context.context) == 1 else list(context.context),
-        "refs": [f"${key}" if (key := ref_of(uri)) else uri for uri in context.context_uri],
     }
-    return {name: value for name, value in fields.items() if value not in ("", [], {})}
+    fields: dict[str, Json] = {name: value for name, value in task.items() if value} | _inline(context.context)
+    if refs := _unnamed(context, str(fields)):
+        fields["refs"] = refs
+    return fields
+
+
+def _inline(values: tuple[Json, ...]) -> dict[str, Json]:
+    """Return inline context: maps as pairs of the brief, unless two pairs would have one key; else under one key."""
+    keys = [key for value in values if isinstance(value, Mapping) for key in value]
+    if len({*keys, *_OURS}) == len(keys) + len(_OURS):
+        found = {key: member for value in values if isinstance(value, Mapping) for key, member in value.items()}
+        values = tuple(value for value in values if not isinstance(value, Mapping))
+    else:
+        found = {}
+    if values:
+        found["context"] = values[0] if len(values) == 1 else list(values)
+    return found
+
+
+def _unnamed(context: AgentContext, shown: str) -> list[str]:
+    """Return the references that stand in no result which is shown: a model opens those where it reads them."""
+    refs = [f"${key}" if (key := ref_of(uri)) else uri for uri in context.context_uri]
+    return [ref for ref in refs if ref not in shown]
 
 
 @dataclass(frozen=True, slots=True)

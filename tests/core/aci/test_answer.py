@@ -38,7 +38,7 @@ def test_a_model_reads_steps_context_and_references_and_no_ids_of_agents() -> No
         "2 Filter for free cancellation",
         "3 Hold best option",
         "}",
-        'context {"Book flight" arrives 11:40}',
+        '"Book flight" arrives 11:40',
         "refs [$cold.c9523506b4bd]",
         HOW_TO_ANSWER,
     ]
@@ -61,6 +61,30 @@ def test_one_item_is_said_in_one_line() -> None:
 def test_other_peoples_references_and_several_contexts_stand_as_they_are() -> None:
     context = replace(ONE, context=("a b", ["c"]), context_uri=("https://example.com/x",))
     assert "context [2]:\na b\n[c]\nrefs [https://example.com/x]\n" in brief(context, counter=len)
+
+
+def test_maps_of_context_are_pairs_of_the_brief() -> None:
+    context = replace(ONE, context=({"Search": ["six", "two"]}, "pays yearly", {"feedback": "count again"}))
+    assert brief(context, counter=len).splitlines()[:-1] == [
+        "task Part s1",
+        "do Step 1 of s1",
+        "Search [six, two]",
+        "feedback count again",
+        "context pays yearly",
+    ]
+
+
+@pytest.mark.parametrize("clash", [{"do": "x"}, {"refs": "x"}, {"Search": "x"}])
+def test_maps_of_context_that_would_share_a_key_stand_apart(clash: dict[str, str]) -> None:
+    text = brief(replace(ONE, context=({"Search": "six"}, clash)), counter=len)
+    assert "context [2]" in text
+    assert "six" in text
+    assert text.count("\ndo Step 1 of s1\n") == 1
+
+
+def test_a_reference_that_a_result_names_is_not_said_twice() -> None:
+    context = replace(ONE, context=({"Search": "rows in $cold.a"},), context_uri=("$cold.a", "$cold.b"))
+    assert brief(context, counter=len).splitlines()[2:-1] == ["Search rows in $cold.a", "refs [$cold.b]"]
 
 
 ANSWERS: dict[str, tuple[AgentContext, str, dict[str, Answer]]] = {

@@ -1,0 +1,88 @@
+"""The state of a master graph: the task, one context for each subtask, and reducers that lose no update (ACI 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from langgraph.types import Overwrite
+from typing_extensions import TypedDict  # as MessagesState: Python 3.11 refuses classes of both kinds
+
+from accp_core.aci import AgentContext, TaskContext
+from accp_core.errors import ProtocolError
+
+__all__ = ["AciState", "begin", "merge_contexts", "merge_replies", "read_results", "reduce_contexts"]
+
+Json: TypeAlias = dict[str, Any]
+
+
+def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | None] | None) -> dict[str, Json]:
+    """Return the contexts of `left` with those of `right`, by SubTaskID and in the order of the ids.
+
+    A context stands under its own SubTaskID; a later one replaces an earlier one, None removes it. Which agent ends
+    first decides nothing: LangGraph hands in the writes of one step in the order of its tasks.
+
+    Raises:
+        ProtocolError: E1004, something is no AgentContext; E5001, a context stands under another subtask's id.
+    """
+    merged: dict[str, Json | None] = {**(left or {}), **(right or {})}
+    for subtask_id, context in (right or {}).items():
+        if context is not None and (found := AgentContext.from_json(context).subtask_id) != subtask_id:
+            raise ProtocolError(
+                f"expected the context of subtask {subtask_id!r}, found that of {found!r}", code="E5001"
+            )
+    return _kept(merged)
+
+
+def reduce_contexts(state: Mapping[str, Json] | None, writes: Sequence[Mapping[str, Json | None]]) -> dict[str, Json]:
+    """`merge_contexts` over the writes of a step: the reducer for LangGraph's `DeltaChannel`."""
+    merged = merge_contexts(state, None)
+    for write in writes:
+        merged = merge_contexts(merged, write)
+    return merged
+
+
+def merge_replies(left: Mapping[str, Json] | None, right: Mapping[str, Json | None] | None) -> dict[str, Json]:
+    """Return the replies of `left` and `right` by the id of their delivery; None removes one that was read."""
+    merged: dict[str, Json | None] = {**(left or {}), **(right or {})}
+    return _kept(merged)
+
+
+def _kept(merged: Mapping[str, Json | None]) -> dict[str, Json]:
+    return {key: value for key, value in sorted(merged.items()) if value is not None}
+
+
+class AciState(TypedDict, total=False):
+    """The keys of a master graph. All values are JSON, so that any checkpointer keeps them."""
+
+    task_context: Json
+    """`{"TaskContext": {...}}`; the planner and the evaluating node write it, no agent ever gets it."""
+    agent_contexts: Annotated[dict[str, Json], merge_contexts]
+    """SubTaskID to `{"AgentContext": {...}}`: the plan, then what its agent returned, then what was verified of it."""
+    aci_progress: Json | None
+    """How far each subtask has come; the evaluating node's own."""
+    aci_replies: Annotated[dict[str, Json], merge_replies]
+    """Delivery to what came back; each agent writes one entry, the evaluating node removes it."""
+
+
+def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]:
+    """Return the update with which a planner begins `task`; what an earlier task of the thread left is gone."""
+    return {
+        "task_context": task.to_json(),
+        "agent_contexts": Overwrite({context.subtask_id: context.to_json() for context in contexts}),
+        "aci_progress": None,
+        "aci_replies": Overwrite({}),
+    }
+
+
+def read_results(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what came out of each subtask, for whoever writes the answer: its name to one abstract, or to several."""
+    contexts = [AgentContext.from_json(context) for context in state.get("agent_contexts", {}).values()]
+    found: dict[str, Any] = {}
+    for context in contexts:
+        abstracts = list(context.abstracts.values())
+        name = (
+            context.subtask_name if context.subtask_name and context.subtask_name not in found else context.subtask_id
+        )
+        found[name] = abstracts[0] if len(abstracts) == 1 else abstracts
+    return found

@@ -76,7 +76,8 @@ class _Isolation:
         if not isinstance(state, Mapping):
             raise _refusal(f"a state with {CONTEXT!r} or 'agent_contexts'", type(state).__name__)
         # Where the node is called by itself there is none, whatever the type says.
-        runtime: Runtime[Any] = get_runtime() or Runtime()
+        found: Runtime[Any] | None = get_runtime()
+        runtime = found or Runtime()
         sent = CONTEXT in state
         planned = AgentContext.from_json(state[CONTEXT]) if sent else self._waiting(state)
         if planned.agent_id != self.agent_id:

@@ -56,6 +56,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "wire": without_data("wire"),
         "codec": without_data("codec"),
         "session": without_data("session"),
+        "aacp": without_data("aacp"),
         "hostile": hostile.main,
         "a2a": with_data("a2a"),
         "patterns": patterns.main,

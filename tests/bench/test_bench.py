@@ -90,5 +90,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed"),
-        *("wire", "codec", "session", "hostile", "patterns", "a2a"),
+        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp"),
     }

@@ -1,0 +1,192 @@
+"""What AACP packets cost beside what they replace, and how long encoding, validating and looking up takes.
+
+The English texts are those of the draft's own benchmark (section 10). It counts one chat message, envelope included;
+o200k_base plus 7 gives its GPT-4o column. Its packet of the second hop is not what its encoder writes, and packets
+say less than the prose, so the tables show the encoder's packets, terse English and compact JSON as well.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rich.console import Console
+
+from accp_adapters.stores import SqliteInstructionRegistry
+from accp_adapters.tokens import o200k_base
+from accp_core.aacp import Entry, Packet, PayrollEncoder, parse_packet, serialize_packet, validate
+from accp_core.aacp.instruction import Instruction
+from accp_core.accp import Codec
+from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, packet_to_message
+
+__all__ = ["HOPS", "main", "totals"]
+
+ENVELOPE: Final = 7
+"""Tokens of GPT-4o's chat format around one user message."""
+
+
+class Hop(NamedTuple):
+    """One instruction, as four people would write it."""
+
+    english: str
+    """The draft's prose."""
+    terse: str
+    """The same in as few words as an agent needs."""
+    draft: str
+    """The packet that the draft counts."""
+    ours: Packet
+    """The packet that the workflow's encoder writes."""
+
+
+PAYROLL: Final = PayrollEncoder()
+HOPS: Final[tuple[Hop, ...]] = (
+    Hop(
+        "Please retrieve the employee salary records for the period ending 31 August 2024. I need all active "
+        "employees, their departments, cost centres, base salary, any changes made this month, and pension "
+        "contribution rates. Return as JSON array.",
+        "HR-Agent: fetch active employee salary records, 2024-08, as JSON, priority 1",
+        "FETCH|HR|return:HR-Agent|p:1|aacp:1.1|res:emp_salary|period:2024-08|filter:status=active|fmt:json",
+        PAYROLL.fetch_employees("2024-08"),
+    ),
+    Hop(
+        "I now have the payroll data from HRMS. I need you to provide the budget allocations by cost centre so I can "
+        "verify that payroll costs fall within approved budgets before we proceed. Please include year-to-date spend.",
+        "HR-Agent: fetch cost centre budgets and YTD spend, 2024-08, as JSON, priority 1",
+        "FETCH|FIN|return:HR-Agent|p:1|aacp:1.1|res:budget_cc|period:2024-08|fmt:json",
+        PAYROLL.fetch_budgets("2024-08"),
+    ),
+    Hop(
+        "I have both employee salary data and budget allocations. Please merge these datasets, apply pension "
+        "contribution rates, calculate net pay for all employees, apply PAYE deductions, validate totals against "
+        "approved budgets, and flag any anomalies. Use payroll rules version 2.",
+        "HR-Agent: merge, apply payroll rules v2, validate against cost centre budgets, priority 1",
+        "MERGE|HR|return:HR-Agent|p:1|aacp:1.1|rules:payroll_v2|validate:budget_cc",
+        PAYROLL.merge_and_calculate(),
+    ),
+    Hop(
+        "Payroll calculation is complete. Please generate the monthly payroll report using the standard payroll "
+        "monthly template. Include a summary page, department breakdown, anomaly flags, and produce it in both PDF "
+        "format for distribution and Excel format for Finance. Include comparison to last month.",
+        "HR-Agent: generate PDF and Excel report, highlight REVIEW_REQ, priority 2",
+        "REPORT|HR|return:HR-Agent|p:2|aacp:1.1|fmt:pdf,xlsx|highlight:REVIEW_REQ",
+        PAYROLL.generate_report(),
+    ),
+)
+
+
+def compact_json(packet: Packet) -> str:
+    """Return what the packet says as a compact JSON object, the version left out as nobody would write it."""
+    fields = {key: value for key, value in packet.fields.items() if key != "aacp"}
+    return json.dumps({"task": packet.task, "dom": packet.domain, **fields}, separators=(",", ":"))
+
+
+def frame_text(packet: Packet) -> str:
+    """Return the packet as an ACCP frame without envelope."""
+    codec = Codec(counter=o200k_base(), split=False).register_schema(AACP_SCHEMA.name, AACP_SCHEMA)
+    return codec.write(codec.encode(packet_to_message(packet, sender="ORCH")).frames[0])
+
+
+COLUMNS: Final[dict[str, Callable[[Hop], str]]] = {
+    "draft's English": lambda hop: hop.english,
+    "draft's packet": lambda hop: hop.draft,
+    "encoder's packet": lambda hop: str(hop.ours),
+    "ACCP frame of it": lambda hop: frame_text(hop.ours),
+    "compact JSON of it": lambda hop: compact_json(hop.ours),
+    "terse English": lambda hop: hop.terse,
+}
+
+
+def totals() -> dict[str, list[int]]:
+    """Return the tokens of each hop, and of all at the end, of each way to write them."""
+    count = o200k_base()
+    counts = {name: [count(write(hop)) for hop in HOPS] for name, write in COLUMNS.items()}
+    return {name: [*each, sum(each)] for name, each in counts.items()}
+
+
+def print_tokens(console: Console) -> None:
+    """Print the table of tokens."""
+    found = totals()
+    english, with_envelope = found["draft's English"][-1], found["draft's English"][-1] + ENVELOPE * len(HOPS)
+    hops = f"{'hop 1':>8}{'2':>6}{'3':>6}{'4':>6}{'all':>8}"
+    console.print(f"{'tokens (o200k_base)':<22}{hops}{'saved':>9}{'+7 each':>10}{'saved':>9}")
+    for name, counts in found.items():
+        total = counts[-1]
+        sent = total + ENVELOPE * len(HOPS)
+        hops = f"{counts[0]:>8}" + "".join(f"{number:>6}" for number in counts[1:-1])
+        saved = f"{100 * (1 - total / english):>8.1f}%{sent:>10}{100 * (1 - sent / with_envelope):>8.1f}%"
+        console.print(f"{name:<22}{hops}{total:>8}{saved}")
+
+
+def microseconds(call: Callable[[], object], times: int) -> float:
+    """Return what one of `times` calls takes, the best of five rounds."""
+    rounds = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        for _ in range(times):
+            call()
+        rounds.append(time.perf_counter() - begun)
+    return min(rounds) / times * 1e6
+
+
+def print_speed(console: Console) -> None:
+    """Print how long each operation takes."""
+    packet = HOPS[0].ours
+    text = str(packet)
+    for name, call in {
+        "encode by rule": lambda: PAYROLL.fetch_employees("2024-08"),
+        "write": lambda: serialize_packet(packet),
+        "parse": lambda: parse_packet(text),
+        "validate without guard": lambda: validate(text, guard=None),
+        "validate": lambda: validate(text),
+    }.items():
+        console.print(f"{name:<30}{microseconds(call, 1_000):>10.1f} us")
+
+
+def known(number: int) -> Entry:
+    """Return one of many entries."""
+    asked = Instruction(english=f"Fetch the absence records of employee E-{number}", domain="HR", return_agent="A")
+    packet = f"FETCH|HR|return:A|p:2|aacp:1.1|res:absence|filter:emp=E-{number}"
+    return Entry(pattern=asked.pattern, key=asked.key, packet=packet, source="bench")
+
+
+def never() -> Entry:
+    """Fail: every entry that is looked up is known."""
+    raise AssertionError
+
+
+def lookup(entries: int, tries: int = 2_000) -> tuple[float, float]:
+    """Return the median and the 99th percentile of looking one of `entries` up and counting it, in microseconds."""
+    with tempfile.TemporaryDirectory() as folder, SqliteInstructionRegistry(Path(folder) / "known.sqlite") as registry:
+        registry.add(map(known, range(entries)))
+        patterns = [known(number * 7919 % entries).pattern for number in range(tries)]
+        times = sorted(timed(registry, pattern) for pattern in patterns)
+    return times[tries // 2], times[tries * 99 // 100]
+
+
+def timed(registry: SqliteInstructionRegistry, pattern: str) -> float:
+    """Return the microseconds of one look-up."""
+    begun = time.perf_counter()
+    registry.get_or_create(pattern, never)
+    return (time.perf_counter() - begun) * 1e6
+
+
+def main(sizes: Sequence[int] = (1_000, 100_000), console: Console | None = None) -> None:
+    """Print all tables."""
+    console = console or Console(width=120)
+    console.print("[bold]AACP: four hops of the draft's payroll[/bold]")
+    print_tokens(console)
+    console.print("The packets do not say all that the prose says; terse English says what the packets say.\n")
+    print_speed(console)
+    for entries in sizes:
+        median, slow = lookup(entries)
+        console.print(
+            f"look up one of {entries:>7,} entries, count it: median {median:.0f} us, 99 % within {slow:.0f} us"
+        )
+
+
+if __name__ == "__main__":
+    main()

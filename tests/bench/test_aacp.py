@@ -1,0 +1,37 @@
+"""The table of AACP's tokens: the draft's figures, and what stands beside them."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from accp_core.aacp import validate
+from tests.bench.aacp import ENVELOPE, HOPS, main, totals
+
+
+def test_the_draft_s_gpt_4o_column_is_reproduced() -> None:
+    found = totals()
+    english, packet = found["draft's English"], found["draft's packet"]
+    with_envelope = [
+        (before + ENVELOPE, after + ENVELOPE) for before, after in zip(english[:-1], packet[:-1], strict=True)
+    ]
+    assert with_envelope == [(55, 48), (50, 42), (57, 39), (57, 38)]
+    assert tuple(map(sum, zip(*with_envelope, strict=True))) == (219, 167)
+    assert [round(100 * (after / before - 1), 1) for before, after in with_envelope] == [-12.7, -16.0, -31.6, -33.3]
+
+
+def test_packets_save_nothing_against_terse_english_or_json() -> None:
+    all_hops = {name: counts[-1] for name, counts in totals().items()}
+    assert all_hops["encoder's packet"] == 151
+    assert all_hops["terse English"] < all_hops["compact JSON of it"] < all_hops["encoder's packet"]
+
+
+def test_what_is_counted_is_valid() -> None:
+    assert all(validate(hop.draft).valid and validate(hop.ours).valid for hop in HOPS)
+
+
+def test_the_tables_are_printed() -> None:
+    console = Console(width=120)
+    with console.capture() as printed:
+        main(sizes=(10,), console=console)
+    assert "219" in printed.get()
+    assert "look up one of      10 entries" in printed.get()

@@ -1,16 +1,23 @@
 """A2A: frames between agents that both know them, plain A2A for everybody else (ACCP section 11.4)."""
 
 from accp_adapters.a2a.client import AccpClientInterceptor
+from accp_adapters.a2a.contexts import ContextReply
 from accp_adapters.a2a.convert import frames_to_task, task_to_frames
 from accp_adapters.a2a.errors import error_code, error_frame
 from accp_adapters.a2a.extension import EXTENSION, declare, is_declared
+from accp_adapters.a2a.remote import RemoteAgent
 from accp_adapters.a2a.server import AccpRequestHandler
+from accp_adapters.a2a.serving import ContextExecutor, References
 from accp_adapters.a2a.view import TaskView, task_view
 
 __all__ = [
     "EXTENSION",
     "AccpClientInterceptor",
     "AccpRequestHandler",
+    "ContextExecutor",
+    "ContextReply",
+    "References",
+    "RemoteAgent",
     "TaskView",
     "declare",
     "error_code",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import grpc
 import uvicorn
+from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler, RequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import (
@@ -72,9 +73,14 @@ def application(handler: RequestHandler, agent_card: AgentCard) -> Starlette:
 
 @asynccontextmanager
 async def serve(
-    wrap: Wrap = plain, *, port: int = 0, grpc_port: int = 0, declared: bool | None = None
+    wrap: Wrap = plain,
+    *,
+    port: int = 0,
+    grpc_port: int = 0,
+    declared: bool | None = None,
+    executor: AgentExecutor | None = None,
 ) -> AsyncIterator[Served]:
-    """Serve the fixture agent on loopback; its card declares the extension where the handler is wrapped."""
+    """Serve the fixture agent on loopback, or `executor`; the card declares the extension where it is wrapped."""
     listener = socket.create_server(("127.0.0.1", port))
     grpc_server = grpc.aio.server()
     address = f"127.0.0.1:{grpc_server.add_insecure_port(f'127.0.0.1:{grpc_port}')}"
@@ -85,7 +91,10 @@ async def serve(
     agent, store, configs = FixtureAgent(), InMemoryTaskStore(), InMemoryPushNotificationConfigStore()
     async with AsyncClient() as http:
         sender = BasePushNotificationSender(http, configs)
-        handler = wrap(DefaultRequestHandler(agent, store, agent_card, push_config_store=configs, push_sender=sender))
+        inner = DefaultRequestHandler(
+            executor or agent, store, agent_card, push_config_store=configs, push_sender=sender
+        )
+        handler = wrap(inner)
         add_A2AServiceServicer_to_server(GrpcHandler(handler), grpc_server)
         await grpc_server.start()
         async with running(application(handler, agent_card), listener):

@@ -121,15 +121,15 @@ class _Isolation:
     def close(self, subtask: _Subtask, result: Any) -> dict[str, Any]:
         """Return the update for the parent; what it cites is in the store by then."""
         returned, items, cited = self.accept(subtask, result)
-        moved = [(each, subtask.store.get(each.owner, each.key)) for each in _foreign(cited, subtask)]
+        moved = [(each, each.text or subtask.store.get(each.owner, each.key)) for each in _elsewhere(cited, subtask)]
         tiers.put(subtask.store, subtask.session_id, [*items, *_texts(moved)])
         return self.update(subtask, returned)
 
     async def aclose(self, subtask: _Subtask, result: Any) -> dict[str, Any]:
         """`close`, asynchronously."""
         returned, items, cited = await asyncio.to_thread(self.accept, subtask, result)
-        foreign = _foreign(cited, subtask)
-        moved = [(each, await tiers.aget(subtask.store, each.owner, each.key)) for each in foreign]
+        elsewhere = _elsewhere(cited, subtask)
+        moved = [(each, each.text or await tiers.aget(subtask.store, each.owner, each.key)) for each in elsewhere]
         await tiers.aput(subtask.store, subtask.session_id, [*items, *_texts(moved)])
         return self.update(subtask, returned)
 
@@ -267,9 +267,9 @@ def _with_upstream(planned: AgentContext, contexts: Mapping[str, Any]) -> AgentC
     return with_results(planned, [(each, ()) for each in found])
 
 
-def _foreign(cited: tuple[Cited, ...], subtask: _Subtask) -> list[Cited]:
-    """Return what is cited from the session of an agent that ran without a thread."""
-    return [each for each in cited if each.owner != subtask.session_id]
+def _elsewhere(cited: tuple[Cited, ...], subtask: _Subtask) -> list[Cited]:
+    """Return what is cited from the session of an agent that ran without a thread, or from its own messages."""
+    return [each for each in cited if each.owner != subtask.session_id or each.text is not None]
 
 
 def _texts(found: list[tuple[Cited, str | None]]) -> list[ColdItem]:

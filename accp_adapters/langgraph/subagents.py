@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from accp_adapters.langgraph.convert import MARK, ColdItem, cold_key
 from accp_adapters.langgraph.grants import messages_of, named_references, open_grant
+from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW
 from accp_core.aci import AgentContext, Answer, brief, read_answer, with_answers
 from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
@@ -45,6 +46,8 @@ class Cited:
     """The session whose text it is."""
     key: str
     """Its key, such as "cold.c9523506b4bd"."""
+    text: str | None = None
+    """What it stands for, where a message of the agent carries that and no store has it."""
 
 
 def given_to(agent: Any, context: AgentContext, *, counter: TokenCounter, session_id: str) -> Any:
@@ -122,7 +125,7 @@ def _cited(
             owner, _ = open_grant(key, messages, session_id, agents)
         except ProtocolError:
             continue
-        found.append(Cited(owner, key))
+        found.append(Cited(owner, key, carried_text(key, messages)))
     return found
 
 

@@ -17,7 +17,7 @@ from langgraph.types import Send
 from pydantic import BaseModel
 
 from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, Reply, isolate
-from accp_adapters.stores import SqliteColdStore
+from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.aci import AgentContext, ItemState, KeyInformation
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import crm, fetch_last, refs_in, results, thread
@@ -357,6 +357,21 @@ def test_without_a_thread_what_an_answer_cites_is_moved_to_the_session_of_the_ta
     context = returned(graph.compile().invoke({}))
     assert "CRM-0007" in str(stored_in(store, "session of the task", context)[0])
     store.close()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("config", [{}, thread("t")])
+async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(config: Any, asynchronous: bool) -> None:
+    """Without a store a text travels with the message that cites it, and the agent's messages do not leave it."""
+    script = [calls(call("crm", query="all")), lambda messages: f"1: rows in {refs_in(messages[-1])[0]}\n2: six"]
+    agent = create_agent(ScriptedModel(script=script), [crm], middleware=[AccpMiddleware()])
+    graph = StateGraph(AciState).add_node("crm", isolate(agent, agent_id="crm"))
+    send = Send("crm", {"agent_context": CONTEXT.to_json(), "aci_session": "t"})
+    graph.add_conditional_edges(START, lambda _: [send], ["crm"])
+    compiled = graph.compile(checkpointer=InMemorySaver() if config else None)
+    context = returned(await compiled.ainvoke({}, config) if asynchronous else compiled.invoke({}, config))
+    assert "CRM-0007" in str(stored_in(embedded_store(), "t", context)[0])
+    assert embedded_store().purge("t") == 1
 
 
 def test_a_delivery_is_answered_under_its_id() -> None:

@@ -8,7 +8,8 @@ from accp_adapters.mcp.errors import without_frame
 from accp_adapters.mcp.exchange import Asked, Pending, fail_open
 from accp_adapters.mcp.frames import is_framed, restore_frame
 from accp_adapters.mcp.negotiation import Declared, declare, discard_announcement, settings_in
-from accp_adapters.mcp.protocol import LARGEST, Json, count_o200k, is_longer_than
+from accp_adapters.mcp.protocol import LARGEST, REGISTRY_URI, Json, count_o200k, is_longer_than
+from accp_adapters.mcp.registry import learn_registry
 from accp_adapters.mcp.views import Showing, is_view, restore_view, write_view
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.ports import TokenCounter
@@ -33,9 +34,17 @@ class Decoder:
             raise ValueError(f"expected view to be one of {', '.join(map(repr, get_args(Shown)))}, got {view!r}")
         self.view: Final = view
         self.registry = registry
+        """What is known of schemas; reading the resource `accp://registry` adds what the server has besides."""
+        self.announced: str | None = None
+        """The hash of the server's registry, as it announced it; None for a server that did not."""
         self._counter: Final = counter
         self._pending: Final = Pending()
         self._declared: Final = Declared(columns=True, registry=registry.hash)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both ends have one registry; else a client that wants it reads `accp://registry`."""
+        return self.announced is not None and self.registry.matches(self.announced)
 
     def c2s(self, message: Json) -> Json:
         """Return a client's message with the extension declared, where the message has a place for it."""
@@ -72,9 +81,18 @@ class Decoder:
             return result if self.view == "frame" else restore_frame(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" else result
-        if settings_in(result.get("capabilities")) is not None:
-            return discard_announcement(result, self.registry.hash)
+        settings = settings_in(result.get("capabilities"))
+        if settings is not None:
+            self.announced = str(settings["registry"]["hash"])
+            return discard_announcement(result, self.announced)
+        self._learn(result.get("contents"))
         return without_frame(result, "_meta") if self.view == "plain" else result
+
+    def _learn(self, contents: object) -> None:
+        """Learn from the server's registry, where that was read."""
+        for each in contents if isinstance(contents, list) else ():
+            if isinstance(each, dict) and each.get("uri") == REGISTRY_URI:
+                self.registry = learn_registry(self.registry, each["text"])
 
     def _shown(self, result: Json) -> Json:
         """Return a tool's result as a model reads it; `structuredContent` stays for programs."""

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from accp_adapters.mcp.catalog import Catalog
 from accp_adapters.mcp.protocol import Json, compact, text_block, tool_result
+from accp_core.ports import TokenCounter
 
-__all__ = ["TOOLS_NAME", "answer_tools", "call_within", "index_tool"]
+__all__ = ["TOOLS_NAME", "answer_tools", "call_within", "index_tool", "shown_tools"]
 
 TOOLS_NAME: Final = "accp_tools"
 """The name of the one tool."""
@@ -32,6 +33,8 @@ _SCHEMA: Final[Json] = {
         "search": {"type": "string"},
     },
 }
+_WORTH: Final = 0.6
+"""Of the tokens of all definitions; a longer index is not offered."""
 _MOST_LINES: Final = 400
 _MOST_FOUND: Final = 20
 _MOST_ARGUMENTS: Final = 12
@@ -47,6 +50,16 @@ def index_tool(catalog: Catalog) -> Json:
     if len(tools) > _MOST_LINES:
         lines.append(f"… {len(tools) - _MOST_LINES} more: search")
     return {"name": TOOLS_NAME, "description": "\n".join([_HOW, *lines]), "inputSchema": _SCHEMA}
+
+
+def shown_tools(catalog: Catalog, counter: TokenCounter) -> list[Json]:
+    """Return what a client that has read all pages is offered: the index, or all tools where that saves too little.
+
+    The index of a small server is nearly as long as its definitions, of which one still must be read to make a call.
+    """
+    tools, index = list(catalog.tools.values()), index_tool(catalog)
+    plain = counter(compact([_definition(tool) for tool in tools]))
+    return [index] if counter(compact([index])) <= plain * _WORTH else tools
 
 
 def call_within(params: object) -> Json | None:
@@ -76,7 +89,12 @@ def _describe(names: list[str], catalog: Catalog) -> Json:
     if unknown:
         near = ", ".join(_found(" ".join(unknown), catalog)) or ", ".join(list(catalog.tools)[:_MOST_FOUND])
         return _refusal(f"E4001: expected names of tools such as {near}; got {', '.join(map(repr, unknown))}")
-    return tool_result([text_block(compact(catalog.tools[name])) for name in dict.fromkeys(names)])
+    return tool_result([text_block(compact(_definition(catalog.tools[name]))) for name in dict.fromkeys(names)])
+
+
+def _definition(tool: Json) -> Json:
+    """Return what a host shows a model of a tool; the rest (`outputSchema`, annotations) is for the client."""
+    return {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
 
 
 def _search(words: str, catalog: Catalog) -> Json:

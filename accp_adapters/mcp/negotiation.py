@@ -138,7 +138,9 @@ def announce(result: Json, method: str, registry: SchemaRegistry) -> Json:
     if capabilities is None:
         return result
     said, frame = result.get("instructions"), announcement(registry)
-    instructions = f"{said}\n{frame}" if isinstance(said, str) else frame
+    if "instructions" in result and not isinstance(said, str):
+        return {**result, "capabilities": capabilities}
+    instructions = frame if said is None else f"{said}\n{frame}"
     return {**result, "capabilities": capabilities, "instructions": instructions}
 
 

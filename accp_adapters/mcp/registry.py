@@ -7,6 +7,8 @@ from typing import Final
 from accp_adapters.mcp.frames import CODEC
 from accp_adapters.mcp.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, Json
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
+from accp_core.accp.profiles import PINNED
+from accp_core.errors import ProtocolError
 
 __all__ = ["REGISTRY_RESOURCE", "learn_registry", "read_registry"]
 
@@ -37,5 +39,6 @@ def learn_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:
     Raises: ProtocolError, DecodeError: the text is no such frame, or conflicts with what is known.
     """
     message = CODEC.decode(text, keep_refs=True)
-    assert isinstance(message, Message)
-    return registry.merged(SchemaRegistry.from_offer(message.payload, (registry,)))
+    if not isinstance(message, Message) or (message.intent, message.operation) != (Intent.SYNCHRONIZE, "registry"):
+        raise ProtocolError("expected the frame of a registry", code="E1002")
+    return registry.merged(SchemaRegistry.from_offer(message.payload, (registry,)), pinned=PINNED)

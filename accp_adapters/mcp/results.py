@@ -70,7 +70,7 @@ class Results:
             tools = [without(tool, "outputSchema") for tool in tools]
         if self.options.tools == "lazy" and lazy.TOOLS_NAME not in catalog.tools:
             # Pages are gathered: a client that reads them all is given the whole index with the last.
-            tools = [lazy.index_tool(catalog)] if catalog.is_complete else []
+            tools = lazy.shown_tools(catalog, self.options.counter) if catalog.is_complete else []
         if self._cites(asked) and catalog.is_complete and FETCH_NAME not in catalog.tools:
             tools = [*tools, FETCH_TOOL]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})

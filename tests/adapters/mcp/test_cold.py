@@ -165,7 +165,8 @@ def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_reference
     assert wire.ask(request("tools/list"), {**page, "nextCursor": "2"})["result"] == {**page, "nextCursor": "2"}
     names = [tool["name"] for tool in wire.ask(request("tools/list", {"cursor": "2"}), page)["result"]["tools"]]
     assert names == ["find", "accp_fetch"]
-    lazily = fetching(tools="lazy").ask(request("tools/list"), page)["result"]["tools"]
+    many = {"tools": [{"name": f"t{n}", "description": "word\n" + "word " * 50} for n in range(9)]}
+    lazily = fetching(tools="lazy").ask(request("tools/list"), many)["result"]["tools"]
     assert [tool["name"] for tool in lazily] == ["accp_tools", "accp_fetch"]
     negotiating = fetching(policy="negotiate").ask(request("tools/list"), page)["result"]
     assert negotiating == page

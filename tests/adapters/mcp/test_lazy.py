@@ -17,9 +17,10 @@ def tool(name: str, description: str = "", **properties: Any) -> Json:
     return {"name": name, "description": description, "inputSchema": schema}
 
 
+LONG = "It does what it says, and it says at length what it does. " * 12
 TOOLS = [
-    tool("create_page", "Creates a page. It may have children.\nMore.", parent={"type": "string"}, _icon={}),
-    tool("query", "Finds pages by their properties", filter={"type": "object"}),
+    tool("create_page", f"Creates a page. It may have children.\nMore. {LONG}", parent={"type": "string"}, _icon={}),
+    tool("query", f"Finds pages by their properties\n{LONG}", filter={"type": "object"}),
     tool("me"),
 ]
 
@@ -136,5 +137,16 @@ def test_a_long_list_is_cut_and_can_be_searched() -> None:
     ],
 )
 def test_odd_definitions_do_no_harm(odd: Json) -> None:
-    (index,) = listed(lazy(), [odd])
+    (index, *_) = listed(lazy(), [odd, *TOOLS])
     assert "\nx()" in index["description"]
+
+
+def test_a_small_server_is_listed_as_it_is() -> None:
+    wire, few = lazy(), [tool("now", "Tells the time.")]
+    assert listed(wire, few) == few
+
+
+def test_a_model_is_not_told_what_is_for_the_client() -> None:
+    wire = lazy()
+    listed(wire, [{**each, "outputSchema": {"type": "object"}, "annotations": {"title": "x"}} for each in TOOLS])
+    assert json.loads(ask(wire, describe="me")["content"][0]["text"]) == TOOLS[2]

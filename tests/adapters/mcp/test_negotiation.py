@@ -8,7 +8,7 @@ import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_core import parse_frame
-from accp_core.accp import BUILT_IN, SchemaRegistry
+from accp_core.accp import BUILT_IN, Schema, SchemaRegistry
 from tests.adapters.mcp.messages import CAPABILITIES, ERAS, Era, Wire, block_of, request, rows, served, start, started
 
 
@@ -121,3 +121,35 @@ def test_the_registry_that_is_read_is_the_registry() -> None:
     from_wire = Wire().ask(request("resources/read", {"uri": "accp://registry"}), {})["result"]["contents"][0]["text"]
     params = parse_frame(from_wire).params
     assert SchemaRegistry.from_json({"schemas": params["schemas"]}).hash == BUILT_IN.hash
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_two_registries_become_one_when_the_resource_is_read(era: Era) -> None:
+    richer = BUILT_IN.register(Schema(name="order", code="OR", version=1, fields=("sku",)))
+    wire = Wire(encoder=Encoder(registry=richer), era=era)
+    assert wire.decoder is not None
+    assert not wire.decoder.agrees
+    wire.begin()
+    assert not wire.decoder.agrees
+    wire.ask(request("resources/read", {"uri": "accp://registry"}, era=era), {})
+    assert wire.decoder.agrees
+    assert wire.decoder.registry.get("OR").fields == ("sku",)
+
+
+@pytest.mark.parametrize("text", ["", "@mcp>sync:state{v:1}", "@mcp>sync:registry{v:1|hash:aaaaaa|schemas:{}}"])
+def test_a_registry_that_is_none_teaches_nothing(text: str) -> None:
+    decoder = Decoder()
+    read = {"jsonrpc": "2.0", "id": 1, "result": {"contents": [{"uri": "accp://registry", "text": text}]}}
+    assert decoder.s2c(read) is read
+    assert decoder.registry is BUILT_IN
+
+
+def test_registries_agree_at_once_where_they_are_the_same() -> None:
+    wire = Wire()
+    wire.begin()
+    assert wire.decoder is not None
+    assert wire.decoder.agrees
+
+
+def test_instructions_that_are_no_text_stay() -> None:
+    assert Wire().begin(instructions=5)["result"]["instructions"] == 5

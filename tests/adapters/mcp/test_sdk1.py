@@ -154,7 +154,11 @@ async def test_progress_reaches_the_client_and_the_index_runs_tools() -> None:
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(progress)
 
-    transport = connected(wrap_server(fastmcp_server(), tools="lazy"))
+    server = fastmcp_server()
+    long = "It does what it says, and says at length what it does. " * 12
+    for name in ("write", "sell", "buy"):
+        server.add_tool(lambda: "done", name=name, description=f"{name} parts.\n{long}")
+    transport = connected(wrap_server(server, tools="lazy"))
     async with transport as streams, ClientSession(*streams) as session:
         await session.initialize()
         (index,) = (await session.list_tools()).tools

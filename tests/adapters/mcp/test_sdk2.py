@@ -24,6 +24,7 @@ from mcp import Client, MCPError
 from mcp.server import MCPServer, Server
 from mcp.server.mcpserver import Context
 
+LONG = "It does what it says, and says at length what it does. " * 12
 MODES = ("legacy", "2026-07-28", "auto")
 Build = Callable[[], Any]
 
@@ -187,7 +188,10 @@ async def test_an_error_is_the_servers_with_a_frame_beside_it(mode: Any) -> None
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_server_is_used_by_its_index(mode: Any) -> None:
-    async with Client(connected(wrap_server(mcp_server(), tools="lazy")), mode=mode) as client:
+    server = mcp_server()
+    for name in ("write", "sell", "move"):
+        server.add_tool(lambda: "done", name=name, description=f"{name} parts.\n{LONG}")
+    async with Client(connected(wrap_server(server, tools="lazy")), mode=mode) as client:
         (index,) = (await client.list_tools()).tools
         described = await client.call_tool("accp_tools", {"describe": "say"})
         said = await client.call_tool("accp_tools", {"call": "say", "arguments": {"word": "hi"}})
@@ -238,7 +242,7 @@ async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None
     async def echo(number: int) -> list[dict[str, Any]]:
         """Echo."""
         await anyio.sleep(0)
-        return [{"number": number, "name": f"row {each}", "sku": f"A-{each}"} for each in range(6)]
+        return [{"number": number, "name": f"row {each}", "sku": f"A-{each}"} for each in range(3)]
 
     async with Client(wrap_transport(connected(wrap_server(server, min_gain=-1_000)))) as client:
         found: dict[int, Any] = {}
@@ -250,7 +254,7 @@ async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None
             for number in range(1_000):
                 tasks.start_soon(ask, number)
     assert len(found) == 1_000
-    assert all(value["result"][5]["number"] == number for number, value in found.items())
+    assert all(value["result"][2]["number"] == number for number, value in found.items())
 
 
 async def test_progress_reaches_the_client_while_a_call_is_under_way() -> None:

@@ -1,5 +1,6 @@
 """LangGraph and LangChain: one middleware for `create_agent`, one node and one tool for hand-built graphs."""
 
+from accp_adapters.langgraph.channel import CompressedMessages
 from accp_adapters.langgraph.contexts import AciState, begin, read_results
 from accp_adapters.langgraph.evaluate import EvaluateNode
 from accp_adapters.langgraph.fetch import fetch_tool
@@ -18,6 +19,7 @@ __all__ = [
     "AccpMiddleware",
     "AciState",
     "CompressNode",
+    "CompressedMessages",
     "EvaluateNode",
     "ModelVerifier",
     "Policy",

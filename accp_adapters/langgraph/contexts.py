@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # as MessagesState: Python 3.11 refuses
 from accp_core.aci import AgentContext, TaskContext
 from accp_core.errors import ProtocolError
 
-__all__ = ["AciState", "begin", "merge_contexts", "merge_replies", "read_results", "reduce_contexts"]
+__all__ = ["AciState", "begin", "merge_contexts", "merge_entries", "read_results", "reduce_contexts"]
 
 Json: TypeAlias = dict[str, Any]
 
@@ -25,13 +25,12 @@ def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | N
     Raises:
         ProtocolError: E1004, something is no AgentContext; E5001, a context stands under another subtask's id.
     """
-    merged: dict[str, Json | None] = {**(left or {}), **(right or {})}
     for subtask_id, context in (right or {}).items():
         if context is not None and (found := AgentContext.from_json(context).subtask_id) != subtask_id:
             raise ProtocolError(
                 f"expected the context of subtask {subtask_id!r}, found that of {found!r}", code="E5001"
             )
-    return _kept(merged)
+    return merge_entries(left, right)
 
 
 def reduce_contexts(state: Mapping[str, Json] | None, writes: Sequence[Mapping[str, Json | None]]) -> dict[str, Json]:
@@ -42,14 +41,10 @@ def reduce_contexts(state: Mapping[str, Json] | None, writes: Sequence[Mapping[s
     return merged
 
 
-def merge_replies(left: Mapping[str, Json] | None, right: Mapping[str, Json | None] | None) -> dict[str, Json]:
-    """Return the replies of `left` and `right` by the id of their delivery; None removes one that was read."""
-    merged: dict[str, Json | None] = {**(left or {}), **(right or {})}
-    return _kept(merged)
-
-
-def _kept(merged: Mapping[str, Json | None]) -> dict[str, Json]:
-    return {key: value for key, value in sorted(merged.items()) if value is not None}
+def merge_entries(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the entries of `left` and `right`, in the order of their keys; a later one replaces, None removes."""
+    merged = {**(left or {}), **(right or {})}
+    return {key: merged[key] for key in sorted(merged) if merged[key] is not None}
 
 
 class AciState(TypedDict, total=False):
@@ -61,8 +56,10 @@ class AciState(TypedDict, total=False):
     """SubTaskID to `{"AgentContext": {...}}`: the plan, then what its agent returned, then what was verified of it."""
     aci_progress: Json | None
     """How far each subtask has come; the evaluating node's own."""
-    aci_replies: Annotated[dict[str, Json], merge_replies]
+    aci_replies: Annotated[dict[str, Json], merge_entries]
     """Delivery to what came back; each agent writes one entry, the evaluating node removes it."""
+    aci_texts: Annotated[dict[str, str], merge_entries]
+    """Reference to the full text behind it, compressed, where the graph has no store; agents get what they may open."""
 
 
 def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]:
@@ -72,6 +69,7 @@ def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]
         "agent_contexts": Overwrite({context.subtask_id: context.to_json() for context in contexts}),
         "aci_progress": None,
         "aci_replies": Overwrite({}),
+        "aci_texts": Overwrite({}),
     }
 
 

@@ -12,9 +12,10 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Command, Send
 
 from accp_adapters.langgraph.grants import new_session, session_of
-from accp_adapters.langgraph.isolate import CONTEXT, DELIVERY, SESSION
+from accp_adapters.langgraph.isolate import CONTEXT, DELIVERY, SESSION, TEXTS
 from accp_adapters.langgraph.subagents import is_awaited
 from accp_core.aci import AgentContext, Delivery, Interaction, Mode, TaskContext, load, save, says_something
+from accp_core.aci.checks import ref_of
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
 
@@ -136,10 +137,17 @@ class EvaluateNode(Runnable[Any, Any]):
             "aci_progress": {"interaction": save(interaction), "session": session_id},
             "aci_replies": dict.fromkeys(state.get("aci_replies", {})),
         }
-        goto = self._then if interaction.finished else [_send(each, session_id) for each in deliveries]
+        goto = (
+            self._then
+            if interaction.finished
+            else [_send(each, session_id, state.get(TEXTS) or {}) for each in deliveries]
+        )
         return Command(update=update, goto=goto)
 
 
-def _send(delivery: Delivery, session_id: str) -> Send:
+def _send(delivery: Delivery, session_id: str, texts: Mapping[str, str]) -> Send:
+    """Return the delivery on its way, with those texts that its agent may open."""
+    keys = {ref_of(uri) for uri in delivery.context.context_uri}
+    granted = {key: text for key, text in texts.items() if key in keys}
     given = {CONTEXT: delivery.payload, DELIVERY: delivery.id, SESSION: session_id}
-    return Send(delivery.context.agent_id, given)
+    return Send(delivery.context.agent_id, {**given, TEXTS: granted} if granted else given)

@@ -7,7 +7,7 @@ abstracts and references back and nothing else of the agent's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,6 +21,7 @@ from langgraph.runtime import Runtime, get_runtime
 from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.grants import agents_of, new_session, session_of
+from accp_adapters.langgraph.marks import carry
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.subagents import Cited, Reply, given_to, is_awaited, offload_long, reply_of
 from accp_core.aci import AgentContext, ItemState, KeyInformation, accept_reply, with_results
@@ -28,12 +29,14 @@ from accp_core.aci.checks import LONGEST_ABSTRACT
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
-__all__ = ["CONTEXT", "DELIVERY", "SESSION", "isolate"]
+__all__ = ["CONTEXT", "DELIVERY", "SESSION", "TEXTS", "isolate"]
 
 CONTEXT: Final = "agent_context"
 """The key under which a `Send` carries the context."""
 DELIVERY: Final = "aci_delivery"
 """The key of the delivery's id, where the evaluating node sends; the reply stands under it."""
+TEXTS: Final = "aci_texts"
+"""The key of the texts behind references, key to packed text, where the graph has no store."""
 SESSION: Final = "aci_session"
 """The key of the session whose store the task uses, where the evaluating node sends."""
 
@@ -50,6 +53,10 @@ class _Subtask:
     delivery: str | None
     agents: frozenset[str]
     store: ColdStore
+    stores: bool
+    """Whether that store was given; if not, the graph's state carries the texts."""
+    texts: Mapping[str, str]
+    """The texts that the state carries, key to packed text."""
 
 
 @dataclass(slots=True)
@@ -92,6 +99,8 @@ class _Isolation:
             delivery=state.get(DELIVERY),
             agents=agents_of(runtime),
             store=tiers.choose(self.policy, self.store, runtime.store),
+            stores=tiers.has_store(self.store, runtime.store),
+            texts=state.get(TEXTS) or {},
         )
 
     def _waiting(self, state: Mapping[str, Any]) -> AgentContext:
@@ -105,7 +114,8 @@ class _Isolation:
 
     def given(self, agent: Any, subtask: _Subtask) -> Any:
         """Return what the agent begins with."""
-        return given_to(agent, subtask.sent, counter=self.policy.counter, session_id=subtask.session_id)
+        counter, session_id = self.policy.counter, subtask.session_id
+        return given_to(agent, subtask.sent, subtask.texts, counter=counter, session_id=session_id)
 
     @contextmanager
     def attempt(self, subtask: _Subtask) -> Iterator[_Attempt]:
@@ -119,19 +129,23 @@ class _Isolation:
             found.result = _undone(subtask.sent, f"{type(error).__name__}: {error}")
 
     def close(self, subtask: _Subtask, result: Any) -> dict[str, Any]:
-        """Return the update for the parent; what it cites is in the store by then."""
+        """Return the update for the parent; what it cites is in the store by then, or in the update."""
         returned, items, cited = self.accept(subtask, result)
-        moved = [(each, each.text or subtask.store.get(each.owner, each.key)) for each in _elsewhere(cited, subtask)]
-        tiers.put(subtask.store, subtask.session_id, [*items, *_texts(moved)])
-        return self.update(subtask, returned)
+        found = [(each, subtask.store.get(each.owner, each.key)) for each in _elsewhere(cited, subtask)]
+        texts = [*items, *_texts(cited, found)]
+        if subtask.stores:
+            tiers.put(subtask.store, subtask.session_id, texts)
+        return self.update(subtask, returned, texts)
 
     async def aclose(self, subtask: _Subtask, result: Any) -> dict[str, Any]:
         """`close`, asynchronously."""
         returned, items, cited = await asyncio.to_thread(self.accept, subtask, result)
         elsewhere = _elsewhere(cited, subtask)
-        moved = [(each, each.text or await tiers.aget(subtask.store, each.owner, each.key)) for each in elsewhere]
-        await tiers.aput(subtask.store, subtask.session_id, [*items, *_texts(moved)])
-        return self.update(subtask, returned)
+        found = [(each, await tiers.aget(subtask.store, each.owner, each.key)) for each in elsewhere]
+        texts = [*items, *_texts(cited, found)]
+        if subtask.stores:
+            await tiers.aput(subtask.store, subtask.session_id, texts)
+        return self.update(subtask, returned, texts)
 
     def accept(self, subtask: _Subtask, result: Any) -> tuple[AgentContext, list[ColdItem], tuple[Cited, ...]]:
         """Return the context that the agent returned, what to store, and what it cites; one not done for a breach."""
@@ -150,8 +164,8 @@ class _Isolation:
         limit, counter = self.policy.abstract_limit, self.policy.counter
         return offload_long(accepted, reply.full, limit=limit, session_id=subtask.session_id, counter=counter)
 
-    def update(self, subtask: _Subtask, returned: AgentContext) -> dict[str, Any]:
-        """Return what reaches the parent: the agent's own context."""
+    def update(self, subtask: _Subtask, returned: AgentContext, texts: Iterable[ColdItem] = ()) -> dict[str, Any]:
+        """Return what reaches the parent: the agent's own context, and what nobody stores."""
         stored = [uri for uri in returned.context_uri if uri not in subtask.sent.context_uri]
         kept = replace(
             returned,
@@ -161,6 +175,8 @@ class _Isolation:
         update: dict[str, Any] = {"agent_contexts": {kept.subtask_id: kept.to_json()}}
         if subtask.delivery:
             update["aci_replies"] = {subtask.delivery: {"context": returned.to_json(), "stored": stored}}
+        if not subtask.stores and (packed := carry((item.key, item.text) for item in texts)):
+            update[TEXTS] = dict(packed["texts"])
         return update
 
 
@@ -186,7 +202,7 @@ def isolate(
             async, from AgentContext to AgentContext, its JSON, or `Reply`.
         agent_id: The AgentID whose contexts it takes.
         policy: The token counter and `abstract_limit`. None: the defaults.
-        store: Where long results go; None: the graph's own store, else one in this process's memory.
+        store: Where long results go; None: the graph's own store, else its state carries them, compressed.
         catch: Exceptions of the agent that count as not done; others end the run, or are retried by its RetryPolicy.
 
     Raises:
@@ -268,12 +284,14 @@ def _with_upstream(planned: AgentContext, contexts: Mapping[str, Any]) -> AgentC
 
 
 def _elsewhere(cited: tuple[Cited, ...], subtask: _Subtask) -> list[Cited]:
-    """Return what is cited from the session of an agent that ran without a thread, or from its own messages."""
-    return [each for each in cited if each.owner != subtask.session_id or each.text is not None]
+    """Return what is cited from the session of an agent that ran without a thread."""
+    return [each for each in cited if each.text is None and each.owner != subtask.session_id]
 
 
-def _texts(found: list[tuple[Cited, str | None]]) -> list[ColdItem]:
-    return [ColdItem(key=each.key, text=text) for each, text in found if text is not None]
+def _texts(cited: tuple[Cited, ...], found: list[tuple[Cited, str | None]]) -> list[ColdItem]:
+    """Return what the task's session must have of what is cited: what messages carry, and what was found elsewhere."""
+    known = [*((each, each.text) for each in cited), *found]
+    return [ColdItem(key=each.key, text=text) for each, text in known if text is not None]
 
 
 def _undone(sent: AgentContext, reason: str) -> AgentContext:

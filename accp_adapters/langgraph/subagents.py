@@ -11,9 +11,9 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.convert import MARK, ColdItem, cold_key
+from accp_adapters.langgraph.convert import ColdItem, cold_key
 from accp_adapters.langgraph.grants import messages_of, named_references, open_grant
-from accp_adapters.langgraph.marks import carried_text
+from accp_adapters.langgraph.marks import MARK, carried_text
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW
 from accp_core.aci import AgentContext, Answer, brief, read_answer, with_answers
 from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
@@ -46,18 +46,23 @@ class Cited:
     """The session whose text it is."""
     key: str
     """Its key, such as "cold.c9523506b4bd"."""
-    text: str | None = None
-    """What it stands for, where a message of the agent carries that and no store has it."""
+    text: str | None
+    """The text, where a message of the agent carries it; else it is in the store."""
 
 
-def given_to(agent: Any, context: AgentContext, *, counter: TokenCounter, session_id: str) -> Any:
+def given_to(
+    agent: Any, context: AgentContext, texts: Mapping[str, str], *, counter: TokenCounter, session_id: str
+) -> Any:
     """Return what the sub-agent of `context` begins with: one message, and the grants of its references.
 
-    The id of the message comes from what it says, so that a replay comes to the same one.
+    `texts` are those that the message carries, key to packed text, as there is no store. The id of the message comes
+    from what it says, so that a replay comes to the same one.
     """
     words = brief(context, counter=counter)
     keys = [key for uri in context.context_uri if (key := ref_of(uri)) and key.startswith("cold.")]
-    kwargs = {MARK: {"refs": keys, "sessions": [session_id] * len(keys)}} if keys else {}
+    carried = [[key, texts[key]] for key in keys if key in texts]
+    mark = {"refs": keys, "sessions": [session_id] * len(keys), **({"texts": carried} if carried else {})}
+    kwargs = {MARK: mark} if keys else {}
     identity = str(uuid5(NAMESPACE_OID, f"{session_id}/{context.agent_id}/{context.subtask_id}/{words}"))
     message = HumanMessage(words, id=identity, additional_kwargs=kwargs)
     return [message] if isinstance(agent, BaseLanguageModel) else {"messages": [message]}

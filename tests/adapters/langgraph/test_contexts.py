@@ -14,7 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Send
 
 from accp_adapters.langgraph import AciState, begin, read_results
-from accp_adapters.langgraph.contexts import merge_contexts, merge_replies, reduce_contexts
+from accp_adapters.langgraph.contexts import merge_contexts, merge_entries, reduce_contexts
 from accp_core.aci import AgentContext, KeyInformation
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import thread
@@ -53,7 +53,7 @@ def test_updates_of_different_subtasks_are_all_kept_in_one_order() -> None:
 def test_a_reducer_leaves_its_arguments_alone() -> None:
     left, right = {"s1": context("s1")}, {"s1": context("s1", "x"), "s2": None}
     merge_contexts(left, right)
-    merge_replies(left, right)
+    merge_entries(left, right)
     assert (left, right) == ({"s1": context("s1")}, {"s1": context("s1", "x"), "s2": None})
 
 
@@ -65,8 +65,8 @@ def test_a_context_under_a_wrong_name_is_refused() -> None:
 
 
 def test_replies_are_kept_until_they_are_read() -> None:
-    assert merge_replies(None, {"b": {"n": 1}, "a": {"n": 2}}) == {"a": {"n": 2}, "b": {"n": 1}}
-    assert merge_replies({"a": {}, "b": {}}, {"a": None}) == {"b": {}}
+    assert merge_entries(None, {"b": {"n": 1}, "a": {"n": 2}}) == {"a": {"n": 2}, "b": {"n": 1}}
+    assert merge_entries({"a": {}, "b": {}}, {"a": None}) == {"b": {}}
 
 
 class Delta(TypedDict):

@@ -17,6 +17,7 @@ from langgraph.types import Send
 from pydantic import BaseModel
 
 from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, Reply, isolate
+from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.aci import AgentContext, ItemState, KeyInformation
 from accp_core.errors import ProtocolError
@@ -68,7 +69,7 @@ def test_a_model_reads_its_context_and_the_parent_gets_the_context_back() -> Non
     (messages,) = model.received
     assert [type(message) for message in messages] == [HumanMessage]
     assert messages[0].text.startswith("task Part of crm\ndo {1 Count them, 2 Name them}\n")
-    assert set(state) == {"agent_contexts", "aci_replies"}
+    assert set(state) - {"aci_texts"} == {"agent_contexts", "aci_replies"}
     context = returned(state)
     assert (context.states, context.abstracts) == ({"1": 1, "2": 1}, {"1": "six", "2": "Ana, Bo"})
 
@@ -369,9 +370,13 @@ async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(conf
     send = Send("crm", {"agent_context": CONTEXT.to_json(), "aci_session": "t"})
     graph.add_conditional_edges(START, lambda _: [send], ["crm"])
     compiled = graph.compile(checkpointer=InMemorySaver() if config else None)
-    context = returned(await compiled.ainvoke({}, config) if asynchronous else compiled.invoke({}, config))
-    assert "CRM-0007" in str(stored_in(embedded_store(), "t", context)[0])
-    assert embedded_store().purge("t") == 1
+    state = await compiled.ainvoke({}, config) if asynchronous else compiled.invoke({}, config)
+    (uri,) = returned(state).context_uri
+    ((key, packed),) = state["aci_texts"].items()
+    assert uri == f"accp://{key.replace('.', '/')}"
+    carrying = HumanMessage("x", additional_kwargs={"accp": {"texts": [[key, packed]]}})
+    assert "CRM-0007" in str(carried_text(key, [carrying]))
+    assert embedded_store().purge("t") == 0
 
 
 def test_a_delivery_is_answered_under_its_id() -> None:

@@ -17,7 +17,9 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from accp_adapters.langgraph import AciState, EvaluateNode, begin, isolate, master_graph, read_results
+from accp_adapters.stores import embedded_store
 from accp_core.aci import AgentContext, TaskContext
+from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
 from tests.adapters.langgraph.teams import TASK, planner, read_by, subtask, words, worker
 from tests.scripted_model import ScriptedModel, call, calls
@@ -139,6 +141,53 @@ def test_a_dependant_opens_the_full_result_by_the_reference_it_was_given() -> No
     assert "row 7 of crm costs 21" in fetched.text
     assert len(mail_model.received[0][0].text) < len(long) / 5
     assert TaskContext.from_json(state["task_context"]).overall_status == "completed"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_without_a_store_the_state_carries_full_results_over_a_restart(
+    tmp_path: Path, asynchronous: bool
+) -> None:
+    long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
+    search = [
+        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], select="row 7 of")),
+        "Dear Ana",
+    ]
+    contexts = [subtask("crm"), subtask("mail", after=["crm"]), subtask("web", after=["mail"])]
+
+    def team() -> tuple[dict[str, Any], ScriptedModel, ScriptedModel]:
+        crm, _ = worker([long])
+        mail, mail_model = worker(search, middleware=True)
+        web, web_model = worker(["fine 1"])
+        return {"crm": crm, "mail": mail, "web": web}, mail_model, web_model
+
+    saver = InMemorySaver()
+    first = master_graph(team()[0], plan=planner(*contexts)).compile(checkpointer=saver, interrupt_before=["mail"])
+    await first.ainvoke({}, thread("t")) if asynchronous else first.invoke({}, thread("t"))
+    kept = first.get_state(thread("t")).values
+    assert "row 7 of crm" not in json.dumps(kept["agent_contexts"])
+    assert len(json.dumps(kept["aci_texts"])) < len(long)
+    embedded_store().purge("t")
+    agents, mail_model, web_model = team()
+    second = master_graph(agents, plan=planner(*contexts)).compile(checkpointer=saver)
+    await second.ainvoke(None, thread("t")) if asynchronous else second.invoke(None, thread("t"))
+    fetched = next(message for message in mail_model.received[-1] if message.type == "tool")
+    assert "row 7 of crm costs 21" in fetched.text
+    assert web_model.received[0][0].additional_kwargs == {}
+
+
+@pytest.mark.parametrize("options", [{}, {"checkpointer": InMemorySaver()}, {"store": InMemoryStore()}])
+def test_what_an_answer_cites_can_be_opened_with_a_store_and_without(options: dict[str, Any]) -> None:
+    cite = [calls(call("crm", query="all")), lambda messages: f"all rows are in {refs_in(messages[-1])[0]}"]
+    look = [
+        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], select="id=CRM-0007")),
+        "fine 1",
+    ]
+    crm, _ = worker(cite, crm_tool, middleware=True)
+    mail, mail_model = worker(look, middleware=True)
+    plan = planner(subtask("crm"), subtask("mail", after=["crm"]))
+    master_graph({"crm": crm, "mail": mail}, plan=plan).compile(**options).invoke({}, thread("t"))
+    fetched = next(message for message in mail_model.received[-1] if message.type == "tool")
+    assert "Customer 7" in fetched.text
 
 
 # Interrupts, time travel, retries

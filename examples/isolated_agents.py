@@ -1,0 +1,57 @@
+"""A planner and two agents, each with its own context: a whole master graph in about twenty lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from scripted import Scripted, call
+
+from accp_adapters.langgraph import AccpMiddleware, begin, master_graph, read_results
+from accp_adapters.tokens import o200k_base
+from accp_core.aci import AgentContext, TaskContext, todo
+
+CUSTOMERS = [
+    {"id": n, "name": f"Customer {n}", "plan": "basic" if n % 3 else "pro", "left": n % 7 == 0} for n in range(90)
+]
+
+
+@tool
+def customers() -> list[dict[str, Any]]:
+    """Return all customers."""
+    return CUSTOMERS
+
+
+crm_model = Scripted(steps=[lambda _: call("customers"), lambda _: AIMessage("1: 13 of 90\n2: basic, 8 of 13")])
+mail_model = Scripted(steps=[lambda _: AIMessage("Dear customer, basic has a new price.")])
+agents = {
+    "crm": create_agent(crm_model, [customers], middleware=[AccpMiddleware()]),
+    "mail": create_agent(mail_model, []),
+}
+
+
+def plan(state: dict[str, Any]) -> dict[str, Any]:
+    """Yours, most often a model's: which agent does what, and what waits for what."""
+    find, write = todo("Count who left", "Name their plan"), todo("Write one mail")
+    return begin(
+        TaskContext(task_id="churn", user_query="Why do customers leave, and what should we write?"),
+        [
+            AgentContext(agent_id="crm", subtask_id="s1", subtask_name="Find who left", todo_items=find),
+            AgentContext(
+                agent_id="mail", subtask_id="s2", subtask_name="Write", dependencies=("s1",), todo_items=write
+            ),
+        ],
+    )
+
+
+graph = master_graph(agents, plan=plan).compile(checkpointer=InMemorySaver())
+state = graph.invoke({}, {"configurable": {"thread_id": "1"}})
+
+read = mail_model.sent[0][0].text
+print(f"The writer read {o200k_base()(read)} tokens:\n{read}\n\n{read_results(state)}")
+assert "Customer 7" not in str(mail_model.sent)
+assert "13 of 90" in read
+assert state["task_context"]["TaskContext"]["OverallStatus"] == "completed"

@@ -1,0 +1,45 @@
+"""Contexts without any framework: plan, deliver, judge item by item, try again what is open."""
+
+from __future__ import annotations
+
+from accp_adapters.tokens import o200k_base
+from accp_core.aci import AgentContext, Delivery, Interaction, TaskContext, brief, read_answer, todo, with_answers
+
+task = TaskContext(task_id="churn", user_query="Why do customers leave, and what should we write to them?")
+plan = [
+    AgentContext(
+        agent_id="crm",
+        subtask_id="s1",
+        subtask_name="Find who left in May",
+        todo_items=todo("Count them", "Name the most common reason"),
+    ),
+    AgentContext(
+        agent_id="mail",
+        subtask_id="s2",
+        subtask_name="Write to them",
+        dependencies=("s1",),
+        todo_items=todo("Draft one mail"),
+    ),
+]
+
+
+def ask(delivery: Delivery, answer: str) -> AgentContext:
+    """Stands in for an agent; `delivery.payload` is the JSON that would travel to it."""
+    assert "UserQuery" not in str(delivery.payload)
+    return with_answers(delivery.context, read_answer(delivery.context, answer))
+
+
+interaction, (first,) = Interaction.start(task, plan, retries=1).deliver()
+assert first.context.subtask_id == "s1"  # s2 waits for it
+interaction = interaction.receive(first.id, ask(first, "1: 6 of 40\n2: not done: no reasons in the table")).verify()
+
+interaction, (again,) = interaction.deliver()
+print(brief(again.context, counter=o200k_base()))  # what the model reads: the open item, what is done, the feedback
+assert [item.item_id for item in again.context.todo_items] == ["2"]
+interaction = interaction.receive(again.id, ask(again, "price, 4 of 6")).verify()
+
+interaction, (second,) = interaction.deliver()
+assert second.context.context == ({"Find who left in May": ["6 of 40", "price, 4 of 6"]},)  # abstracts, no full output
+interaction = interaction.receive(second.id, ask(second, "Dear Ana, we kept your old price.")).verify()
+assert interaction.finished
+assert interaction.task.overall_status == "completed"

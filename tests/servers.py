@@ -30,8 +30,11 @@ import select, shutil, signal, subprocess, sys
 folder, user, *command = sys.argv[1:]
 with open(folder + "/log", "wb") as log:
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user or None, cwd=folder)
-    while server.poll() is None and not select.select([sys.stdin], [], [], 0.5)[0]:
-        pass
+    while server.poll() is None:
+        if select.select([sys.stdin], [], [], 0.5)[0]:
+            break
+    else:
+        sys.exit("the server ended by itself")
     server.send_signal(signal.SIGINT)
     try:
         server.wait(10)
@@ -143,13 +146,15 @@ def _postgres_binary(name: str) -> str:
 @contextmanager
 def _running(folder: Path, user: str, command: Sequence[object], knock: Callable[[], object]) -> Iterator[None]:
     words = [sys.executable, "-c", _GUARD, str(folder), user, *map(str, command)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as guard:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as guard:
         try:
             _wait(folder, guard, knock)
             yield
         finally:
             assert guard.stdin
             guard.stdin.close()
+            guard.wait()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wait(folder: Path, guard: subprocess.Popen[bytes], knock: Callable[[], object]) -> None:

@@ -97,7 +97,7 @@ def test_whoever_goes_on_ends_where_an_undisturbed_worker_ends(workers: Workers,
     at = [{"kill_at": place} for place in (places if DEATHS == "all" else dice.sample(places, int(DEATHS)))]
     after = [{"kill_after": dice.uniform(0, lasted)} for _ in range(len(at) // 3)]
     for death in [*at, *after]:
-        ended = workers.do(job | death | {"durability": dice.choice(["sync", "async"])})
+        ended = workers.do(job | death | {"durability": dice.choice(["sync", "async", "exit"])})
         for name in ("a", "b"):
             assert (death, ended[name]["dangling"]) == (death, [])
             assert (death, ended[name]["restored"]) == (death, [True, True, True])

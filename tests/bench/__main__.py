@@ -60,6 +60,8 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "hostile": hostile.main,
         "a2a": with_data("a2a"),
         "patterns": patterns.main,
+        "mcp_results": with_data("mcp_results"),
+        "mcp_tools": with_data("mcp_tools"),
     }
 )
 

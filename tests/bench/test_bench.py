@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from tests.adapters.cli.runs import trajectory
-from tests.bench import data, hostile, payloads, tool_results, trajectories
+from tests.bench import data, hostile, mcp_results, mcp_tools, payloads, tool_results, trajectories
 from tests.bench.__main__ import SECTIONS, main
 from tests.hostile import ATTACKS
 
@@ -24,20 +24,32 @@ BASELINES = """
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     records = [{"id": f"ord_{n}", "total": n * 1.5, "status": "open"} for n in range(5)]
-    capture = {"legacy": {"tools/call": [{"response": {"result": {"content": records}}}, {"response": {}}]}}
+    tools = [{"name": f"find_{n}", "description": "Finds.\n" + "At length. " * 60} for n in range(5)]
+    capture = {
+        "legacy": {
+            "tools/call": [{"response": {"result": {"content": records}}}, {"response": {}}],
+            "tools/list": {"result": {"tools": tools}},
+        }
+    }
     for name, text in {
         "payloads/flights.json": json.dumps(records),
         "payloads/BASELINES.md": BASELINES,
         "trajectories/runs.jsonl": json.dumps(trajectory()),
         "mcp/server.json": json.dumps(capture),
+        "json_documents/mcp_tool_definitions/__toolsnaps__/now.snap": json.dumps({"name": "now"}),
+        "json_documents/mcp_tool_definitions/livemcptool_tools.json": json.dumps(
+            [{"tools": {f"server {n}": {"tools": tools[:n]} for n in range(12)}}]
+        ),
     }.items():
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize("section", [payloads.main, tool_results.main, trajectories.main])
+@pytest.mark.parametrize(
+    "section", [payloads.main, tool_results.main, trajectories.main, mcp_results.main, mcp_tools.main]
+)
 def test_every_section_prints_a_table_or_says_what_it_skips(section: Section, folder: Path) -> None:
     console = Console(width=120)
     with console.capture() as table:
@@ -90,5 +102,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed"),
-        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp"),
+        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp", "mcp_results", "mcp_tools"),
     }

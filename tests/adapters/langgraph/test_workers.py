@@ -20,15 +20,16 @@ from langgraph.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[3]
 # How many deaths each pair of saver and store dies, a seeded choice among all; "all" tries every place to die.
-DEATHS = os.environ.get("ACCP_DEATHS", "3")
+DEATHS = os.environ.get("ACCP_DEATHS", "2")
 PAIRS = {
     "postgres, PostgresStore": ("postgres", "PostgresStore", "middleware"),
-    "postgres, PostgresStore, by hand": ("postgres", "PostgresStore", "node"),
+    "postgres, PostgresStore, async": ("postgres", "PostgresStore", "async"),
+    "postgres, PostgresStore, by hand": ("postgres", "PostgresStore", "by hand"),
     "postgres, RedisColdStore": ("postgres", "RedisColdStore", "middleware"),
     "postgres, no store": ("postgres", "none", "middleware"),
     "sqlite, SqliteStore": ("sqlite", "SqliteStore", "middleware"),
     "sqlite, SqliteColdStore": ("sqlite", "SqliteColdStore", "middleware"),
-    "sqlite, SqliteColdStore, by hand": ("sqlite", "SqliteColdStore", "node"),
+    "sqlite, SqliteColdStore, by hand": ("sqlite", "SqliteColdStore", "by hand"),
 }
 
 
@@ -95,7 +96,7 @@ def test_whoever_goes_on_ends_where_an_undisturbed_worker_ends(workers: Workers,
     places = range(1, calm["b"]["passed"] + 1)
     dice = random.Random(0)
     at = [{"kill_at": place} for place in (places if DEATHS == "all" else dice.sample(places, int(DEATHS)))]
-    after = [{"kill_after": dice.uniform(0, lasted)} for _ in range(len(at) // 3)]
+    after = [{"kill_after": dice.uniform(0, lasted)} for _ in range(max(1, len(at) // 6))]
     for death in [*at, *after]:
         ended = workers.do(job | death | {"durability": dice.choice(["sync", "async", "exit"])})
         for name in ("a", "b"):

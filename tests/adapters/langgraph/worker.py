@@ -7,25 +7,28 @@ killed (SIGKILL), the second works at thread "b" meanwhile, then goes on with "a
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.base import BaseStore
-from langgraph.store.postgres import PostgresStore
+from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, tiers
@@ -36,6 +39,7 @@ from tests.adapters.langgraph.jobs import fetch_last, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
 POLICY: Final = Policy(inline_limit=200, preview_limit=80)
+BEGIN: Final = {"messages": "go"}
 
 
 def rows(query: str) -> list[dict[str, Any]]:
@@ -61,13 +65,19 @@ class Doom:
         return type(cls.__name__, (cls,), {name: self._around(getattr(cls, name)) for name in names})
 
     def _around(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        async def aaround(*args: Any, **options: Any) -> Any:
+            self.reach()
+            result = await method(*args, **options)
+            self.reach()
+            return result
+
         def around(*args: Any, **options: Any) -> Any:
             self.reach()
             result = method(*args, **options)
             self.reach()
             return result
 
-        return around
+        return aaround if inspect.iscoroutinefunction(method) else around
 
 
 def next_turn(messages: Sequence[BaseMessage]) -> AIMessage:
@@ -80,9 +90,8 @@ def next_turn(messages: Sequence[BaseMessage]) -> AIMessage:
     return calls(call("look_up", "c3", query="east")) if turn == 2 else AIMessage("done")
 
 
-@contextmanager
-def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
-    """Yield the job's graph and its cold store, with places to die at around all that leaves the process."""
+def _parts(doom: Doom) -> tuple[ScriptedModel, BaseTool]:
+    """Return the model and the tool of every graph; both are places to die at."""
 
     @tool
     def look_up(query: str) -> list[dict[str, Any]]:
@@ -94,12 +103,27 @@ def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
         doom.reach()
         return next_turn(messages)
 
+    return ScriptedModel(script=[answer]), look_up
+
+
+@contextmanager
+def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
+    """Yield the job's graph and its cold store, with places to die at around all that leaves the process."""
     with ExitStack() as stack:
         saver_type: Any = doom.on(SAVERS[job["saver"]], "put", "put_writes", "get_tuple")
         saver = stack.enter_context(saver_type.from_conn_string(job["place"]))
         store = STORES[job["store"]](job, doom, stack)
-        build = {"middleware": _agent, "node": _by_hand}[job["graph"]]
-        yield build(ScriptedModel(script=[answer]), look_up, saver, store), tiers.choose(POLICY, store, None)
+        build = _by_hand if job["graph"] == "by hand" else _agent
+        yield build(*_parts(doom), saver, store), tiers.choose(POLICY, store, None)
+
+
+@asynccontextmanager
+async def aopened(job: dict[str, Any], doom: Doom) -> AsyncIterator[Any]:
+    """Yield the graph on the asynchronous saver and store of PostgreSQL, whose tables are those of `opened`."""
+    savers: Any = doom.on(AsyncPostgresSaver, "aput", "aput_writes", "aget_tuple")
+    stores: Any = doom.on(AsyncPostgresStore, "abatch")
+    async with savers.from_conn_string(job["place"]) as saver, stores.from_conn_string(job["place"]) as store:
+        yield _agent(*_parts(doom), saver, store)
 
 
 def _langgraph(base: type) -> Callable[[dict[str, Any], Doom, ExitStack], Any]:
@@ -149,16 +173,27 @@ def _by_hand(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) ->
 
 def work(job: dict[str, Any], name: str, doom: Doom) -> dict[str, Any]:
     """Begin thread `name`, or go on with what another worker left; return what it came to."""
-    with opened(job, doom) as (graph, store):
-        config = thread(f"{name}@example.com")
-        begun = bool(graph.get_state(config).values)
-        state = graph.invoke(None if begun else {"messages": "go"}, config, durability=job["durability"])
+    config = thread(f"{name}@example.com")
+    if job["graph"] == "async":
+        asyncio.run(_go_on_asynchronously(job, config, doom))
+    else:
+        with opened(job, doom) as (graph, _):
+            begun = bool(graph.get_state(config).values)
+            graph.invoke(None if begun else BEGIN, config, durability=job["durability"])
+    with opened(job, Doom(None)) as (graph, store):
+        messages = graph.get_state(config).values["messages"]
         return {
             "passed": doom.passed,
-            "messages": [_told(message) for message in state["messages"]],
-            "restored": _restored(state["messages"], store, config["configurable"]["thread_id"]),
+            "messages": [_told(message) for message in messages],
+            "restored": _restored(messages, store, config["configurable"]["thread_id"]),
             "dangling": _dangling(graph, config, store),
         }
+
+
+async def _go_on_asynchronously(job: dict[str, Any], config: Any, doom: Doom) -> None:
+    async with aopened(job, doom) as graph:
+        begun = bool((await graph.aget_state(config)).values)
+        await graph.ainvoke(None if begun else BEGIN, config, durability=job["durability"])
 
 
 def _told(message: BaseMessage) -> list[Any]:

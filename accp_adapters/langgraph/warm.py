@@ -10,11 +10,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from accp_adapters.fetching.sources import open_source
 from accp_adapters.langgraph.convert import restore_message
+from accp_adapters.langgraph.marks import MARK
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.turns import Turn, turns_of
 from accp_core.accp.checkpoint import CheckpointTrigger, take_checkpoint
 from accp_core.accp.state import ContextState, Entry, StateLimits
-from accp_core.errors import ProtocolError
 from accp_core.ports import Summarizer, TokenCounter
 
 __all__ = ["Row", "rows_of", "summarize", "warm_summary"]
@@ -42,10 +42,8 @@ def rows_of(turns: Iterable[Turn]) -> Iterator[Row]:
 
 
 def _source(result: ToolMessage) -> Any:
-    try:
-        return open_source(restore_message(result).text)
-    except ProtocolError:
-        return result.text
+    cited = result.additional_kwargs.get(MARK, {}).get("refs")
+    return result.text if cited else open_source(restore_message(result).text)
 
 
 def summarize(

@@ -1,0 +1,269 @@
+"""Beside what people already have: one test for each library and feature, each sync and async.
+
+The scripted model refuses every prompt that OpenAI or Anthropic would, so each test is one of validity, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import pytest
+from deepagents import create_deep_agent
+from langchain.agents import AgentState, create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.channels import DeltaChannel
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import Command, Send, interrupt
+from langgraph_supervisor import create_supervisor
+from langgraph_swarm import create_handoff_tool, create_swarm
+
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, fetch_tool, handoff_tool
+from accp_adapters.stores import SqliteColdStore
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
+from tests.scripted_model import ScriptedModel, call, calls
+
+# langgraph-supervisor builds its agent by `create_react_agent`, which langgraph calls deprecated.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:create_react_agent has been moved"),
+    pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"]),
+]
+
+SOURCE = json.dumps(ROWS)
+
+
+def member(name: str, script: Sequence[Any], *tools: Any, **options: Any) -> tuple[Any, ScriptedModel]:
+    """Return an agent with the middleware, and its model."""
+    model = ScriptedModel(script=list(script))
+    middleware = [*options.pop("middleware", ()), AccpMiddleware(hot_budget=options.pop("hot_budget", None))]
+    return create_agent(model, list(tools), name=name, middleware=middleware, **options), model
+
+
+async def run(graph: Any, asked: Any, asynchronous: bool, config: Any = None) -> Any:
+    return await graph.ainvoke(asked, config) if asynchronous else graph.invoke(asked, config)
+
+
+def opened(messages: Sequence[BaseMessage]) -> ToolMessage:
+    """Return the answer of the fetch tool, which must not be a refusal."""
+    found = [message for message in messages if isinstance(message, ToolMessage) and message.name == "accp_fetch"]
+    assert found[-1].status == "success", found[-1].text
+    assert ROWS[1]["email"] in found[-1].text
+    return found[-1]
+
+
+def scan(messages: Sequence[BaseMessage]) -> Any:
+    return fetch_last(messages, f"f{len(messages)}", limit=3)
+
+
+def folded(messages: Sequence[BaseMessage]) -> list[str]:
+    """Return the reference of what is folded, or nothing."""
+    found = [message for message in messages if "earlier results, folded" in message.text]
+    return [f"${message.additional_kwargs['accp']['refs'][-1]}" for message in found]
+
+
+def unfold(call_id: str) -> Any:
+    """A step of a script: open the first folded result, which cites the whole."""
+
+    def step(messages: Sequence[BaseMessage]) -> Any:
+        return calls(call("accp_fetch", call_id, ref=folded(messages)[0], select="0.result"))
+
+    return step
+
+
+@pytest.mark.parametrize("output_mode", ["last_message", "full_history"])
+async def test_langgraph_supervisor(asynchronous: bool, output_mode: Any) -> None:
+    worker, model = member("crm", [LOOK_UP, scan, "Two were won."], crm)
+    lead = ScriptedModel(script=[calls(call("transfer_to_crm", "h1", task="Look.")), "Two."])
+    tools = [handoff_tool("crm", style="supervisor")]
+    graph = create_supervisor([worker], model=lead, tools=tools, output_mode=output_mode)
+    state = await run(graph.compile(checkpointer=InMemorySaver()), {"messages": "how many?"}, asynchronous, thread("t"))
+    opened(model.received[-1])
+    assert state["messages"][-1].text == "Two."
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["its own tool", "handoff_tool"])
+async def test_langgraph_swarm(asynchronous: bool, own: bool) -> None:
+    tools = [handoff_tool("market") if own else create_handoff_tool(agent_name="market")]
+    given = {"task": "Go on."} if own else {}
+    one, _ = member("crm", [LOOK_UP, scan, calls(call("transfer_to_market", "h1", **given))], crm, *tools)
+    two, model = member("market", ["Fine."])
+    graph = create_swarm([one, two], default_active_agent="crm").compile(checkpointer=InMemorySaver())
+    state = await run(graph, {"messages": "how many?"}, asynchronous, thread("t"))
+    assert state["active_agent"] == "market"
+    assert len(model.received[0]) == (1 if own else 7)
+
+
+async def test_deepagents(asynchronous: bool) -> None:
+    worker = ScriptedModel(script=[LOOK_UP, scan, "Two were won."])
+    lead = ScriptedModel(
+        script=[calls(call("task", "t1", description="Look.", subagent_type="crm")), LOOK_UP, scan, "2"]
+    )
+    about: dict[str, Any] = {"name": "crm", "description": "Asks the CRM.", "system_prompt": "Be brief."}
+    graph = create_deep_agent(
+        lead,
+        [crm],
+        subagents=[{**about, "model": worker, "tools": [crm], "middleware": [AccpMiddleware()]}],  # type: ignore[list-item]
+        middleware=[AccpMiddleware()],
+    )
+    state = await run(graph, {"messages": [HumanMessage("how many?")]}, asynchronous)
+    opened(worker.received[-1])
+    opened(state["messages"])
+
+
+def by_hand(model: Any, node: ToolNode, **options: Any) -> Any:
+    bound = model.bind_tools(list(node.tools_by_name.values()))
+
+    def ask(state: Any) -> Any:
+        return {"messages": [bound.invoke(state["messages"])]}
+
+    async def aask(state: Any) -> Any:
+        return {"messages": [await bound.ainvoke(state["messages"])]}
+
+    graph = StateGraph(options.pop("schema", MessagesState)).add_node("model", RunnableLambda(ask, aask))
+    graph.add_node("tools", node).add_edge(START, "model").add_conditional_edges("model", tools_condition)
+    if compress := options.pop("compress", None):
+        graph.add_node("compress", compress).add_edge("tools", "compress").add_edge("compress", "model")
+    else:
+        graph.add_edge("tools", "model")
+    return graph.compile(**options)
+
+
+async def test_a_tool_node_takes_the_hooks_of_the_middleware(asynchronous: bool) -> None:
+    accp = AccpMiddleware()
+    node = ToolNode([crm, fetch_tool()], wrap_tool_call=accp.wrap_tool_call, awrap_tool_call=accp.awrap_tool_call)
+    model = ScriptedModel(script=[LOOK_UP, scan, "done"])
+    graph = by_hand(model, node, checkpointer=InMemorySaver())
+    opened((await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t")))["messages"])
+
+
+async def test_a_graph_built_by_hand(asynchronous: bool) -> None:
+    model = ScriptedModel(script=[LOOK_UP, scan, "done"])
+    graph = by_hand(model, ToolNode([crm, fetch_tool()]), compress=CompressNode(), checkpointer=InMemorySaver())
+    opened((await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t")))["messages"])
+
+
+def merge(state: list[Any], writes: list[Any]) -> list[Any]:
+    """A reducer for DeltaChannel: by id, in place."""
+    found = {message.id: message for message in state}
+    for write in writes:
+        found |= {message.id: message for message in (write if isinstance(write, list) else [write])}
+    return list(found.values())
+
+
+class Delta(AgentState[Any]):
+    messages: Annotated[list[AnyMessage], DeltaChannel(merge, snapshot_frequency=3)]  # type: ignore[misc]
+
+
+LOOKS = [calls(call("crm", f"l{number}", query=str(number))) for number in range(4)]
+
+
+async def test_delta_channel_reducers(asynchronous: bool) -> None:
+    script = [*LOOKS, "done", unfold("u1"), scan, "bye"]
+    memory: dict[str, Any] = {"state_schema": Delta, "checkpointer": InMemorySaver()}
+    graph, model = member("crm", script, crm, **memory, hot_budget=2_000)
+    await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t"))
+    state = await run(graph, {"messages": [HumanMessage("look closer")]}, asynchronous, thread("t"))
+    opened(state["messages"])
+    assert folded(model.received[-1])
+    assert folded(state["messages"]) == []
+
+
+async def test_the_functional_api(asynchronous: bool) -> None:
+    agent, _ = member("crm", [LOOK_UP, scan, "done"], crm)
+
+    @task
+    async def alook(words: str) -> Any:
+        return await agent.ainvoke({"messages": words})
+
+    @task
+    def look(words: str) -> Any:
+        return agent.invoke({"messages": words})
+
+    @entrypoint(checkpointer=InMemorySaver())
+    async def awork(words: str) -> Any:
+        return {"state": await alook(words), "may": interrupt("may I?")}
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def work(words: str) -> Any:
+        return {"state": look(words).result(), "may": interrupt("may I?")}
+
+    flow: Any = awork if asynchronous else work
+    assert "__interrupt__" in await run(flow, "go", asynchronous, thread("t"))
+    found = await run(flow, Command(resume="yes"), asynchronous, thread("t"))
+    opened(found["state"]["messages"])
+    assert found["may"] == "yes"
+
+
+async def test_subgraphs_keep_their_fold_and_their_references_over_the_turns(asynchronous: bool) -> None:
+    inner, model = member("crm", [*LOOKS, "done", unfold("u1"), scan, "bye"], crm, hot_budget=2_000)
+    outer = StateGraph(MessagesState).add_node("crm", inner).add_edge(START, "crm")
+    graph = outer.compile(checkpointer=InMemorySaver())
+    await run(graph, {"messages": [HumanMessage("go")]}, asynchronous, thread("t"))
+    state = await run(graph, {"messages": [HumanMessage("look closer")]}, asynchronous, thread("t"))
+    opened(state["messages"])
+    assert folded(model.received[-1])
+
+
+async def test_send_gives_each_agent_its_own(asynchronous: bool) -> None:
+    agent, model = member("crm", [LOOK_UP, scan, "done"], crm)
+    graph = StateGraph(MessagesState).add_node("crm", agent)
+    graph.add_conditional_edges(START, lambda state: [Send("crm", {"messages": [HumanMessage("go")]})], ["crm"])
+    state = await run(graph.compile(checkpointer=InMemorySaver()), {"messages": []}, asynchronous, thread("t"))
+    opened(state["messages"])
+    assert [message.text for message in model.received[0]] == ["go"]
+
+
+async def test_interrupts_before_tools_and_in_the_agent_that_was_handed_to(asynchronous: bool) -> None:
+    @tool
+    def ask(words: str) -> str:
+        """Ask a person."""
+        return f"{interrupt(words)}: {SOURCE}"
+
+    human = HumanInTheLoopMiddleware(interrupt_on={"transfer_to_market": True})
+    turn = calls(call("transfer_to_market", "h1", task="Ask."))
+    one, _ = member("crm", [turn], handoff_tool("market"), middleware=[human])
+    two, model = member("market", [calls(call("ask", "a1", words="may I?")), scan, "Fine."], ask)
+    graph = create_swarm([one, two], default_active_agent="crm").compile(checkpointer=InMemorySaver())
+    await run(graph, {"messages": "go"}, asynchronous, thread("t"))
+    await run(graph, Command(resume={"decisions": [{"type": "approve"}]}), asynchronous, thread("t"))
+    state = await run(graph, Command(resume="yes"), asynchronous, thread("t"))
+    opened(state["messages"])
+    assert refs_in(model.received[1][-1])
+
+
+async def test_time_travel_to_before_a_transfer(asynchronous: bool) -> None:
+    one, _ = member(
+        "crm", [calls(call("transfer_to_market", f"h{n}", task=f"Try {n}.")) for n in (1, 2)], handoff_tool("market")
+    )
+    two, model = member("market", ["Fine.", "Finer."])
+    graph = create_swarm([one, two], default_active_agent="crm").compile(checkpointer=InMemorySaver())
+    await run(graph, {"messages": "go"}, asynchronous, thread("t"))
+    start = next(past for past in graph.get_state_history(thread("t")) if past.next == ("crm",))
+    state = await run(graph, None, asynchronous, start.config)
+    assert [messages[0].text for messages in model.received] == ["Try 1.", "Try 2."]
+    assert state["messages"][-1].text == "Finer."
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", "messages", "custom", "debug", "checkpoints", "tasks"])
+async def test_streaming_shows_the_small_result_in_every_mode(asynchronous: bool, mode: Any) -> None:
+    store = SqliteColdStore()
+    model = ScriptedModel(script=[LOOK_UP, scan, "done"])
+    graph = create_agent(model, [crm], middleware=[AccpMiddleware(store=store)], checkpointer=InMemorySaver())
+    asked: Any = {"messages": "go"}
+    parts = (
+        [part async for part in graph.astream(asked, thread("t"), stream_mode=mode)]
+        if asynchronous
+        else list(graph.stream(asked, thread("t"), stream_mode=mode))
+    )
+    assert SOURCE[5_000:5_300] not in repr(parts)
+    assert bool(parts) == (mode != "custom")
+    opened(graph.get_state(thread("t")).values["messages"])
+    assert len(results(graph.get_state(thread("t")).values)) == 2
+    store.close()

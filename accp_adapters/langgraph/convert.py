@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
 from accp_adapters.langgraph.marks import MARK, carried_text, carry
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW, Limits, Policy
+from accp_adapters.langgraph.worth import Prompt, first_reference_pays, worth_it
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import View, preview, render_text
 
-__all__ = ["MARK", "Block", "ColdItem", "cold_key", "compact_message", "restore_message", "text_of"]
+__all__ = [
+    "MARK", "Block", "ColdItem", "cold_key", "compact_content", "compact_message", "restore_message", "texts_of",
+    "with_texts",
+]  # fmt: skip
 
 Block: TypeAlias = str | dict[str, Any]
 """One piece of a message's content: text, or a content block."""
+
+_Message = TypeVar("_Message", bound=BaseMessage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,9 @@ class _Rewritten:
 
     text: str
     note: dict[str, str]
+    before: int
+    after: int
+    """Tokens of the block, as it was and as it is."""
     item: ColdItem | None = None
 
 
@@ -48,16 +57,22 @@ class _Rewriter:
     session_id: str
     limits: Limits
     request: str
+    prompt: Prompt
 
-    def rewrite(self, blocks: Sequence[Block]) -> list[_Rewritten | None]:
+    def rewrite(self, texts: Sequence[str | None]) -> list[_Rewritten | None]:
         """Return each block's new text, None where it stays as it is."""
-        texts = [text_of(block) for block in blocks]
         views = [render_text(text, counter=self.counter) if text else None for text in texts]
-        rooms = self._rooms([_tokens(view) if view else 0 for view in views])
-        return [
-            self._fit(text, view, room) if text and view else None
+        found = [_whole(view) if view else None for view in views]
+        rooms = self._rooms([view.tokens_after if view else 0 for view in views])
+        short = [
+            self._preview(text, view, room) if text and view and room is not None else None
             for text, view, room in zip(texts, views, rooms, strict=True)
         ]
+        saved = sum(view.tokens_after - part.after for view, part in zip(views, short, strict=True) if view and part)
+        if first_reference_pays(saved, self.prompt):
+            found = [part or whole for part, whole in zip(short, found, strict=True)]
+        before, after = sum(part.before for part in found if part), sum(part.after for part in found if part)
+        return found if worth_it(before, after, self.prompt) else [None] * len(found)
 
     def _rooms(self, sizes: Sequence[int]) -> list[int | None]:
         """Return what the preview of each block may take, None for blocks that are shown whole."""
@@ -71,20 +86,22 @@ class _Rewriter:
             for budget, large in zip(budgets, over, strict=True)
         ]
 
-    def _fit(self, source: str, view: View, room: int | None) -> _Rewritten | None:
-        if room is not None and (shown := self._preview(source, view, room)):
-            return shown
-        if view.tokens_after >= view.tokens_before:
-            return None
-        return _Rewritten(text=view.text, note={"layout": view.layout})
-
     def _preview(self, source: str, view: View, room: int) -> _Rewritten | None:
         """Return the preview of `source`, None where it would not be shorter than the view."""
         key = cold_key(self.session_id, source)
-        text = preview(source, limit=room, ref=f"${key}", counter=self.counter, request=self.request)
-        if self.counter(text) >= _tokens(view):
+        text = preview(source, limit=room, ref=f"${key}", counter=self.counter, request=self.request, view=view)
+        after = self.counter(text)
+        if after >= view.tokens_after:
             return None
-        return _Rewritten(text=text, note={"ref": key}, item=ColdItem(key=key, text=source))
+        item = ColdItem(key=key, text=source)
+        return _Rewritten(text=text, note={"ref": key}, before=view.tokens_before, after=after, item=item)
+
+
+def _whole(view: View) -> _Rewritten | None:
+    before, after = view.tokens_before, view.tokens_after
+    if after >= before:
+        return None
+    return _Rewritten(text=view.text, note={"layout": view.layout}, before=before, after=after)
 
 
 def cold_key(session_id: str, source: str) -> str:
@@ -103,6 +120,7 @@ def compact_message(
     *,
     limits: Limits | None = None,
     request: str = "",
+    prompt: Prompt | None = None,
     carries: bool = False,
 ) -> tuple[ToolMessage, tuple[ColdItem, ...]]:
     """Return `message` in fewer tokens, and the texts to store before anyone sees it.
@@ -117,20 +135,36 @@ def compact_message(
         session_id: Whose store the texts belong to.
         limits: What this message may take; None: what `policy` gives to a single result.
         request: The user's words and the call's arguments, which rank what a preview keeps.
+        prompt: What the model has before it; None: unknown, so that every saving counts.
         carries: The message itself carries the texts, as there is no store; then none are returned.
     """
     if message.status == "error" or message.name in policy.exclude_tools or MARK in message.additional_kwargs:
         return message, ()
-    blocks = _blocks_of(message)
+    return compact_content(message, policy, session_id, limits=limits, request=request, prompt=prompt, carries=carries)
+
+
+def compact_content(
+    message: _Message,
+    policy: Policy,
+    session_id: str,
+    *,
+    limits: Limits | None = None,
+    request: str = "",
+    prompt: Prompt | None = None,
+    carries: bool = False,
+) -> tuple[_Message, tuple[ColdItem, ...]]:
+    """Return any message in fewer tokens, as `compact_message` does a tool's answer."""
     rewriter = _Rewriter(
-        counter=policy.counter, session_id=session_id, limits=limits or policy.limits(1), request=request
+        counter=policy.counter,
+        session_id=session_id,
+        limits=limits or policy.limits(1),
+        request=request,
+        prompt=prompt or Prompt(references=True),
     )
-    found = rewriter.rewrite(blocks)
+    found = rewriter.rewrite(texts_of(message))
     if not any(found):
         return message, ()
     items = tuple(one.item for one in found if one and one.item)
-    pairs = zip(blocks, found, strict=True)
-    content = [_with_text(block, one.text) if one else block for block, one in pairs]
     mark: dict[str, Any] = {"blocks": [one.note if one else None for one in found]}
     if items:
         # Lists only: where LangChain merges two messages it joins lists, and would join the strings, too.
@@ -138,7 +172,8 @@ def compact_message(
     if carries:
         mark |= carry((item.key, item.text) for item in items)
         items = ()
-    return _replace(message, content, {**message.additional_kwargs, MARK: mark}), items
+    small = with_texts(message, [one.text if one else None for one in found])
+    return small.model_copy(update={"additional_kwargs": {**message.additional_kwargs, MARK: mark}}), items
 
 
 def restore_message(message: ToolMessage, read_cold: Callable[[str], str | None] | None = None) -> ToolMessage:
@@ -160,14 +195,21 @@ def restore_message(message: ToolMessage, read_cold: Callable[[str], str | None]
         text = carried_text(key, [message])
         return read_cold(key) if text is None and read_cold else text
 
-    pairs = zip(_blocks_of(message), notes, strict=True)
-    content = [_with_text(block, _source(block, note, read)) if note else block for block, note in pairs]
-    return _replace(message, content, kwargs)
+    pairs = zip(texts_of(message), notes, strict=True)
+    whole = with_texts(message, [_source(text or "", note, read) if note else None for text, note in pairs])
+    return whole.model_copy(update={"additional_kwargs": kwargs})
 
 
-def _tokens(view: View) -> int:
-    """Return what the block takes when it is shown whole."""
-    return min(view.tokens_before, view.tokens_after)
+def texts_of(message: BaseMessage) -> list[str | None]:
+    """Return the text of each content block, None for one that holds something else (an image, a file)."""
+    return [_text_of(block) for block in _blocks_of(message)]
+
+
+def with_texts(message: _Message, texts: Sequence[str | None]) -> _Message:
+    """Return `message` with the text of each of its content blocks replaced; None: as it is."""
+    pairs = zip(_blocks_of(message), texts, strict=True)
+    content = [block if text is None else _with_text(block, text) for block, text in pairs]
+    return message.model_copy(update={"content": content[0] if isinstance(message.content, str) else content})
 
 
 def _allot(sizes: Sequence[int], budget: int) -> list[int]:
@@ -181,9 +223,9 @@ def _allot(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _source(block: Block, note: dict[str, str], read: Callable[[str], str | None]) -> str:
+def _source(text: str, note: dict[str, str], read: Callable[[str], str | None]) -> str:
     if layout := note.get("layout"):
-        return View(text=text_of(block) or "", layout=layout, tokens_before=0, tokens_after=0).restore()
+        return View(text=text, layout=layout, tokens_before=0, tokens_after=0).restore()
     key = note["ref"]
     source = read(key)
     if source is None:
@@ -191,8 +233,7 @@ def _source(block: Block, note: dict[str, str], read: Callable[[str], str | None
     return source
 
 
-def text_of(block: Block) -> str | None:
-    """Return the text of a content block, None when it holds something else (an image, a file)."""
+def _text_of(block: Block) -> str | None:
     if isinstance(block, str):
         return block
     text = block.get("text")
@@ -203,11 +244,5 @@ def _with_text(block: Block, text: str) -> Block:
     return text if isinstance(block, str) else {**block, "text": text}
 
 
-def _blocks_of(message: ToolMessage) -> list[Block]:
+def _blocks_of(message: BaseMessage) -> list[Block]:
     return [message.content] if isinstance(message.content, str) else list(message.content)
-
-
-def _replace(message: ToolMessage, blocks: Iterable[Block], kwargs: dict[str, Any]) -> ToolMessage:
-    content = list(blocks)
-    whole = content[0] if isinstance(message.content, str) else content
-    return message.model_copy(update={"content": whole, "additional_kwargs": kwargs})

@@ -14,6 +14,7 @@ from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.grants import agents_of, held_in, messages_of, open_grant, results_beside, session_of
 from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.reading import said
 from accp_core.errors import ProtocolError
 
 __all__ = ["fetch_tool", "refusals"]
@@ -34,17 +35,17 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
 
     def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
-            owner, key = _grant(asked, runtime)
-            source = carried_text(key, held_in(runtime.state))
+            source = _held(asked, runtime)
             if source is None:
+                owner, key = _grant(asked, runtime)
                 source = tiers.choose(chosen, store, runtime.store).get(owner, key)
             return _answer(source, asked, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
         with refusals():
-            owner, key = _grant(asked, runtime)
-            source = carried_text(key, held_in(runtime.state))
+            source = _held(asked, runtime)
             if source is None:
+                owner, key = _grant(asked, runtime)
                 source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
             return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
 
@@ -65,6 +66,17 @@ def refusals() -> Iterator[None]:
         yield
     except ProtocolError as refusal:
         raise ToolException(str(refusal)) from refusal
+
+
+def _held(asked: Mapping[str, object], runtime: ToolRuntime) -> str | None:
+    """Return the text where the agent's own state holds it: carried by the message that cites it, or as words."""
+    messages = messages_of(runtime.state)
+    words = said(_key(asked), messages, session_of(runtime, runtime.state) or "")
+    return carried_text(_grant(asked, runtime)[1], held_in(runtime.state)) if words is None else words
+
+
+def _key(asked: Mapping[str, object]) -> str:
+    return str(asked.get("ref")).strip().removeprefix("$")
 
 
 def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]:

@@ -37,6 +37,7 @@ from accp_adapters.langgraph.grants import (
     session_of,
 )
 from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.reading import agent_name, prompt_of, read
 from accp_adapters.langgraph.results import compact_result
 from accp_core.ports import Summarizer
 
@@ -133,7 +134,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Answer]
     ) -> Answer | ExtendedModelResponse[Any]:
-        """Fold what is due; offer the fetch tool once the conversation holds a reference, and not before."""
+        """Fold what is due, show nothing twice, and offer the fetch tool once there is a reference, not before."""
         prompt = self._prompt(request)
         if prompt.items:
             tiers.put(tiers.choose(self._policy, self._store, request.runtime.store), prompt.session_id, prompt.items)
@@ -143,7 +144,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Answer]]
     ) -> Answer | ExtendedModelResponse[Any]:
         """`wrap_model_call`, asynchronously."""
-        prompt = await asyncio.to_thread(self._prompt, request) if self._folder else self._prompt(request)
+        prompt = await asyncio.to_thread(self._prompt, request)
         if prompt.items:
             store = tiers.choose(self._policy, self._store, request.runtime.store)
             await tiers.aput(store, prompt.session_id, prompt.items)
@@ -170,11 +171,11 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _prompt(self, request: ModelRequest) -> _Prompt:
         """Return what a model is sent, with what must be stored before and what the state keeps of it."""
-        if self._folder is None:
-            return _Prompt(request=_offered(request, holds=has_references(messages_of(request.state))))
         state: Any = request.state
-        before = Fold.of(state.get(FOLD_KEY))
         session_id = session_of(request.runtime, state) or new_session()
+        if self._folder is None:
+            return _Prompt(request=self._read(request, session_id))
+        before = Fold.of(state.get(FOLD_KEY))
         overhead = self._folder.overhead(request.system_message, request.tools)
         due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id)
         fold, items = (due[0], (due[1],)) if due else (before, ())
@@ -182,11 +183,18 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             fold, items = fold.carrying(items), ()
         shown = request.override(messages=self._folder.view(request.messages, fold))
         return _Prompt(
-            request=_offered(shown, holds=fold is not None or has_references(messages_of(request.state))),
+            request=self._read(shown, session_id, holds=fold is not None),
             session_id=session_id,
             items=items,
             update={FOLD_KEY: fold.kept()} if due and fold else None,
         )
+
+    def _read(self, request: ModelRequest, session_id: str, *, holds: bool = False) -> ModelRequest:
+        """Return the request as the model is to read it, with the fetch tool where it `holds` or cites a reference."""
+        instructions = request.system_message.text if request.system_message else ""
+        shown = read(request.messages, self._policy, session_id, agent=agent_name(), instructions=instructions)
+        holds = holds or has_references([*messages_of(request.state), *shown])
+        return _offered(request.override(messages=shown), holds=holds)
 
     def _compact(self, result: Result, request: ToolCallRequest) -> tuple[Result, list[ColdItem], str]:
         messages = messages_of(request.state)
@@ -201,6 +209,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             limits=limits,
             request=words,
             known=known,
+            prompt=prompt_of(messages, agent_name()),
             carries=not tiers.has_store(self._store, request.runtime.store),
         )
         return small, items, session_id

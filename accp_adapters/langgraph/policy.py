@@ -33,14 +33,14 @@ class Limits:
 class Policy:
     """When a tool result is shown whole, when as a preview, and where the rest goes. Limits are in tokens.
 
-    The defaults are what measurement recommends; `draft` and `lossless` are the other presets.
+    The defaults are what measurement recommends; `lossless`, `tight` and `draft` are the other presets.
     """
 
     agent_id: str = "agent"
     """Who acts, for logs and for the frames of later hops; it does not change what the model reads."""
-    inline_limit: int | None = 4_000
+    inline_limit: int | None = 3_000
     """A result whose view takes more is previewed and kept whole in the cold tier; None: nothing ever is."""
-    preview_limit: int = 1_000
+    preview_limit: int = 1_500
     """What a preview may take, at least 60: it names the reference and says how to go on."""
     batch_limit: int = 16_000
     """What the results of one model turn (parallel tool calls) may take together, previews included."""
@@ -48,6 +48,11 @@ class Policy:
     """What one answer of `accp_fetch` may take; the answer says how to go on."""
     abstract_limit: int = 200
     """What one item's result may take in an AgentContext, at least 60; a longer one is stored whole and cited."""
+    repeats: bool = True
+    """Lines that stand above in the same prompt are named, not said again: `[as above: 14 lines from "…"]`."""
+    other_agents: bool = True
+    """Whether this agent reads other agents' words (AIMessages that bear another name) as it reads tool results. The
+    state keeps them whole, and so does what their author reads."""
     exclude_tools: frozenset[str] = frozenset()
     """Names of tools whose results stay as they are."""
     counter: TokenCounter = count_o200k
@@ -82,8 +87,13 @@ class Policy:
 
     @classmethod
     def lossless(cls) -> Policy:
-        """Return a policy that shows every result whole: no reference, no fetch tool, no store."""
+        """Return a policy that hides nothing: no preview, no fetch tool, no store."""
         return cls(inline_limit=None)
+
+    @classmethod
+    def tight(cls) -> Policy:
+        """Return a policy for long runs over large results: what takes over 600 tokens is previewed in 400."""
+        return cls(inline_limit=600, preview_limit=400)
 
     @property
     def previews(self) -> bool:

@@ -11,6 +11,7 @@ from langgraph.types import Command
 
 from accp_adapters.langgraph.convert import ColdItem, compact_message
 from accp_adapters.langgraph.policy import Limits, Policy
+from accp_adapters.langgraph.worth import Prompt
 
 __all__ = ["compact_result"]
 
@@ -23,6 +24,7 @@ def compact_result(
     limits: Limits,
     request: str,
     known: Collection[str | None],
+    prompt: Prompt | None = None,
     carries: bool = False,
 ) -> tuple[Any, list[ColdItem]]:
     """Return a tool's result with every new ToolMessage in it rewritten, and the texts to store.
@@ -36,7 +38,9 @@ def compact_result(
     def compact(message: Any) -> Any:
         if not isinstance(message, ToolMessage) or (message.id is not None and message.id in known):
             return message
-        small, cold = compact_message(message, policy, session_id, limits=limits, request=request, carries=carries)
+        small, cold = compact_message(
+            message, policy, session_id, limits=limits, request=request, prompt=prompt, carries=carries
+        )
         items.extend(cold)
         return small
 

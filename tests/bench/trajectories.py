@@ -17,8 +17,9 @@ __all__ = ["main"]
 
 STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON, at birth",
-    StrategyName.LOSSLESS: "lossless: every result as a view, nothing left out",
-    StrategyName.DEFAULT: "default policy: what takes over 4,000 tokens as a preview",
+    StrategyName.LOSSLESS: "Policy.lossless(): views, and what stands above is named; nothing left out",
+    StrategyName.DEFAULT: "default policy: what takes over 3,000 tokens as a preview of 1,500",
+    StrategyName.TIGHT: "Policy.tight(): what takes over 600 tokens as a preview of 400",
 }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ModelRequest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage, messages_to_dict
 from langchain_core.tools import BaseTool
@@ -37,8 +38,10 @@ class Done:
 
     messages: tuple[BaseMessage, ...]
     """The whole conversation, instructions first."""
+    sent: tuple[BaseMessage, ...]
+    """What the last model call was sent of it: with the middleware more than the texts in the state changes."""
     run: Run
-    """The same as a recorded run."""
+    """The conversation as a recorded run."""
     calls: tuple[CallFigures, ...]
     """What each model call sent and cost."""
 
@@ -66,16 +69,28 @@ class Done:
 def do_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware | None) -> Done:
     """Let an agent do the job over `snapshot`, with `middleware` or without any."""
     tools = folder_tools(snapshot)
-    added = [middleware] if middleware else []
-    agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=added)
+    added, requests = [middleware] if middleware else [], _Requests()
+    agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=[*added, requests])
     state = agent.invoke({"messages": JOB}, {"recursion_limit": _STEPS})
     messages = (SystemMessage(INSTRUCTIONS), *state["messages"])
     run = message_dump_to_run(
         json.loads(json.dumps(messages_to_dict(messages))), _definitions(tools), name="demo", source="demo"
     )
     fetch_tool = _definitions(middleware.tools) if middleware else []
-    calls = replay(run, _as_sent(messages, fetch_tool), o200k_base_encoding().encode_ordinary).calls
-    return Done(messages, run, calls)
+    calls = replay(run, _as_sent(requests.last, fetch_tool), o200k_base_encoding().encode_ordinary).calls
+    return Done(messages, requests.last, run, calls)
+
+
+class _Requests(AgentMiddleware[Any, Any, Any]):
+    """Innermost, so that it sees what the model is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: tuple[BaseMessage, ...] = ()
+
+    def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> Any:
+        self.last = tuple(request.messages)
+        return handler(request)
 
 
 def compare_needs(without: Done, with_us: Done) -> list[Need]:
@@ -83,13 +98,13 @@ def compare_needs(without: Done, with_us: Done) -> list[Need]:
 
     Tool results are matched by the id of the call that they answer, so both models must have called alike.
     """
-    shown = {m.tool_call_id: m for m in with_us.messages if isinstance(m, ToolMessage)}
+    shown = {m.tool_call_id: m for m in with_us.sent if isinstance(m, ToolMessage)}
     sent = {
         position: _sent(shown.get(message.call_id), message.text)
         for position, message in enumerate(without.run.messages)
     }
-    evidence = Evidence(without.run, sent)
-    return [need for call in without.run.calls for need in evidence.needs(call)]
+    evidence = Evidence(without.run)
+    return [need for call in without.run.calls for need in evidence.needs(call, sent)]
 
 
 def _definitions(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from accp_adapters.cli.replay.formats import RunFormat, read_runs
 from accp_adapters.cli.replay.recording import Call, Message, Role, Run
 from accp_adapters.cli.replay.replay import Replay, replay
-from accp_adapters.cli.replay.strategy import AS_RECORDED, Strategy, compact, lossless, previewing
+from accp_adapters.cli.replay.strategy import AS_RECORDED, Strategy, compact
 
 __all__ = [
     "AS_RECORDED",
@@ -15,8 +15,6 @@ __all__ = [
     "RunFormat",
     "Strategy",
     "compact",
-    "lossless",
-    "previewing",
     "read_runs",
     "replay",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 
 from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.cli.replay.layouts import compact_json
-from accp_adapters.cli.replay.strategy import AS_RECORDED, Strategy, compact, lossless, previewing
+from accp_adapters.cli.replay.strategy import AS_RECORDED, Strategy, compact
 from accp_core.ports import TokenCounter
 
-__all__ = ["StrategyName", "default_policy", "strategy_named"]
+__all__ = ["StrategyName", "strategy_named"]
 
 
 class StrategyName(StrEnum):
@@ -19,36 +19,32 @@ class StrategyName(StrEnum):
     COMPACT = "compact-json"
     LOSSLESS = "lossless"
     DEFAULT = "default"
+    TIGHT = "tight"
 
 
 def strategy_named(name: StrategyName, counter: TokenCounter) -> Strategy:
-    """Return the strategy called `name`.
+    """Return the strategy called `name`; the last three are presets of the LangGraph adapter's `Policy`.
 
     Raises:
-        ExtraMissing: it needs the default policy of the LangGraph adapter, which is not installed.
+        ExtraMissing: it needs the LangGraph adapter, which is not installed.
     """
     match name:
         case StrategyName.AS_RECORDED:
             return AS_RECORDED
         case StrategyName.COMPACT:
             return compact(counter)
-        case StrategyName.LOSSLESS:
-            return lossless(counter)
-    return default_policy(counter)
+    return _preset(name, counter)
 
 
-def default_policy(counter: TokenCounter) -> Strategy:
-    """Return what `AccpMiddleware()` does to a tool result, here for every agent of a run.
-
-    Raises:
-        ExtraMissing: the LangGraph adapter is not installed.
-    """
+def _preset(name: StrategyName, counter: TokenCounter) -> Strategy:
     try:
-        from langchain_core.utils.function_calling import convert_to_openai_tool
-
-        from accp_adapters.langgraph import Policy, fetch_tool
+        from accp_adapters.cli.replay.policies import policy_strategy
+        from accp_adapters.langgraph import Policy
     except ImportError as error:
-        raise ExtraMissing("the default policy", extra="langgraph") from error
-    policy = Policy()
-    definition = compact_json(convert_to_openai_tool(fetch_tool(policy)))
-    return previewing(counter, limits=policy.limits, fetch_tool=definition)
+        raise ExtraMissing(f"the policy {name}", extra="langgraph") from error
+    presets = {
+        StrategyName.LOSSLESS: Policy.lossless,
+        StrategyName.DEFAULT: Policy,
+        StrategyName.TIGHT: Policy.tight,
+    }
+    return policy_strategy(name.value, replace(presets[name](), counter=counter))

@@ -99,8 +99,8 @@ def test_a_later_whole_word_counts_after_a_part_of_a_word() -> None:
 
 
 def needs_of(run: Run, sent: dict[int, Sent] | None = None) -> list[Need]:
-    foreign = {i: Sent(text=m.text) for i, m in enumerate(run.messages) if m.role is Role.TOOL}
-    return Evidence(run, foreign | (sent or {})).needs(run.calls[-1])
+    recorded = {i: Sent(text=m.text) for i, m in enumerate(run.messages)}
+    return Evidence(run).needs(run.calls[-1], recorded | (sent or {}))
 
 
 def test_a_value_from_a_tool_result_is_needed() -> None:

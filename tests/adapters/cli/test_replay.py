@@ -1,11 +1,13 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from accp_adapters.cli.replay import AS_RECORDED, Message, Role, Run, Strategy, compact, lossless, replay
+from accp_adapters.cli.replay import AS_RECORDED, Message, Role, Run, Strategy, replay
 from accp_adapters.cli.replay.replay import FETCH_CALL_TOKENS, Replay
-from accp_adapters.cli.replay.strategy import Birth, Sent
+from accp_adapters.cli.replay.strategies import StrategyName, strategy_named
+from accp_adapters.cli.replay.strategy import Birth, Rewrite, Sent
 from accp_adapters.tokens import o200k_base
 from tests.adapters.cli.runs import FLIGHTS, answers, asks, run_of, says, user
 
@@ -160,14 +162,46 @@ def test_a_message_of_another_agent_answers_no_call() -> None:
     assert [(birth.request, birth.beside) for birth in births(run)] == [("go", 1)]
 
 
-@pytest.mark.parametrize("strategy", [compact, lossless])
-def test_no_message_gets_larger(strategy: object) -> None:
-    chosen = compact(o200k_base()) if strategy is compact else lossless(o200k_base())
+def test_a_reader_is_asked_for_each_message_of_its_agent_in_order_and_again_where_the_prompt_begins_anew() -> None:
+    read: list[tuple[str, str, bool]] = []
+
+    def reader(agent: str, tools: str) -> Rewrite:
+        assert tools == "one tool"
+
+        def rewrite(birth: Birth) -> Sent:
+            read.append((agent, birth.message.text.split()[0], birth.foreign))
+            return Sent(text=birth.message.text)
+
+        return rewrite
+
+    run = job()
+    played = replay(run, Strategy(name="reading", reader=reader), words)
+    assert prompts(played) == prompts(replay(run, AS_RECORDED, words))
+    whole = [("clerk", "find", False), ("clerk", '{"to":', False), ("clerk", "three", True)]
+    assert read == [*whole, ("clerk", "take", False), ("clerk", "thanks", False)]
+    read.clear()
+    trimmed = replace(run, calls=(*run.calls, replace(run.calls[-1], prompt=run.calls[-1].prompt[2:])))
+    replay(trimmed, Strategy(name="reading", reader=reader), words)
+    assert read[5:] == [("clerk", "three", True), ("clerk", "take", False), ("clerk", "thanks", False)]
+
+
+def test_a_message_that_two_agents_read_in_two_forms_counts_in_each() -> None:
+    def reader(agent: str, tools: str) -> Rewrite:
+        return lambda birth: Sent(text=f"for {agent}" if birth.foreign else birth.message.text)
+
+    messages = (says("a report of words", 0, sender="scout", to="group"),)
+    later = (says("fine", 1, sender="clerk", to="group"), says("good", 1, sender="chief", to="group"))
+    figures = replay(run_of(*messages, *later), Strategy(name="two", reader=reader), words).messages
+    assert [(each.position, each.sent, each.shown) for each in figures] == [(0, 2, 1), (0, 2, 1), (1, 2, 1)]
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_no_message_gets_larger(name: StrategyName) -> None:
     texts = [json.dumps(FLIGHTS, indent=2), "plain words", "[]", "{broken", '{"a": 1}', "", "42"]
     run = run_of(user("go"), *(answers(text, 0) for text in texts), says("done", 1))
-    played = replay(run, chosen, o200k_base_ids)
+    played = replay(run, strategy_named(name, o200k_base()), o200k_base_ids)
     assert all(message.sent <= message.recorded for message in played.messages)
-    assert played.messages[0].sent < played.messages[0].recorded
+    assert (played.messages[0].sent < played.messages[0].recorded) == (name is not StrategyName.AS_RECORDED)
 
 
 def o200k_base_ids(text: str) -> Sequence[int]:

@@ -89,7 +89,7 @@ def test_without_langgraph_the_missing_extra_is_named(conversation: Path, monkey
     result = runner.invoke(app, ["replay", str(conversation)])
     assert result.exit_code == 2
     assert "pip install 'accp-middleware[langgraph]'" in result.stderr
-    assert runner.invoke(app, ["replay", "--lossless", str(conversation)]).exit_code == 0
+    assert runner.invoke(app, ["replay", "--lossless", str(conversation)]).exit_code == 2
 
 
 def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:

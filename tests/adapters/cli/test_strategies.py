@@ -1,71 +1,82 @@
+import json
 import sys
-from dataclasses import dataclass
 
 import pytest
 
 from accp_adapters.cli.errors import ExtraMissing
+from accp_adapters.cli.replay.recording import Message, Role
 from accp_adapters.cli.replay.strategies import StrategyName, strategy_named
-from accp_adapters.cli.replay.strategy import Birth, previewing
+from accp_adapters.cli.replay.strategy import Birth, Sent
 from accp_adapters.tokens import o200k_base
-from tests.adapters.cli.runs import answers
+from tests.adapters.cli.runs import FLIGHTS, answers, says, user
 
 LONG = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
+POLICIES = [StrategyName.LOSSLESS, StrategyName.DEFAULT, StrategyName.TIGHT]
+count = o200k_base()
 
 
-@dataclass(frozen=True)
-class Limits:
-    inline: int | None = 100
-    preview: int = 80
+def sent(name: StrategyName, *messages: Message, agent: str = "clerk", beside: int = 1) -> list[Sent]:
+    """Return what `agent` reads of `messages`."""
+    strategy = strategy_named(name, count)
+    assert strategy.reader
+    rewrite = strategy.reader(agent, "")
+    return [
+        rewrite(Birth(message=each, request="subject 700", beside=beside, foreign=each.sender not in (agent, "user")))
+        for each in messages
+    ]
 
 
-def birth(text: str) -> Birth:
-    return Birth(message=answers(text, 0), request="subject 700")
+@pytest.mark.parametrize("name", POLICIES)
+def test_short_words_of_anyone_stay(name: StrategyName) -> None:
+    rules = Message(sender="harness", recipient="clerk", role=Role.INSTRUCTIONS, text="rules")
+    messages = (rules, user("go"), says("mine", 0), answers("short", 0), says("other", 1, sender="scout", to="clerk"))
+    assert sent(name, *messages) == [Sent(text=message.text) for message in messages]
 
 
-@pytest.mark.parametrize("name", StrategyName)
-def test_every_name_is_a_strategy(name: StrategyName) -> None:
-    assert strategy_named(name, o200k_base()).rewrite(birth("short")).text == "short"
+@pytest.mark.parametrize("name", [StrategyName.DEFAULT, StrategyName.TIGHT])
+@pytest.mark.parametrize("long", [answers(LONG, 0), says(LONG, 0, sender="scout", to="clerk")])
+def test_a_policy_previews_what_is_too_long_and_says_where_the_rest_is(name: StrategyName, long: Message) -> None:
+    _, shown = sent(name, user("go"), long)
+    assert shown.ref.startswith("$cold.")
+    assert shown.ref in shown.text
+    assert count(shown.text) < count(LONG) / 2
+    assert sent(name, user("go"), long)[1] == shown
 
 
-def test_the_default_policy_previews_what_is_too_long_and_says_where_the_rest_is() -> None:
-    sent = strategy_named(StrategyName.DEFAULT, o200k_base()).rewrite(birth(LONG))
-    assert sent.ref.startswith("$cold.")
-    assert sent.ref in sent.text
-    assert o200k_base()(sent.text) < o200k_base()(LONG)
+@pytest.mark.parametrize("name", POLICIES)
+def test_an_agent_reads_its_own_words_whole(name: StrategyName) -> None:
+    assert sent(name, user("go"), says(LONG, 0))[1] == Sent(text=LONG)
 
 
-def test_the_default_policy_brings_its_fetch_tool_and_lossless_needs_none() -> None:
-    assert '"name":"accp_fetch"' in strategy_named(StrategyName.DEFAULT, o200k_base()).fetch_tool
-    assert strategy_named(StrategyName.LOSSLESS, o200k_base()).fetch_tool == ""
+@pytest.mark.parametrize("name", POLICIES)
+def test_what_stands_above_is_not_said_again(name: StrategyName) -> None:
+    page = "\n".join(LONG.split("\n")[:12])
+    first, again = sent(name, answers(page, 0), answers(f"once more:\n{page}", 1))
+    assert first.text == page
+    assert again.text == 'once more:\n[as above: 12 lines from "line 0 says some…"]'
 
 
-def test_the_same_text_gets_the_same_reference() -> None:
-    strategy = previewing(o200k_base(), limits=lambda beside: Limits(), fetch_tool="")
-    assert strategy.rewrite(birth(LONG)) == strategy.rewrite(birth(LONG))
+def test_lossless_hides_nothing() -> None:
+    (shown,) = sent(StrategyName.LOSSLESS, answers(LONG, 0))
+    assert shown == Sent(text=LONG)
 
 
-def test_without_an_inline_limit_nothing_is_previewed() -> None:
-    strategy = previewing(o200k_base(), limits=lambda beside: Limits(inline=None), fetch_tool="")
-    assert strategy.rewrite(birth(LONG)).ref == ""
+def test_results_of_one_turn_share_its_budget() -> None:
+    text = json.dumps([flight | {"number": number} for number in range(60) for flight in FLIGHTS])
+    (alone,) = sent(StrategyName.DEFAULT, answers(text, 0))
+    (beside,) = sent(StrategyName.DEFAULT, answers(text, 0), beside=50)
+    assert (alone.ref, beside.ref[:6]) == ("", "$cold.")
 
 
-def test_a_preview_that_would_not_be_shorter_is_not_used() -> None:
-    strategy = previewing(o200k_base(), limits=lambda beside: Limits(inline=1, preview=60), fetch_tool="")
-    assert strategy.rewrite(birth("a b c")).text == "a b c"
+def test_only_what_previews_brings_the_fetch_tool() -> None:
+    assert strategy_named(StrategyName.LOSSLESS, count).fetch_tool == ""
+    for name in (StrategyName.DEFAULT, StrategyName.TIGHT):
+        assert '"name":"accp_fetch"' in strategy_named(name, count).fetch_tool
 
 
-def test_the_limits_depend_on_the_results_of_the_same_turn() -> None:
-    asked: list[int] = []
-
-    def limits(beside: int) -> Limits:
-        asked.append(beside)
-        return Limits()
-
-    previewing(o200k_base(), limits=limits, fetch_tool="").rewrite(Birth(message=answers("x", 0), beside=3))
-    assert asked == [3]
-
-
-def test_without_langgraph_the_default_policy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", POLICIES)
+def test_without_langgraph_a_policy_names_the_extra(name: StrategyName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
+    monkeypatch.delitem(sys.modules, "accp_adapters.cli.replay.policies", raising=False)
     with pytest.raises(ExtraMissing, match=r"pip install 'accp-middleware\[langgraph\]'"):
-        strategy_named(StrategyName.DEFAULT, o200k_base())
+        strategy_named(name, count)

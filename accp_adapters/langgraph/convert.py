@@ -159,7 +159,7 @@ def compact_content(
         session_id=session_id,
         limits=limits or policy.limits(1),
         request=request,
-        prompt=prompt or Prompt(references=True),
+        prompt=prompt if prompt and policy.cache_aware else Prompt(references=True),
     )
     found = rewriter.rewrite(texts_of(message))
     if not any(found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -15,6 +16,7 @@ from accp_adapters.langgraph import tiers
 from accp_adapters.langgraph.convert import ColdItem, compact_message
 from accp_adapters.langgraph.grants import call_of, messages_of, new_session, request_of, session_of
 from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.reading import agent_name, prompt_of, read
 
 __all__ = ["CompressNode"]
 
@@ -24,7 +26,7 @@ class CompressNode(Runnable[Any, Any]):
 
     `graph.add_node("compress", CompressNode(policy))` with edges tools → compress → model. Earlier
     messages, which the model may have read, never change. Add `fetch_tool(policy)` to the tools unless
-    the policy is lossless.
+    the policy is lossless, and let the model read `compress.read(state)`.
     """
 
     def __init__(
@@ -54,6 +56,14 @@ class CompressNode(Runnable[Any, Any]):
         tiers.put(tiers.choose(self._policy, self._store, runtime.store), session_id, items)
         return update
 
+    def read(self, state: Any) -> list[BaseMessage]:
+        """Return the messages of `state` as a model is to read them, nothing twice; the state keeps them as they are.
+
+        For the node that calls the model: `model.invoke(compress.read(state))`.
+        """
+        session_id = session_of(get_runtime(), state) or ""
+        return read(messages_of(state, self._key), self._policy, session_id, agent=agent_name())
+
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`invoke`, asynchronously."""
         runtime = get_runtime()
@@ -69,13 +79,15 @@ class CompressNode(Runnable[Any, Any]):
         batch = _newest_results(messages)
         limits = self._policy.limits(len(batch))
         carries = not tiers.has_store(self._store, runtime.store)
+        # The model of a hand-built graph is bound to its tools, the fetch tool among them: the first reference is free.
+        prompt = replace(prompt_of(messages[: len(messages) - len(batch)], agent_name()), references=True)
         for message in batch:
             call, _ = call_of(messages, message.tool_call_id)
             if call and call["name"] in self._policy.exclude_tools:
                 continue  # a tool that answers with a Command may leave its result without a name
             request = request_of(messages, call)
             small, cold = compact_message(
-                message, self._policy, session_id, limits=limits, request=request, carries=carries
+                message, self._policy, session_id, limits=limits, request=request, prompt=prompt, carries=carries
             )
             if small is not message:
                 changed.append(_identified(small))

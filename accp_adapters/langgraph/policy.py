@@ -53,6 +53,9 @@ class Policy:
     other_agents: bool = True
     """Whether this agent reads other agents' words (AIMessages that bear another name) as it reads tool results. The
     state keeps them whole, and so does what their author reads."""
+    cache_aware: bool = True
+    """Whether a rewriting must pay in the prices of a provider's prompt cache (`worth.py`). False: every token saved
+    counts, as it does where no provider keeps a prefix."""
     exclude_tools: frozenset[str] = frozenset()
     """Names of tools whose results stay as they are."""
     counter: TokenCounter = count_o200k
@@ -83,7 +86,7 @@ class Policy:
         Values over 50 characters (section 3.3, rule 4; about 13 tokens) are referred to, a summary takes at
         most 100 tokens (section 5.3), and hot state at most 500 (section 5.1).
         """
-        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500)
+        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500, cache_aware=False)
 
     @classmethod
     def lossless(cls) -> Policy:

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.config import get_config
 
 from accp_adapters.langgraph.convert import cold_key, compact_content, texts_of, with_texts
@@ -53,13 +53,13 @@ def said(key: str, messages: Iterable[BaseMessage], session_id: str) -> str | No
 
 
 def read(
-    messages: Sequence[AnyMessage],
+    messages: Sequence[_Message],
     policy: Policy,
     session_id: str,
     *,
     agent: str | None = None,
     instructions: str = "",
-) -> list[AnyMessage]:
+) -> list[_Message]:
     """Return `messages` as the model of `agent` is to read them, for a model call: `Reading`, all at once."""
     reading = Reading(policy, session_id, agent=agent, tokens=len(instructions) // _CHARACTERS_A_TOKEN)
     return [reading.show(message) for message in messages]
@@ -119,9 +119,11 @@ class Reading:
             return message, whole
         counter = _remembering(self._policy.counter)
         short = [self._repeats.shorten(text, counter=counter) if text else None for text in texts]
+        if not any(part.references for part in short if part):
+            return message, whole
         before = sum(counter(text) for text in texts if text)
         after = sum(counter(part.text) for part in short if part)
-        if not worth_it(before, after, self.prompt):
+        if self._policy.cache_aware and not worth_it(before, after, self.prompt):
             return message, whole
         return with_texts(message, [part.text if part else None for part in short]), [part for part in short if part]
 

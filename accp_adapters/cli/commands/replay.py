@@ -33,16 +33,18 @@ def replay(
         typer.Option("--format", help="Found by looking at the content when not given."),
     ] = None,
     lossless: Annotated[
-        bool, typer.Option("--lossless", help="Views only: no previews, no references, no fetch tool.")
+        bool, typer.Option("--lossless", help="Policy.lossless(): no previews, no fetch tool.")
     ] = False,
+    tight: Annotated[bool, typer.Option("--tight", help="Policy.tight(): previews of what is long.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole report as JSON.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 is as many as make sense.")] = 0,
 ) -> None:
     """Count what recorded runs sent, what they would have sent with us, and what stayed readable.
 
-    Every tool result and every message of another agent is rewritten once, when it is born. Counted for each
-    model call: the tokens of its prompt, their cost with a provider's prompt cache (a cached token 0.1, all
-    others 1.25), and the values that the model went on to use: visible in its prompt, or behind a reference.
+    Tool results are rewritten once, when they are born; every agent reads nothing twice, and other agents' long
+    words as a preview; what was sent never changes. Counted for each model call: the tokens of its prompt, their
+    cost with a provider's prompt cache (a cached token 0.1, all others 1.25), and the values that the model went
+    on to use: visible in its prompt, or behind a reference.
 
     The fetch tool's definition counts in every prompt that shows a reference.
 
@@ -52,7 +54,9 @@ def replay(
 
     Example: `accp replay runs/*.jsonl --json | jq .total`
     """
-    report = _replayed(_read(files, run_format), lossless, jobs)
+    if lossless and tight:
+        raise typer.BadParameter("expected one of --lossless and --tight, found both")
+    report = _replayed(_read(files, run_format), "lossless" if lossless else "tight" if tight else "default", jobs)
     if as_json:
         write_text(json.dumps(report.to_json(), indent=1))
     else:
@@ -66,7 +70,7 @@ def _read(files: list[str], run_format: Format | None) -> list[Run]:
     return [run for file in files for run in read_runs(read_source(file), path=file, run_format=chosen)]
 
 
-def _replayed(runs: list[Run], lossless: bool, jobs: int) -> Report:
+def _replayed(runs: list[Run], policy: str, jobs: int) -> Report:
     from rich.console import Console
     from rich.progress import track
 
@@ -74,8 +78,7 @@ def _replayed(runs: list[Run], lossless: bool, jobs: int) -> Report:
     from accp_adapters.cli.replay.strategies import StrategyName
     from accp_adapters.cli.replay.workers import replay_all
 
-    ours = StrategyName.LOSSLESS if lossless else StrategyName.DEFAULT
-    replays = replay_all(runs, (StrategyName.AS_RECORDED, ours), processes=jobs or None)
+    replays = replay_all(runs, (StrategyName.AS_RECORDED, StrategyName(policy)), processes=jobs or None)
     console = Console(stderr=True)
     bar = track(replays, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
     before, after = zip(*bar, strict=True) if runs else ((), ())

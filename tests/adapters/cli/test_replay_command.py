@@ -44,6 +44,14 @@ def test_json_holds_everything(trajectories: Path) -> None:
     assert {"agents", "tools", "sources", "largest_before", "largest_after"} <= report.keys()
 
 
+def test_one_policy_is_replayed_at_a_time(trajectories: Path) -> None:
+    result = runner.invoke(app, ["replay", "--tight", "--json", str(trajectories)])
+    assert json.loads(result.stdout)["strategy"] == "tight"
+    both = runner.invoke(app, ["replay", "--tight", "--lossless", str(trajectories)])
+    assert both.exit_code == 2
+    assert "expected one of --lossless and --tight, found both" in both.stderr.replace("\n", " ").replace("│", "")
+
+
 def test_standard_input_is_read_for_a_dash() -> None:
     result = runner.invoke(app, ["replay", "--json", "-"], input=json.dumps(chat()))
     assert json.loads(result.stdout)["total"]["before"]["calls"] == 2

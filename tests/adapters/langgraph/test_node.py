@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
@@ -81,6 +82,33 @@ def test_results_that_a_model_has_read_stay_even_when_they_were_never_rewritten(
     first, second = results(state)
     assert first.text == SOURCE
     assert len(second.text) < len(SOURCE)
+
+
+@pytest.mark.parametrize("config", [thread("t"), {}], ids=["thread", "no thread"])
+def test_a_model_node_reads_nothing_twice_and_opens_what_others_said(config: Any) -> None:
+    words = "\n".join(f"{row['id']} is {row['name']}, to be reached at {row['email']}" for row in ROWS)
+    model = ScriptedModel(script=[LOOK_UP, fetch_last, "done"])
+    compress = CompressNode(Policy(inline_limit=2_000))
+    graph = StateGraph(MessagesState)
+    said = [AIMessage(words, name="scout"), AIMessage(words, name="clerk"), HumanMessage("Well?")]
+    graph.add_node("others", lambda state: {"messages": said})
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(compress.read(state))]})
+    graph.add_node(
+        "tools",
+        ToolNode([fetch_tool(), StructuredTool.from_function(lambda query: words, name="crm", description="x")]),
+    )
+    graph.add_edge(START, "others")
+    graph.add_edge("others", "agent")
+    graph.add_conditional_edges("agent", tools_condition)
+    graph.add_edge("tools", "agent")
+    state = graph.compile().invoke({"messages": [("user", "go")]}, config)
+    _, first, second, *_ = model.received[1]
+    assert first.text.startswith("[preview of 300 lines")
+    assert second.text.startswith("[as above: ")
+    assert [message.text for message in state["messages"][1:3]] == [words, words]
+    raw, fetched = results(state)
+    assert raw.text == words
+    assert fetched.text.startswith("CRM-0000 is Customer 0")
 
 
 def test_parallel_results_stay_within_the_batch_budget() -> None:

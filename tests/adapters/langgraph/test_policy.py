@@ -32,6 +32,11 @@ def test_the_draft_has_the_budgets_of_the_draft() -> None:
     draft = Policy.draft()
     assert (draft.preview_limit, draft.batch_limit) == (100, 500)
     assert draft.previews
+    assert not draft.cache_aware
+
+
+def test_tight_previews_more_than_the_default() -> None:
+    assert Policy.tight().limits(1) == Limits(inline=600, preview=400)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,28 @@ def test_a_fact_among_prose_is_shown() -> None:
     assert "mara@example.org" in shown(source, 700)
 
 
+def test_identifiers_outweigh_sentences_and_names() -> None:
+    told = "\n".join(
+        f"Mr. Smith of Bern met Mrs. Jones of Oslo, the Painter, and told Her of Day {n}" for n in range(99)
+    )
+    source = told.replace("Day 50", "Day 50\n- server_name: osm-mcp-server\n  tool_name: find_parking\n")
+    text = shown(source, 150)
+    assert "osm-mcp-server" in text
+    assert "find_parking" in text
+
+
+def test_a_request_that_quotes_everything_leaves_room_for_facts() -> None:
+    source = "\n".join(f"the word {word} and no other" for word in PROSE.split()[:90]) + "\nkey_7 holds\n" + PROSE
+    assert "key_7" in shown(source, 150, request=PROSE)
+
+
+def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
+    source = json.dumps([webhook()] * 3 + [{"n": number, "log": logs(3)} for number in range(40)])
+    view = render_text(source, counter=counter)
+    assert preview(source, limit=200, ref=REF, counter=counter, view=view) == shown(source, 200)
+    assert preview("not looked at", limit=view.tokens_after, ref=REF, counter=counter, view=view) == view.text
+
+
 def test_begin_and_end_are_shown() -> None:
     source = "\n".join(f"step {number} was done as it was planned before" for number in range(300))
     lines = shown(source, 200).split("\n")

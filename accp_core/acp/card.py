@@ -1,0 +1,102 @@
+"""Who an agent is and what it offers (ACP transport 0.3, sections 3.5 and 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from accp_core.acp.document import LONGEST_MESSAGE, Json
+from accp_core.acp.link import Binding
+from accp_core.acp.parts import shown, text_of
+
+__all__ = ["ACP_VERSION", "TRANSPORT_VERSION", "AgentCard"]
+
+ACP_VERSION: Final = "1.0"
+TRANSPORT_VERSION: Final = "0.3"
+
+ENDPOINTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "send": "/message:send",
+        "stream": "/stream",
+        "recv": "/recv",
+        "tasks": "/tasks",
+        "peers": "/peers",
+        "peer_send": "/peer/{id}/send",
+        "skills": "/skills",
+        "agent_card": "/.well-known/acp.json",
+    }
+)
+"""Where binding D has what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCard:
+    """What each side says of itself when a connection is made."""
+
+    name: str
+    version: str = "0"
+    """The agent's own version, not the protocol's."""
+    description: str = ""
+    bindings: tuple[Binding, ...] = ()
+    """Those that are switched on."""
+    link: str = ""
+    """Where it is reached directly."""
+    capabilities: Mapping[str, Json] = field(default_factory=dict)
+    """Besides those that `bindings` and this implementation say."""
+    endpoints: Mapping[str, str] = field(default_factory=lambda: ENDPOINTS)
+    skills: tuple[Mapping[str, Json], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the card as it travels: flat, as the compatibility suite wants it."""
+        own: dict[str, Json] = {
+            "streaming": Binding.HTTP_SSE in self.bindings,
+            "push_notifications": False,
+            "server_seq": True,
+            "max_msg_bytes": LONGEST_MESSAGE,
+            "bindings": [binding.value for binding in self.bindings],
+        }
+        card = {
+            "name": self.name,
+            "version": self.version,
+            "description": self.description,
+            "protocol": "acp",
+            "acp_version": ACP_VERSION,
+            "transport_version": TRANSPORT_VERSION,
+            "capabilities": {**own, **self.capabilities},
+            "endpoints": dict(self.endpoints),
+            "skills": [dict(skill) for skill in self.skills],
+        }
+        return {**card, "link": self.link} if self.link else card
+
+    @classmethod
+    def from_json(cls, data: object) -> AgentCard:
+        """Return the card of a peer, which may stand under "self"; bindings that we do not know are passed over.
+
+        Raises: ValueError when it has no name, or a member of another type.
+        """
+        if isinstance(data, Mapping) and isinstance(data.get("self"), Mapping):
+            data = data["self"]
+        if not isinstance(data, Mapping):
+            raise ValueError(f"expected an AgentCard, found {shown(data)}")
+        capabilities, endpoints = (_mapping(data, name) for name in ("capabilities", "endpoints"))
+        named = capabilities.get("bindings", [])
+        skills = data.get("skills", [])
+        return cls(
+            name=text_of(data.get("name"), "name"),
+            version=text_of(data.get("version", "0"), "version"),
+            description=text_of(data.get("description", ""), "description"),
+            bindings=tuple(binding for binding in Binding if isinstance(named, list) and binding.value in named),
+            link=text_of(data.get("link") or "", "link"),
+            capabilities={name: value for name, value in capabilities.items() if name != "bindings"},
+            endpoints={name: text_of(path, name) for name, path in endpoints.items()},
+            skills=tuple(skill for skill in skills if isinstance(skill, Mapping)) if isinstance(skills, list) else (),
+        )
+
+
+def _mapping(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = data.get(name, {})
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name}: expected an object, found {shown(value)}")
+    return value

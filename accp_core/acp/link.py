@@ -1,0 +1,126 @@
+"""Links: where an agent is reached, and with which token (ACP transport 0.3, sections 3.2 and 5.2).
+
+acp://<host>:<port>/<token>            WebSocket, directly (binding A)
+acp+wss://<relay-host>/acp/<token>     by a public relay (binding C)
+acp+ws://<relay-host>/acp/<token>      the same without TLS, which the reference's guest takes, too
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from accp_core.acp.document import refuse
+from accp_core.acp.error_codes import AcpError
+from accp_core.errors import EncodeError
+
+__all__ = ["Binding", "Link", "make_token", "parse_link", "same_token"]
+
+DEFAULT_PORT: Final = 7801
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
+_PLACE: Final = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?")
+_LINK: Final = re.compile(r"(acp|acp\+wss?)://([^/?#@\s]{1,300})(/acp)?/([^/?#\s]{1,300})")
+
+
+class Binding(StrEnum):
+    """How bits travel; the value is the name in `capabilities.bindings` of an AgentCard (section 10)."""
+
+    WS_P2P = "ws-p2p"
+    STDIO = "stdio"
+    HTTP_RELAY = "http-relay"
+    HTTP_SSE = "http-sse"
+    TCP = "tcp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One link; `str(link)` is its text.
+
+    Raises: EncodeError ERR_INVALID_REQUEST for a host, port or token that no link has.
+    """
+
+    binding: Binding
+    """WS_P2P or HTTP_RELAY."""
+    host: str
+    port: int | None
+    """None where the scheme's own port is meant, on a relay."""
+    token: str
+    tls: bool = True
+    """Whether a relay is spoken to by https."""
+
+    def __post_init__(self) -> None:
+        port = self.port is None and self.binding is Binding.HTTP_RELAY
+        if not port and not (type(self.port) is int and 0 < self.port < 65_536):
+            raise invalid(f"port: expected 1 to 65535, found {self.port!r}")
+        if not _HOST.fullmatch(self.host):
+            raise invalid(f"host: expected a name or an address, found {self.host!r}")
+        if not _TOKEN.fullmatch(self.token):
+            raise invalid("token: expected 6 to 64 letters, digits, '_' and '-'")
+        if self.binding not in (Binding.WS_P2P, Binding.HTTP_RELAY):
+            raise invalid(f"{self.binding.value} has no links")
+
+    def __str__(self) -> str:
+        """Return the text of the link."""
+        place = self.host if self.port is None else f"{self.host}:{self.port}"
+        if self.binding is Binding.WS_P2P:
+            return f"acp://{place}/{self.token}"
+        return f"{'acp+wss' if self.tls else 'acp+ws'}://{place}/acp/{self.token}"
+
+    @property
+    def url(self) -> str:
+        """The address to connect to: a WebSocket's, or the base of the relay's requests."""
+        place = self.host if self.port is None else f"{self.host}:{self.port}"
+        if self.binding is Binding.WS_P2P:
+            return f"ws://{place}/{self.token}"
+        return f"{'https' if self.tls else 'http'}://{place}/acp/{self.token}"
+
+    # "The P2P token (acp://) and the relay token (acp+wss://) are the same value." (section 5.1)
+    def by_relay(self, host: str, port: int | None = None, *, tls: bool = True) -> Link:
+        """Return the link of the same session on a relay, for when nobody can connect directly."""
+        return replace(self, binding=Binding.HTTP_RELAY, host=host, port=port, tls=tls)
+
+
+def parse_link(text: str) -> Link:
+    """Return the link that a text is; "acp://" without port means 7801.
+
+    Raises: DecodeError ERR_INVALID_REQUEST when it is none. The token is not in the reason: it is a secret.
+    """
+    found = _LINK.fullmatch(text)
+    direct = found is not None and found[1] == "acp"
+    if found is None or direct == (found[3] is not None):
+        raise refuse("expected acp://host:port/token or acp+wss://host/acp/token", text)
+    place = _PLACE.fullmatch(found[2])
+    if place is None:
+        raise refuse(f"expected host or host:port, found {found[2]!r}", text)
+    try:
+        return Link(
+            binding=Binding.WS_P2P if direct else Binding.HTTP_RELAY,
+            host=place[1],
+            port=int(place[2]) if place[2] else DEFAULT_PORT if direct else None,
+            token=found[4],
+            tls=found[1] != "acp+ws",
+        )
+    except EncodeError as error:
+        raise refuse(error.reason, text) from None
+
+
+# "token -- Session token (tok_ + 16 hex chars), generated at startup" (section 3.2)
+def make_token(random_hex: Callable[[int], str]) -> str:
+    """Return a new token; `random_hex(n)` gives n bytes of secure randomness in hex, such as `secrets.token_hex`."""
+    return f"tok_{random_hex(8)}"
+
+
+def same_token(one: str, other: str) -> bool:
+    """Return whether two tokens are equal, in a time that does not tell how much of them is."""
+    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+
+
+def invalid(reason: str) -> EncodeError:
+    """Return the exception that refuses a link."""
+    return EncodeError(reason, code=AcpError.INVALID_REQUEST)

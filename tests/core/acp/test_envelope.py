@@ -1,0 +1,121 @@
+"""Envelopes: limits, roles, what cannot be written, any text at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_core.acp import (
+    DataPart,
+    Envelope,
+    FilePart,
+    Message,
+    OpaquePart,
+    Reply,
+    TextPart,
+    UnknownMessage,
+    parse_envelope,
+    serialize_envelope,
+)
+from accp_core.acp.document import LONGEST_MESSAGE
+from accp_core.acp.envelope import timestamp
+from accp_core.errors import DecodeError, EncodeError
+
+HELLO = Message(parts=(TextPart(content="hi"),))
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+EXTRA = st.dictionaries(st.text().map(lambda name: f"x{name}"), JSON, max_size=2)
+PARTS = (
+    st.builds(TextPart, content=st.text(), extra=EXTRA)
+    | st.builds(FilePart, url=st.text(min_size=1), media_type=st.text(), filename=st.text(), extra=EXTRA)
+    | st.builds(DataPart, content=JSON, media_type=st.text(), extra=EXTRA)
+    | st.builds(OpaquePart, raw=EXTRA.map(lambda extra: {"type": "xtype", **extra}))
+)
+OPTIONAL = st.none() | st.text()
+MESSAGES = st.builds(
+    Message,
+    parts=st.lists(PARTS, min_size=1, max_size=3).map(tuple),
+    message_id=OPTIONAL,
+    sender=st.text(),
+    role=st.sampled_from(["user", "agent"]),
+    ts=OPTIONAL | st.integers(),
+    server_seq=st.none() | st.integers(min_value=0),
+    task_id=OPTIONAL,
+    correlation_id=OPTIONAL,
+    identity=JSON,
+    extra=EXTRA,
+)
+REPLIES = st.builds(
+    Reply, correlation_id=st.text(), parts=st.lists(PARTS, min_size=1, max_size=2).map(tuple), extra=EXTRA
+)
+
+
+@given(MESSAGES | REPLIES)
+def test_an_envelope_comes_back_from_its_text(envelope: Envelope) -> None:
+    text = serialize_envelope(envelope)
+    assert parse_envelope(text) == envelope
+    assert "\n" not in text
+
+
+@given(st.text() | JSON.map(json.dumps) | MESSAGES.map(lambda message: serialize_envelope(message)[1:]))
+def test_any_text_is_an_envelope_or_refused(text: str) -> None:
+    try:
+        parse_envelope(text)
+    except DecodeError as error:
+        assert error.code == "ERR_INVALID_REQUEST"
+        assert 0 <= error.position <= len(text)
+
+
+def test_a_role_can_be_required() -> None:
+    text = '{"type":"acp.message","text":"a"}'
+    assert parse_envelope(text) == Message(parts=(TextPart(content="a"),))
+    with pytest.raises(DecodeError, match="role: expected user or agent, found None"):
+        parse_envelope(text, require_role=True)
+
+
+def test_a_message_is_bounded_in_bytes_in_both_directions() -> None:
+    long = replace(HELLO, parts=(TextPart(content="é" * (LONGEST_MESSAGE // 2)),))
+    with pytest.raises(EncodeError) as unsent:
+        serialize_envelope(long)
+    text = serialize_envelope(long, limit=2 * LONGEST_MESSAGE)
+    with pytest.raises(DecodeError) as refused:
+        parse_envelope(text)
+    assert unsent.value.code == refused.value.code == "ERR_MSG_TOO_LARGE"
+    assert parse_envelope(text, limit=2 * LONGEST_MESSAGE) == long
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, '{"type":"x","n":' + "9" * 5_000 + "}"])
+def test_what_nests_or_counts_too_far_is_refused(text: str) -> None:
+    with pytest.raises(DecodeError, match="ERR_INVALID_REQUEST"):
+        parse_envelope(text)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (replace(HELLO, extra={"role": "agent"}), "extra: role is a field already"),
+        (replace(HELLO, extra={"x": float("nan")}), "not JSON"),
+        (replace(HELLO, extra={"x": object()}), "not JSON"),  # type: ignore[dict-item]  # what a caller may do
+    ],
+)
+def test_what_no_text_says_is_not_written(message: Message, reason: str) -> None:
+    with pytest.raises(EncodeError, match=reason):
+        serialize_envelope(message)
+
+
+def test_an_unknown_message_is_written_as_it_came() -> None:
+    raw: dict[str, Any] = {"b": 1, "type": "task.updated", "a": [2]}
+    assert serialize_envelope(UnknownMessage(type="task.updated", raw=raw)) == '{"b":1,"type":"task.updated","a":[2]}'
+
+
+def test_a_time_is_that_of_the_caller() -> None:
+    assert timestamp(1773975060.9) == "2026-03-20T02:51:00Z"

@@ -1,0 +1,144 @@
+"""Messages in streams: cut anywhere, bounded, ended."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_core.acp import (
+    AcpError,
+    LineReader,
+    Message,
+    SseEvent,
+    SseReader,
+    TextPart,
+    UnknownMessage,
+    error_body,
+    from_relay,
+    parse_envelope,
+    read_request,
+    to_relay,
+    write_event,
+    write_line,
+)
+from accp_core.acp.framing import KEEPALIVE
+from accp_core.errors import DecodeError, EncodeError
+from tests.core.acp.test_envelope import MESSAGES
+
+
+def pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
+    ends = sorted({cut % (len(stream) + 1) for cut in cuts})
+    return [stream[start:end] for start, end in zip([0, *ends], [*ends, len(stream)], strict=True)]
+
+
+CUTS = st.lists(st.integers(min_value=0), max_size=5)
+
+
+@given(st.lists(MESSAGES, max_size=4), CUTS)
+def test_lines_come_back_however_the_stream_is_cut(messages: list[Message], cuts: list[int]) -> None:
+    reader = LineReader()
+    stream = b"".join(map(write_line, messages))
+    lines = [line for piece in pieces(stream, cuts) for line in reader.feed(piece)]
+    assert [parse_envelope(line) for line in lines] == messages
+    reader.end()
+
+
+@given(st.lists(MESSAGES, max_size=4), CUTS)
+def test_events_come_back_however_the_stream_is_cut(messages: list[Message], cuts: list[int]) -> None:
+    reader = SseReader()
+    stream = KEEPALIVE + KEEPALIVE.join(map(write_event, messages)) + KEEPALIVE
+    events = [event for piece in pieces(stream, cuts) for event in reader.feed(piece)]
+    assert [parse_envelope(event.data) for event in events] == messages
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    reader = LineReader()
+    assert reader.feed("a\u2028b\x0bc\r\n\n  \nd".encode()) == ["a\u2028b\x0bc"]
+    with pytest.raises(DecodeError, match="ends within a line"):
+        reader.end()
+    reader.end()
+
+
+@pytest.mark.parametrize("stream", [[b"x" * 11], [b"x" * 11 + b"\n"], [b"x" * 6, b"x" * 5]])
+def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
+    reader = LineReader(limit=10)
+    with pytest.raises(DecodeError) as refusal:
+        for piece in stream:
+            reader.feed(piece)
+    assert refusal.value.code == "ERR_MSG_TOO_LARGE"
+
+
+def test_a_line_of_another_encoding_is_refused() -> None:
+    with pytest.raises(DecodeError, match="no UTF-8"):
+        LineReader().feed(b"\xff\n")
+
+
+def test_an_event_has_a_name_an_id_and_several_lines() -> None:
+    reader = SseReader()
+    stream = b": hello\nevent: acp.ready\nid: 7\nretry: 3\nnothing\ndata: a\r\ndata:b\n\nevent: empty\n\ndata\n\n"
+    assert reader.feed(stream) == [SseEvent(data="a\nb", event="acp.ready", id="7"), SseEvent(data="")]
+
+
+def test_an_event_is_bounded() -> None:
+    reader = SseReader(limit=100)
+    with pytest.raises(DecodeError, match="an event has at most 100 bytes"):
+        reader.feed(b"data: " + b"x" * 80 + (b"\ndata: " + b"x" * 80) * 10)
+
+
+def test_an_event_is_written_with_and_without_a_name() -> None:
+    message = Message(parts=(TextPart(content="a\nb"),))
+    text = '{"type":"acp.message","role":"user","parts":[{"type":"text","content":"a\\nb"}]}'
+    assert write_event(message) == f"data: {text}\n\n".encode()
+    assert (
+        write_event(message, event="acp.message", event_id="7")
+        == f"event: acp.message\nid: 7\ndata: {text}\n\n".encode()
+    )
+    with pytest.raises(EncodeError, match="a name has no line ends"):
+        write_event(message, event="a\nb")
+
+
+@given(MESSAGES.filter(lambda message: message.message_id is not None))
+def test_a_relay_changes_nothing_of_a_message(message: Message) -> None:
+    entry = json.loads(to_relay(message))
+    assert entry["id"] == message.message_id
+    entry |= {"seq": 9, "ts": 1774000000000}
+    assert from_relay(entry) == (message if message.ts is not None else replace(message, ts=1774000000000))
+
+
+def test_what_a_relay_would_overwrite_is_not_sent() -> None:
+    with pytest.raises(EncodeError, match="has a message_id and none of id, sent_at, seq, ts"):
+        to_relay(Message(parts=(TextPart(content="a"),)))
+    with pytest.raises(EncodeError, match="has a message_id"):
+        to_relay(Message(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))
+
+
+def test_a_relay_s_own_messages_and_what_is_none() -> None:
+    joined = from_relay({"type": "acp.agent_joined", "id": "1", "seq": 1, "ts": 5, "agent": {"name": "A"}})
+    assert joined == UnknownMessage(
+        type="acp.agent_joined", raw={"type": "acp.agent_joined", "agent": {"name": "A"}, "ts": 5}
+    )
+    with pytest.raises(DecodeError, match="type: expected text, found None"):
+        from_relay({"id": "1", "text": "hi"})
+
+
+def test_a_request_says_a_message_without_type() -> None:
+    assert read_request('{"role":"user","text":"hi","message_id":"m"}') == Message(
+        message_id="m", parts=(TextPart(content="hi"),)
+    )
+    for body in ('{"text":"hi"}', '{"role":"user"}', "{", '{"role":"user","parts":[]}'):
+        with pytest.raises(DecodeError) as refusal:
+            read_request(body, require_role=True)
+        assert refusal.value.code == "ERR_INVALID_REQUEST"
+
+
+def test_an_answer_that_refuses_says_why_in_every_place() -> None:
+    told = {"ok": False, "error_code": "ERR_NOT_FOUND", "error": "no peer", "message": "no peer"}
+    when = {"ts": "1970-01-01T00:00:00Z"}
+    assert json.loads(error_body(AcpError.NOT_FOUND, "no peer", now=0)) == told | when
+    assert json.loads(error_body(AcpError.NOT_FOUND, "no peer", now=0, failed_message_id="m")) == (
+        told | when | {"failed_message_id": "m"}
+    )

@@ -1,0 +1,245 @@
+"""Two agents that talk: cards, messages once, replies, loss and a carrier that repeats."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_core.acp import (
+    AgentCard,
+    Binding,
+    CardReceived,
+    Connection,
+    DataPart,
+    DuplicateDropped,
+    ErrorReceived,
+    Message,
+    MessageReceived,
+    Refused,
+    ReplyReceived,
+    TextPart,
+    UnknownReceived,
+    admits,
+    next_attempt,
+)
+from accp_core.acp.handshake import INVALID_TOKEN
+from accp_core.bridges.accp_in_acp import Carried, carried, carry
+from accp_core.errors import EncodeError, LocalProtocolError
+
+NOW = 1773975060
+TOKEN = "tok_ba366fcab78d4d61"
+
+
+def ids(prefix: str) -> Callable[[], str]:
+    numbers = itertools.count(1)
+    return lambda: f"{prefix}{next(numbers):011}"
+
+
+def agent(name: str, **options: int) -> Connection:
+    card = AgentCard(name=name, bindings=(Binding.WS_P2P,), link="acp://h:1/tok_aaaaaa", skills=({"name": "add"},))
+    return Connection(card, new_id=ids(name[0].lower()), **options)
+
+
+def connected() -> tuple[Connection, Connection]:
+    host, guest = agent("Host"), agent("Guest")
+    to_guest, to_host = host.opened(NOW), guest.opened(NOW)
+    for text in to_guest:
+        assert isinstance(guest.receive(text), CardReceived)
+    for text in to_host:
+        assert isinstance(host.receive(text), CardReceived)
+    return host, guest
+
+
+def hello(content: str = "hi", message_id: str | None = None) -> Message:
+    return Message(message_id=message_id, parts=(TextPart(content=content),))
+
+
+def test_each_side_learns_who_the_other_is() -> None:
+    host, guest = connected()
+    assert guest.peer is not None
+    assert (guest.peer.name, guest.peer.bindings, guest.peer.link) == (
+        "Host",
+        (Binding.WS_P2P,),
+        "acp://h:1/tok_aaaaaa",
+    )
+    assert guest.peer.capabilities["max_msg_bytes"] == 1 << 20
+    assert guest.peer.skills == ({"name": "add"},)
+    assert host.peer is not None
+    assert host.peer.name == "Guest"
+
+
+def test_a_message_arrives_once_with_id_time_sender_and_number() -> None:
+    host, guest = connected()
+    sent = host.send(hello(), NOW)
+    assert sent.text is not None
+    event = guest.receive(sent.text)
+    assert isinstance(event, MessageReceived)
+    said = event.message
+    assert (said.message_id, said.ts, said.sender, said.server_seq) == (
+        "msg_h00000000002",
+        "2026-03-20T02:51:00Z",
+        "Host",
+        1,
+    )
+    assert not event.awaits_reply
+    assert guest.receive(sent.text) == DuplicateDropped(message_id="msg_h00000000002")
+
+
+def test_what_the_sender_filled_in_stays() -> None:
+    host, guest = connected()
+    own = Message(message_id="m", parts=(TextPart(content=""),), ts="then", sender="Other", correlation_id="c")
+    event = guest.receive(host.send(own, NOW).text or "")
+    assert isinstance(event, MessageReceived)
+    assert (event.message.ts, event.message.sender, event.message.correlation_id) == ("then", "Other", "c")
+    assert not event.awaits_reply
+
+
+def test_an_id_is_sent_once_and_keeps_its_number() -> None:
+    host, _ = connected()
+    first = host.send(hello(message_id="m"), NOW)
+    host.send(hello(), NOW)
+    again = host.send(hello(message_id="m"), NOW)
+    assert (first.server_seq, again.server_seq, again.text) == (1, 1, None)
+
+
+def test_a_message_without_id_is_taken_each_time() -> None:
+    _, guest = connected()
+    text = '{"type":"acp.message","role":"user","text":"hi"}'
+    assert [type(guest.receive(text)) for _ in range(2)] == [MessageReceived, MessageReceived]
+
+
+def test_a_request_gets_its_reply_and_no_other() -> None:
+    host, guest = connected()
+    sent = host.send(hello("2+2"), NOW, awaits_reply=True)
+    event = guest.receive(sent.text or "")
+    assert isinstance(event, MessageReceived)
+    assert event.awaits_reply
+    answer = guest.reply(event.message, (TextPart(content="4"),))
+    assert answer is not None
+    replied = host.receive(answer)
+    assert isinstance(replied, ReplyReceived)
+    assert replied.reply.correlation_id == sent.message_id
+    assert isinstance(host.receive(answer), UnknownReceived)
+    with pytest.raises(LocalProtocolError, match="nobody waits"):
+        guest.reply(hello(), (TextPart(content="4"),))
+
+
+def test_what_is_sent_while_offline_leaves_with_the_next_connection_in_order() -> None:
+    host, guest = agent("Host", most_waiting=2), agent("Guest")
+    assert [host.send(hello(str(number)), NOW).text for number in range(2)] == [None, None]
+    with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED"):
+        host.send(hello("2"), NOW)
+    events = [guest.receive(text) for text in host.opened(NOW)]
+    assert [type(event) for event in events] == [CardReceived, MessageReceived, MessageReceived]
+    assert [event.message.server_seq for event in events if isinstance(event, MessageReceived)] == [1, 2]
+    assert len(host.opened(NOW)) == 1
+    host.closed()
+    assert host.send(hello("3"), NOW).text is None
+    assert not host.connected
+
+
+def test_what_cannot_be_written_takes_no_number() -> None:
+    host, _ = connected()
+    with pytest.raises(EncodeError):
+        host.send(hello("x" * (1 << 20), message_id="m"), NOW)
+    assert host.send(hello(message_id="m"), NOW).server_seq == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON",
+        '{"type":3}',
+        '{"type":"acp.agent_card","card":{}}',
+        '{"type":"acp.agent_card","card":{"name":"A","capabilities":[]}}',
+        '{"type":"acp.agent_card","card":{"name":"A","endpoints":{"send":3}}}',
+    ],
+)
+def test_what_says_nothing_is_no_reason_to_stop(text: str) -> None:
+    host, _ = connected()
+    event = host.receive(text)
+    assert isinstance(event, Refused)
+    assert (event.code, bool(event.reason)) == ("ERR_INVALID_REQUEST", True)
+
+
+def test_what_is_too_long_is_refused_with_its_code() -> None:
+    host, _ = connected()
+    event = host.receive("x" * ((1 << 20) + 1))
+    assert isinstance(event, Refused)
+    assert event.code == "ERR_MSG_TOO_LARGE"
+
+
+def test_errors_and_unknown_messages_are_reported() -> None:
+    host, _ = connected()
+    assert host.receive(INVALID_TOKEN) == ErrorReceived(code="invalid_token")
+    assert isinstance(host.receive('{"type":"task.updated"}'), UnknownReceived)
+
+
+def test_a_peer_does_not_fill_the_memory() -> None:
+    guest = agent("Guest", most_ids=2)
+    texts = [f'{{"type":"acp.message","message_id":"m{number}","text":"a"}}' for number in range(3)]
+    for text in texts:
+        guest.receive(text)
+    assert [type(guest.receive(text)) for text in (texts[2], texts[0])] == [DuplicateDropped, MessageReceived]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
+def test_over_a_carrier_that_repeats_each_message_is_taken_once_and_in_order(plan: list[tuple[int, bool]]) -> None:
+    host, guest = connected()
+    texts: list[str] = []
+    taken = []
+    for again, new in plan:
+        if new or not texts:
+            texts.append(host.send(hello(str(len(texts))), NOW).text or "")
+        for text in (texts[-1], texts[again % len(texts)]):
+            event = guest.receive(text)
+            if isinstance(event, MessageReceived):
+                taken.append(event.message.server_seq)
+    assert taken == sorted(set(taken))
+    assert len(taken) == len(texts)
+
+
+def test_a_guest_needs_the_token_in_its_path_or_header() -> None:
+    assert admits(TOKEN, f"/{TOKEN}", {})
+    assert admits(TOKEN, f"/ws/{TOKEN}?x=1", {})
+    assert admits(TOKEN, "/", {"x-acp-token": TOKEN})
+    for path, headers in (("/", {}), ("/tok_wrong", {}), (f"/{TOKEN}x", {}), ("/", {"x-acp-token": "tok_wrong"})):
+        assert not admits(TOKEN, path, headers)
+
+
+def test_a_guest_tries_three_times_and_then_a_relay() -> None:
+    assert [next_attempt(failures) for failures in range(1, 5)] == [2.0, 4.0, None, None]
+
+
+def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:
+    card = AgentCard(name="A", version="3", bindings=(Binding.HTTP_SSE, Binding.STDIO), capabilities={"x": 1})
+    data = card.to_json()
+    assert (data["protocol"], data["acp_version"], data["transport_version"]) == ("acp", "1.0", "0.3")
+    assert data["capabilities"]["bindings"] == ["http-sse", "stdio"]
+    assert data["capabilities"]["streaming"] is True
+    assert data["endpoints"]["send"] == "/message:send"
+    assert "link" not in data
+    read = AgentCard.from_json({"self": json.loads(json.dumps(data)), "peer": None})
+    assert (read.name, read.version, set(read.bindings)) == ("A", "3", set(card.bindings))
+    assert AgentCard.from_json({"name": "A", "capabilities": {"bindings": "x"}, "skills": 3}).bindings == ()
+    with pytest.raises(ValueError, match="expected an AgentCard, found 3"):
+        AgentCard.from_json(3)
+
+
+def test_other_protocols_go_through_untouched() -> None:
+    host, guest = connected()
+    frame, packet = r"@a>req:op{k:\$x|u:naïve}", "FETCH|HR|return:A|p:1|aacp:1.1"
+    parts = (carry(Carried.FRAME, frame), TextPart(content="see"), carry(Carried.PACKET, packet))
+    event = guest.receive(
+        host.send(Message(parts=(*parts, DataPart(content=3, media_type="application/accp"))), NOW).text or ""
+    )
+    assert isinstance(event, MessageReceived)
+    assert carried(event.message, Carried.FRAME) == [frame]
+    assert carried(event.message, Carried.PACKET) == [packet]
+    assert carried(event.message, Carried.CONTEXT) == []

@@ -1,0 +1,65 @@
+"""Links and tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_core.acp import AcpError, Binding, Link, make_token, parse_link
+from accp_core.acp.link import same_token
+from accp_core.errors import DecodeError, EncodeError
+
+TOKEN = "tok_ba366fcab78d4d61"
+
+
+def test_a_relay_has_the_same_token() -> None:
+    direct = parse_link(f"acp://host:7801/{TOKEN}")
+    assert str(direct.by_relay("relay.example")) == f"acp+wss://relay.example/acp/{TOKEN}"
+    assert str(direct.by_relay("127.0.0.1", 80, tls=False)) == f"acp+ws://127.0.0.1:80/acp/{TOKEN}"
+
+
+def test_a_token_is_random_and_a_link_takes_it() -> None:
+    token = make_token(lambda count: "0a" * count)
+    assert token == "tok_0a0a0a0a0a0a0a0a"
+    assert parse_link(f"acp://h:1/{token}").token == token
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"host": "a/b"},
+        {"host": ""},
+        {"port": 0},
+        {"port": None},
+        {"port": True},
+        {"token": "short"},
+        {"token": "has space"},
+        {"binding": Binding.TCP},
+    ],
+)
+def test_what_no_link_has_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(EncodeError) as refusal:
+        Link(**{"binding": Binding.WS_P2P, "host": "h", "port": 1, "token": TOKEN, **changes})
+    assert refusal.value.code == "ERR_INVALID_REQUEST"
+
+
+@given(st.text(), st.text())
+def test_only_equal_tokens_are_the_same(one: str, other: str) -> None:
+    assert same_token(one, one)
+    assert same_token(one, other) == (one == other)
+
+
+@given(st.text() | st.from_regex(r"acp(\+wss)?://[a-z.:\[\]@/]{0,12}/(acp/)?[a-z_/]{0,12}", fullmatch=True))
+def test_any_text_is_a_link_or_refused(text: str) -> None:
+    try:
+        link = parse_link(text)
+    except DecodeError:
+        return
+    assert parse_link(str(link)) == link
+
+
+def test_every_error_code_has_a_status() -> None:
+    assert [code.status for code in AcpError] == [400, 400, 404, 408, 413, 500, 503]

@@ -1,0 +1,63 @@
+"""Every vector of ACP: envelopes and links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accp_core.acp import LineReader, parse_envelope, parse_link, serialize_envelope, write_line
+from accp_core.errors import DecodeError
+from tests.conformance.vectors import ROOT, files, load
+
+
+@pytest.mark.parametrize("path", files("acp"), ids=lambda path: path.stem)
+def test_a_file_has_the_shape_of_the_schema(path: Path) -> None:
+    schema = json.loads((ROOT / "schema.json").read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert set(schema["required"]) <= set(content) <= set(schema["properties"])
+    for kind in set(content) - set(schema["required"]):
+        names = [vector["name"] for vector in content[kind]]
+        assert len(names) == len(set(names)), kind
+        for vector in content[kind]:
+            shape = schema["$defs"][kind]
+            assert set(shape["required"]) <= set(vector) <= set(shape["properties"]), vector["name"]
+
+
+def test_there_are_vectors_of_every_kind() -> None:
+    assert [kind for kind in ("envelopes", "refuse", "links", "no_links") if len(load("acp", kind)) < 5] == []
+
+
+@pytest.mark.parametrize("vector", load("acp", "envelopes"))
+def test_an_envelope_is_read_and_written_canonically(vector: dict[str, Any]) -> None:
+    envelope = parse_envelope(vector["text"])
+    assert type(envelope).__name__ == vector["kind"]
+    assert serialize_envelope(envelope) == vector["canonical"]
+    assert parse_envelope(vector["canonical"]) == envelope
+    (line,) = LineReader().feed(write_line(envelope))
+    assert parse_envelope(line) == envelope
+
+
+@pytest.mark.parametrize("vector", load("acp", "refuse"))
+def test_what_is_no_envelope_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        parse_envelope(vector["text"])
+    assert (refusal.value.code, refusal.value.position) == (vector["error"], vector["position"])
+
+
+@pytest.mark.parametrize("vector", load("acp", "links"))
+def test_a_link_is_read_and_written(vector: dict[str, Any]) -> None:
+    link = parse_link(vector["text"])
+    found = (link.binding.value, link.host, link.port, link.token, link.url, str(link))
+    assert found == tuple(vector[name] for name in ("binding", "host", "port", "token", "url", "canonical"))
+    assert parse_link(str(link)) == link
+
+
+@pytest.mark.parametrize("vector", load("acp", "no_links"))
+def test_what_is_no_link_is_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        parse_link(vector["text"])
+    assert refusal.value.code == "ERR_INVALID_REQUEST"
+    assert "tok_" not in refusal.value.reason

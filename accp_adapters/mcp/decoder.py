@@ -78,7 +78,7 @@ class Decoder:
     def _plain(self, result: Json) -> Json:
         """Return a result without what an encoder put in it."""
         if is_framed(result):
-            return result if self.view == "frame" else restore_frame(result)
+            return _with_structured(result) if self.view == "frame" else restore_frame(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" else result
         settings = settings_in(result.get("capabilities"))
@@ -105,3 +105,9 @@ class Decoder:
             return write_view(result, Showing(counter=self._counter)) or result
         except (ValueError, RecursionError):
             return result
+
+
+def _with_structured(result: Json) -> Json:
+    """Return a framed result with the `structuredContent` that clients of an SDK check and programs read."""
+    plain = restore_frame(result)
+    return {**result, "structuredContent": plain["structuredContent"]} if "structuredContent" in plain else result

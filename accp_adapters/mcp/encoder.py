@@ -85,15 +85,18 @@ class Encoder:
         return None
 
     def _own_tool(self, params: Json) -> Json | None:
-        name = params.get("name")
-        if not self._is_ours(name) or lazy.call_within(params) is not None:
+        params = self._within_index(params)
+        name, arguments = params.get("name"), params.get("arguments")
+        if not self._is_ours(name):
             return None
-        if name == lazy.TOOLS_NAME:
-            return lazy.answer_tools(params.get("arguments"), self.shared.catalog)
         shelf, options = self.shared.shelf, self.options
-        if shelf is None:
-            return None
-        return answer_fetch(shelf, params.get("arguments"), limit=options.fetch_limit, counter=options.counter)
+        if name == FETCH_NAME and shelf is not None:
+            return answer_fetch(shelf, arguments, limit=options.fetch_limit, counter=options.counter)
+        return lazy.answer_tools(arguments, self.shared.catalog)
+
+    def _within_index(self, params: Json) -> Json:
+        """Return the params of a call, or those of the call that a call of the index holds."""
+        return (lazy.call_within(params) if self._is_ours(lazy.TOOLS_NAME) else None) or params
 
     def _is_ours(self, name: object) -> bool:
         """Tell whether a tool is one that the shim serves; a server's own tool of that name stays the server's."""
@@ -109,8 +112,8 @@ class Encoder:
             return message
         if method == "initialize":
             self.shared.declared = declared_at_start(params)
-        called = lazy.call_within(params) if method == "tools/call" and self._is_ours(lazy.TOOLS_NAME) else None
-        if called is not None:
+        called = self._within_index(params) if method == "tools/call" and isinstance(params, dict) else params
+        if called is not params:
             message = {**message, "params": called}
         self._pending.add(message, self._asked(message))
         return message

@@ -11,7 +11,7 @@ what a result with `isError`, and on the words, so neither decides: the tools th
     -32001 timed out, -32000 closed                                E3001
     -32700, -32600, -32020, -32022                                 E1001
     -32601                                                         E1002
-    -32021, -32042, and what HTTP answers with 401 or 403          E5001
+    -32021, -32042                                                 E5001
     anything else                                                  E9999
 
 JSON-RPC code and message stay as they are; the frame stands beside them, in `error.data` or in the result's `_meta`.
@@ -33,7 +33,6 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "CODES",
-    "HTTP_CODES",
     "code_of_error",
     "code_of_result",
     "frame_of",
@@ -57,16 +56,6 @@ CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
     }
 )
 """JSON-RPC error code to ours, whatever was asked."""
-HTTP_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
-    {
-        401: ErrorCode.POLICY_DENIED,
-        403: ErrorCode.POLICY_DENIED,
-        408: ErrorCode.TIMEOUT,
-        502: ErrorCode.TIMEOUT,
-        504: ErrorCode.TIMEOUT,
-    }
-)
-"""HTTP status to ours."""
 _NOT_FOUND: Final = frozenset({-32602, -32002})
 _LONGEST: Final = 500
 """Characters of a message that its frame repeats."""

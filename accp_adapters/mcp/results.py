@@ -66,7 +66,7 @@ class Results:
         catalog = self.shared.catalog
         catalog.add(result, asked.params)
         tools = result["tools"]
-        if self._structured(asked) == "drop" and self._shows_views(asked):
+        if self._does_without(asked):
             tools = [without(tool, "outputSchema") for tool in tools]
         if self.options.tools == "lazy" and lazy.TOOLS_NAME not in catalog.tools:
             # Pages are gathered: a client that reads them all is given the whole index with the last.
@@ -110,6 +110,12 @@ class Results:
         """Tell whether who asked is shown references, and so the tool that opens them."""
         wanted = asked.declared is None or asked.declared.fetch
         return self.shared.shelf is not None and wanted and self._shows_views(asked)
+
+    def _does_without(self, asked: Asked) -> bool:
+        """Tell whether who asked gets no `structuredContent`, which clients would miss where a tool promises it."""
+        if asked.declared is not None and asked.declared.structured == "drop":
+            return True
+        return self._shows_views(asked) and self._structured(asked) == "drop"
 
     def _structured(self, asked: Asked) -> Structured:
         return (asked.declared.structured if asked.declared else None) or self.options.structured

@@ -172,6 +172,14 @@ def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_reference
     assert negotiating == page
 
 
+def test_the_tool_can_be_called_by_the_index_too() -> None:
+    wire = fetching(tools="lazy")
+    ref = ref_in(wire.call(served(BIG)))
+    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "select": "sku=A-377,name"}}
+    result = wire.ask(call("accp_tools", asked), {"content": "the server was asked"})["result"]
+    assert "part 377" in result["content"][0]["text"]
+
+
 def test_a_server_that_has_a_tool_of_that_name_keeps_it() -> None:
     wire, page = fetching(), {"tools": [{"name": "accp_fetch"}]}
     assert wire.ask(request("tools/list"), page)["result"] == page

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder
-from accp_adapters.mcp.errors import CODES, HTTP_CODES
+from accp_adapters.mcp.errors import CODES
 from accp_core import Codec, Message
-from accp_core.accp import ErrorCode, read_error
+from accp_core.accp import read_error
 from tests.adapters.mcp.messages import Json, Wire, call, request
 
 TOOLS = {
@@ -149,8 +149,3 @@ def test_a_long_message_is_cut_in_the_frame_only() -> None:
     seen = fail(aware(), request("ping"), {"code": 1, "message": "x" * 100_000})
     assert len(seen["message"]) == 100_000
     assert len(seen["data"][EXTENSION]["frame"]) < 1_000
-
-
-def test_http_refusals_have_codes_too() -> None:
-    assert HTTP_CODES[401] is HTTP_CODES[403] is ErrorCode.POLICY_DENIED
-    assert HTTP_CODES[502] is ErrorCode.TIMEOUT

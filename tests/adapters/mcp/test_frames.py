@@ -116,6 +116,31 @@ def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:
     assert wire.encoder.s2c(unasked) is unasked
 
 
+@pytest.mark.parametrize("settings", [{}, {"policy": "always", "fetch": True, "tools": "lazy"}])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+        {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": rows()}},
+        {"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": []}},
+        {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": "?"}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"task": {"taskId": "t", "status": "working"}}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required", "requestState": "s", **served(rows())}},
+    ],
+)
+def test_what_is_said_while_a_call_is_under_way_passes_as_it_came(settings: Any, message: dict[str, Any]) -> None:
+    encoder, decoder = Encoder(**settings), Decoder(view="view")
+    encoder.c2s(decoder.c2s(call(era="2026-07-28")))
+    assert encoder.s2c(message) is message
+    assert decoder.s2c(message) is message
+
+
+def test_what_a_client_answers_a_server_passes_as_it_came() -> None:
+    for answer in ({"jsonrpc": "2.0", "id": 1, "result": served(rows())}, {"jsonrpc": "2.0", "id": 1, "error": {}}):
+        assert Encoder(policy="always").c2s(answer) is answer
+        assert Decoder().c2s(answer) is answer
+
+
 texts = st.text(max_size=30) | json_values.map(lambda value: json.dumps(value)) | st.just("{")
 blocks = st.builds(lambda text: {"type": "text", "text": text}, texts) | st.just(
     {"type": "resource_link", "uri": "a:b"}

@@ -161,6 +161,15 @@ async def test_a_model_reads_views_and_a_program_the_value(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+async def test_a_model_reads_frames_and_a_program_the_value(mode: Any) -> None:
+    async with Client(wrap_transport(connected(wrap_server(mcp_server())), view="frame"), mode=mode) as client:
+        await client.list_tools()
+        result = await client.call_tool("find", {})
+    assert result.content[0].resource.text.startswith("@mcp>done:tool{")
+    assert result.structured_content == {"result": ROWS}
+
+
+@pytest.mark.parametrize("mode", MODES)
 async def test_one_form_is_sent_and_the_client_does_not_miss_the_other(mode: Any) -> None:
     server = wrap_server(mcp_server(), policy="always", structured="drop")
     async with Client(connected(server), mode=mode) as client:

@@ -97,6 +97,10 @@ def test_schemas_of_results_go_where_structured_content_goes() -> None:
         seen = wire.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"]
         assert ("outputSchema" not in seen["tools"][0]) == stripped
         assert seen["cacheScope"] == ("private" if stripped else "public")
+    frames = Encoder()
+    frames.c2s(declare(start(), Declared(structured="drop")))
+    frames.c2s({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+    assert "outputSchema" not in frames.s2c(response(listed, 3))["result"]["tools"][0]
     aware = Wire(encoder=Encoder(policy="always", structured="drop"))
     aware.begin()
     assert aware.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"] == listed

@@ -1,0 +1,45 @@
+"""One line for an MCP client: frames on the wire, views for the model, the plain value for programs; any server."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.server import MCPServer
+
+from accp_adapters.mcp import wrap_server, wrap_transport
+from accp_core import read
+
+STATIONS = [{"id": n, "name": f"Station {n}", "place": {"lat": 47.5 + n, "lon": 8.25}} for n in range(6)]
+
+
+def serve() -> None:
+    """Be the server; it need not be wrapped, but what it sends is smaller then."""
+    server = MCPServer("weather")
+
+    @server.tool()
+    def stations() -> list[dict[str, Any]]:
+        """Return all stations."""
+        return STATIONS
+
+    wrap_server(server).run("stdio")
+
+
+async def ask(**settings: Any) -> Any:
+    """Call the tool of a server in another process."""
+    transport = stdio_client(StdioServerParameters(command=sys.executable, args=[__file__, "serve"]))
+    async with Client(wrap_transport(transport, **settings)) as client:
+        return await client.call_tool("stations", {})
+
+
+if "serve" in sys.argv:
+    serve()
+else:
+    frame, view = asyncio.run(ask(view="frame")), asyncio.run(ask(view="view"))
+    print(frame.content[0].resource.text, view.content[0].text, sep="\n")
+    assert frame.structured_content == view.structured_content == {"result": STATIONS}
+    assert frame.content[0].resource.text.startswith("@mcp>done:tool{tool:stations|res:{")
+    assert read(view.content[0].text) == STATIONS

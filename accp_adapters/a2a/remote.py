@@ -79,7 +79,7 @@ class RemoteAgent:
             reply: Makes the result from `context=` and `full=` (item to the whole of a long result), such as `Reply`
                 of the LangGraph adapter, which keeps long results in the graph's store. None: the context alone, in
                 which a long result is its preview; `deliver` gives both.
-            config: How to connect: transports, HTTP client, credentials. A client of yours serves one event loop.
+            config: How to connect: transports, HTTP client, credentials. An HTTP client of yours stays open.
             timeout: Seconds that one delivery may take.
         """
         self.agent_id: Final = agent_id
@@ -127,8 +127,12 @@ class RemoteAgent:
         card = await self._card()
         config = self._config or ClientConfig(streaming=False)
         client = await create_client(card, config, interceptors=[AccpClientInterceptor()])
-        async with client:
+        try:
             yield client, is_declared(card)
+        finally:
+            # Closing it would close the caller's own HTTP client.
+            if config.httpx_client is None:
+                await client.close()
 
     async def _card(self) -> AgentCard:
         if isinstance(self._agent, str):

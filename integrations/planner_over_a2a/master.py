@@ -1,0 +1,102 @@
+"""The master, twice: a LangGraph graph that delivers contexts, and a supervisor that tells everybody everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from a2a.client import ClientConfig, create_client
+from a2a.helpers import new_text_part
+from a2a.types import Message, Role, SendMessageRequest
+from google.protobuf.json_format import MessageToDict
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from models import QUESTION, Scripted, call, last
+
+from accp_adapters.a2a import RemoteAgent
+from accp_adapters.langgraph import Reply, begin, master_graph, read_results
+from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import o200k_base
+from accp_core import render
+from accp_core.aci import AgentContext, TaskContext, todo
+
+PROMPT = "You plan work for two agents: support knows the tickets, analyst ranks customers."
+THREAD = "planner"
+
+
+async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
+    """Do the job with contexts: plan, deliver, evaluate, report."""
+    model = Scripted(
+        name="master",
+        log=log,
+        steps=[lambda _: AIMessage("1 support: list overdue P1 tickets; 2 analyst: rank the customers"), report_step],
+    )
+    store = SqliteColdStore()
+
+    async def plan(state: Any) -> dict[str, Any]:
+        await model.ainvoke([SystemMessage(PROMPT), HumanMessage(QUESTION)])
+        listing = AgentContext(
+            agent_id="support",
+            subtask_id="s1",
+            subtask_name="overdue tickets",
+            todo_items=todo("List the open P1 tickets that are overdue, with customer and revenue"),
+        )
+        ranking = AgentContext(
+            agent_id="analyst",
+            subtask_id="s2",
+            subtask_name="whom to call",
+            dependencies=("s1",),
+            todo_items=todo("Rank the customers by days overdue; open the list in refs"),
+        )
+        return begin(TaskContext(task_id=THREAD, user_query=QUESTION), [listing, ranking])
+
+    async def report(state: Any) -> dict[str, Any]:
+        found = render(read_results(state), counter=o200k_base())
+        said = await model.ainvoke([SystemMessage(PROMPT), HumanMessage(f"{QUESTION}\n{found}")])
+        return {"aci_progress": {"answer": said.text}}
+
+    agents = {
+        name: RemoteAgent(url, agent_id=name, fetch=lambda key: store.get(THREAD, key), reply=Reply)
+        for name, url in urls.items()
+    }
+    graph = master_graph(agents, plan=plan, report=report, store=store).compile()
+    done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
+    return str(done["aci_progress"]["answer"])
+
+
+def report_step(messages: Any) -> AIMessage:
+    """Say what the analyst found."""
+    text = last(messages)
+    return AIMessage(text[text.index("Call ") :])
+
+
+async def with_everything(urls: Mapping[str, str], log: Path) -> str:
+    """Do the job as supervisors do: the whole conversation out, the whole task back into the conversation."""
+    model = Scripted(
+        name="master",
+        log=log,
+        steps=[lambda _: call("ask_support"), lambda _: call("ask_analyst"), lambda said: AIMessage(rank_of(said))],
+    )
+    conversation: list[Any] = [SystemMessage(PROMPT), HumanMessage(QUESTION)]
+    for name in ("support", "analyst"):
+        turn = await model.ainvoke(conversation)
+        words = "\n".join(f"{each.type}: {each.text}" for each in conversation)
+        task = await send(urls[name], f"Previous conversation:\n{words}")
+        content = json.dumps(MessageToDict(task), ensure_ascii=False, separators=(",", ":"))
+        conversation += [turn, ToolMessage(content, tool_call_id=f"call-ask_{name}")]
+    return str((await model.ainvoke(conversation)).text)
+
+
+def rank_of(conversation: Any) -> str:
+    """Read the ranking in the task that came last."""
+    task = json.loads(last(conversation))
+    return str(task["artifacts"][0]["parts"][0]["text"])
+
+
+async def send(url: str, words: str) -> Any:
+    """Return the task in which a plain agent answers `words`."""
+    message = Message(message_id=f"m-{len(words)}", role=Role.ROLE_USER, parts=[new_text_part(words)])
+    async with await create_client(url, ClientConfig(streaming=False)) as client:
+        (response,) = [each async for each in client.send_message(SendMessageRequest(message=message))]
+    return response.task

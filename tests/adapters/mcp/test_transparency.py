@@ -68,8 +68,9 @@ def meaning(line: bytes) -> object:
     if isinstance(result, dict) and "capabilities" in result:
         result.pop("cacheScope", None)
         for place in ("experimental", "extensions"):
-            if result["capabilities"].get(place, {}).pop(EXTENSION, None) and not result["capabilities"][place]:
-                del result["capabilities"][place]
+            result["capabilities"].get(place, {}).pop(EXTENSION, None)
+            if not result["capabilities"].get(place):
+                result["capabilities"].pop(place, None)
     return message
 
 

@@ -22,13 +22,14 @@ from accp_adapters.mcp.http_exchange import Answer, Receive, Scope, Send, failur
 from accp_adapters.mcp.http_headers import Headers, Hosts, header, to_server
 from accp_adapters.mcp.proxy import LIMIT, Relay
 
-__all__ = ["MAX_SESSIONS", "SESSION", "HttpProxy", "Sessions", "connect", "serve_http"]
+__all__ = ["MAX_SESSIONS", "SESSION", "HttpProxy", "Sessions", "connect", "listen_at", "serve_http"]
 
 MAX_SESSIONS: Final = 10_000
 """A session beyond is forgotten, the one that was silent for the longest time: its results come plain from then on."""
 SESSION: Final = "mcp-session-id"
 # No session has such a name: it would not fit into a header.
 _CALLER: Final = "\n"
+_BACKLOG: Final = 2048
 
 
 class Sessions:
@@ -172,6 +173,26 @@ class HttpProxy:
             self._sessions.keep(begun, relay)
 
 
+def listen_at(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at `host` and `port`, a free one for 0.
+
+    Raises:
+        OSError: the address cannot be listened on.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    family, kind, protocol, _, address = found[0]
+    # Only of a socket that says it is TCP's does asyncio switch Nagle's algorithm off; with it each answer takes 40 ms.
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
 async def serve_http(
     url: str,
     new_relay: Callable[[], Relay],
@@ -189,8 +210,7 @@ async def serve_http(
     Raises:
         OSError: the address cannot be listened on.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=2048) as listening:
+    with listen_at(host, port) as listening:
         async with connect() as client:
             proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra)
             shown = f"[{host}]" if ":" in host else host

@@ -58,6 +58,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "session": without_data("session"),
         "aacp": without_data("aacp"),
         "hostile": hostile.main,
+        "mcp_servers": without_data("mcp_servers"),
         "a2a": with_data("a2a"),
         "patterns": patterns.main,
         "mcp_results": with_data("mcp_results"),

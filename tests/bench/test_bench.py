@@ -102,5 +102,6 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed"),
-        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp", "mcp_results", "mcp_tools"),
+        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp"),
+        *("mcp_results", "mcp_tools", "mcp_servers"),
     }

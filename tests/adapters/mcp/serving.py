@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from accp_adapters.mcp.proxy import LIMIT, Relay
-from accp_adapters.mcp.proxy_http import HttpProxy, connect
+from accp_adapters.mcp.proxy_http import HttpProxy, connect, listen_at
 
 __all__ = ["free_port", "proxying", "serving"]
 
@@ -27,7 +27,7 @@ def free_port() -> int:
 @contextmanager
 def serving(app: Any, *, lifespan: str = "off", bare: bool = False) -> Iterator[str]:
     """Serve an ASGI application in a thread; yield its origin. A `bare` server adds no headers of its own."""
-    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listening:
+    with listen_at("127.0.0.1", 0) as listening:
         server = _server(app, lifespan, bare)
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
         thread.start()

@@ -27,7 +27,8 @@ from typing import Any, Final
 from accp_adapters.mcp.catalog import Catalog, violates
 from accp_adapters.mcp.exchange import Asked
 from accp_adapters.mcp.frames import CODEC
-from accp_adapters.mcp.protocol import EXTENSION, SENDER, Json, without
+from accp_adapters.mcp.notes import has_room, note_in, with_note, without_note
+from accp_adapters.mcp.protocol import EXTENSION, SENDER, Json
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
 from accp_core.errors import ProtocolError
 
@@ -113,21 +114,10 @@ def in_result(result: Json, frame: str) -> Json:
     return _with_frame(result, "_meta", frame)
 
 
-def _with_frame(holder: Json, name: str, frame: str) -> Json:
-    note = {EXTENSION: {"frame": frame}}
-    if name not in holder:
-        return {**holder, name: note}
-    place = holder[name]
-    # An empty one could not be told from none when the frame is taken out again.
-    has_room = isinstance(place, dict) and place and EXTENSION not in place
-    return {**holder, name: {**place, **note}} if has_room else holder
+def _with_frame(holder: Json, place: str, frame: str) -> Json:
+    return with_note(holder, {"frame": frame}, place) if has_room(holder, place) else holder
 
 
-def without_frame(holder: Json, name: str) -> Json:
-    """Return an error (`name`: "data") or a result ("_meta") as it was before a frame was put in."""
-    place = holder.get(name)
-    note = place.get(EXTENSION) if isinstance(place, dict) else None
-    if not isinstance(place, dict) or not isinstance(note, dict) or set(note) != {"frame"}:
-        return holder
-    left = without(place, EXTENSION)
-    return {**holder, name: left} if left else without(holder, name)
+def without_frame(holder: Json, place: str) -> Json:
+    """Return an error (`place`: "data") or a result ("_meta") as it was before a frame was put in."""
+    return without_note(holder, place) if "frame" in note_in(holder, place) else holder

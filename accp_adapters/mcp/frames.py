@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from accp_adapters.mcp.columns import pack, unpack
 from accp_adapters.mcp.copies import Copy, find_copy
+from accp_adapters.mcp.notes import has_room, note_in, with_note, without_note
 from accp_adapters.mcp.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, count_o200k, same_result, without
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
 from accp_core.accp.frame import Frame
@@ -48,7 +49,7 @@ def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
     Raises: ValueError (EncodeError among them), RecursionError: the value cannot be carried or not be restored.
     """
     found = find_copy(result)
-    if found is None or EXTENSION in result.get("_meta", {}):
+    if found is None or not has_room(result):
         return None
     copy, value = found
     packed, tables, orders = pack(value, columns=wrapping.columns)
@@ -58,7 +59,7 @@ def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
     content = list(result["content"])
     text = serialize_frame(_bare(frame))
     content[copy.at : copy.at + copy.count] = [_block(text, wrapping)]
-    written = {**result, "content": content, "_meta": {**result.get("_meta", {}), EXTENSION: note}}
+    written = with_note({**result, "content": content}, note)
     if copy.structured:
         written = without(written, "structuredContent")
     if not same_result(restore_frame(written), result):
@@ -72,24 +73,19 @@ def restore_frame(result: Json) -> Json:
     Raises: ValueError (DecodeError among them), ProtocolError, TypeError, LookupError: it holds no frame, or one
         that does not say what its note does.
     """
-    note = result["_meta"][EXTENSION]
+    note = note_in(result)
     copy = Copy.from_json(note)
     content = list(result["content"])
     value = _decode(_text_of(content[copy.at]), note["env"])
     value = unpack(value, note.get("tables", []), note.get("orders", []))
     content[copy.at : copy.at + 1] = copy.write(value)
-    meta = without(result["_meta"], EXTENSION)
-    restored = {**without(result, "_meta"), "content": content}
-    if copy.structured:
-        restored["structuredContent"] = value
-    return {**restored, "_meta": meta} if meta else restored
+    restored = {**without_note(result), "content": content}
+    return {**restored, "structuredContent": value} if copy.structured else restored
 
 
 def is_framed(result: object) -> bool:
     """Tell whether a result holds a frame of ours, by its note."""
-    meta = result.get("_meta") if isinstance(result, dict) else None
-    note = meta.get(EXTENSION) if isinstance(meta, dict) else None
-    return isinstance(note, dict) and "env" in note and "at" in note
+    return {"env", "at"} <= set(note_in(result))
 
 
 def write_envelope(frame: Frame) -> str:

@@ -16,7 +16,8 @@ from typing import Any, Final
 from accp_adapters.mcp.cold import Shelf
 from accp_adapters.mcp.copies import Block, Copy, find_copy
 from accp_adapters.mcp.negotiation import Structured
-from accp_adapters.mcp.protocol import EXTENSION, Json, compact, same_result, text_block, without
+from accp_adapters.mcp.notes import has_room, note_in, with_note, without_note
+from accp_adapters.mcp.protocol import Json, compact, same_result, text_block, without
 from accp_core.ports import TokenCounter
 from accp_core.view import View, read, render, render_text
 
@@ -51,7 +52,7 @@ def write_view(result: Json, showing: Showing, *, is_large: bool = False) -> Jso
 
     Raises: ValueError (EncodeError among them), RecursionError: something in it cannot be restored.
     """
-    if EXTENSION in result.get("_meta", {}) or not isinstance(result.get("content"), list):
+    if not has_room(result) or not isinstance(result.get("content"), list):
         return None
     work = _Writing(showing, list(result["content"]), is_large)
     found = None if is_large else find_copy(result)
@@ -61,8 +62,9 @@ def write_view(result: Json, showing: Showing, *, is_large: bool = False) -> Jso
     work.shorten()
     if not work.note:
         return None
-    meta = {**result.get("_meta", {}), EXTENSION: {_NOTE: work.note}}
-    written = {**(without(result, _STRUCTURED) if dropped else result), "content": work.content, "_meta": meta}
+    written = with_note(
+        {**(without(result, _STRUCTURED) if dropped else result), "content": work.content}, {_NOTE: work.note}
+    )
     opened = showing.shelf.open if showing.shelf else None
     if not is_large and not same_result(restore_view(written, opened), result):
         raise ValueError("expected a result that its view gives back")
@@ -75,8 +77,8 @@ def restore_view(result: Json, opened: Callable[[str], str] | None = None) -> Js
     Raises: ValueError (DecodeError among them), TypeError, LookupError: the note does not fit the result, or cites
         what `opened` is needed for.
     """
-    note: Json = result["_meta"][EXTENSION][_NOTE]
-    content, restored = list(result["content"]), dict(result)
+    note: Json = note_in(result)[_NOTE]
+    content, restored = list(result["content"]), without_note(result)
     for index, (layout, key) in note.get("texts", {}).items():
         content[int(index)] = {**content[int(index)], "text": _source(content[int(index)], layout, key, opened)}
     if "merged" in note:
@@ -89,16 +91,12 @@ def restore_view(result: Json, opened: Callable[[str], str] | None = None) -> Js
     if "left" in note:
         copy = Copy.from_json(note["left"])
         content[copy.at : copy.at] = copy.write(restored[_STRUCTURED])
-    meta = without(result["_meta"], EXTENSION)
-    restored = {**without(restored, "_meta"), "content": content}
-    return {**restored, "_meta": meta} if meta else restored
+    return {**restored, "content": content}
 
 
 def is_view(result: object) -> bool:
     """Tell whether a result holds views of ours, by its note."""
-    meta = result.get("_meta") if isinstance(result, dict) else None
-    note = meta.get(EXTENSION) if isinstance(meta, dict) else None
-    return isinstance(note, dict) and isinstance(note.get(_NOTE), dict)
+    return isinstance(note_in(result).get(_NOTE), dict)
 
 
 def _source(block: Block, layout: str, key: str | None, opened: Callable[[str], str] | None) -> str:

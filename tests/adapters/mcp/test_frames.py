@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_adapters.mcp.columns import pack
+from accp_adapters.mcp.copies import find_copy
+from accp_adapters.mcp.frames import is_framed
 from accp_core import parse_frame
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served
 from tests.properties.json_values import values as json_values
@@ -180,3 +183,13 @@ def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, er
     assert json.dumps(seen, sort_keys=True) == json.dumps(result, sort_keys=True)
     structured = "structuredContent"
     assert json.dumps(seen.get(structured)) == json.dumps(result.get(structured))
+    assert is_framed(wire.between[-1]["result"]) == can_be_framed(result)
+
+
+def can_be_framed(result: dict[str, Any]) -> bool:
+    """Tell whether a result says a JSON value whose order of keys can be noted."""
+    found = find_copy(result)
+    try:
+        return found is not None and bool(pack(found[1]))
+    except ValueError:
+        return False

@@ -74,7 +74,9 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         """Return a channel with what was saved by this one, by `add_messages` or by a `DeltaChannel`."""
         new = CompressedMessages(self._policy)
         new.key = self.key
-        new._merged = self._merged.from_checkpoint(checkpoint)
+        # What a DeltaChannel saved has the list in it.
+        saved = checkpoint if isinstance(checkpoint, list) else getattr(checkpoint, "value", checkpoint)
+        new._merged = self._merged.from_checkpoint(saved)
         return new
 
     def copy(self) -> CompressedMessages:

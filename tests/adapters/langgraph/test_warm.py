@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 
@@ -72,6 +73,10 @@ def test_rows_hold_what_the_tool_returned() -> None:
     ]
 
 
+@pytest.mark.skipif(
+    "summarizer" not in inspect.signature(SummarizationMiddleware).parameters,
+    reason="this langchain has no summarizer argument; upgrade langchain",
+)
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_it_stands_in_for_the_model_of_a_summarization_middleware(asynchronous: bool) -> None:
     looks = [calls(call("prose" if number else "crm", f"c{number}", query=str(number))) for number in range(6)]

@@ -8,7 +8,7 @@ fork before a fold has none and a fork after it has the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ __all__ = ["Fold", "Folder"]
 EPOCH: Final = 5
 """Turns from one fold to the next, at least: two folds in ten calls at most."""
 LEAST: Final = 400
-"""Tokens that a fold must take away: twice what its own text may take."""
+"""Tokens that a fold must free: twice what its own text may take."""
 _INTACT: Final = "intact under their numbers, as in select='1.result'"
 LIVE_SHARE: Final = 4
 """The newest turns stay as they are if they take a fourth of the budget at most; the newest always stays."""
@@ -122,6 +122,7 @@ class Folder:
         *,
         overhead: int,
         session_id: str,
+        read: Callable[[Sequence[Any]], Sequence[BaseMessage]] = list,
     ) -> tuple[Fold, ColdItem] | None:
         """Return the fold that is due, and the text to store before a model is sent it; None: none is due.
 
@@ -130,20 +131,24 @@ class Folder:
             before: The fold in force.
             overhead: Tokens of the system prompt and the tools.
             session_id: Whose store the text belongs to.
+            read: What the model reads of a view, which is what counts.
         """
         if _place(messages, before) is None:
             before = None
         turns = list(turns_of(messages))
         if before and len(turns) - before.turns < EPOCH:
             return None
-        if overhead + self._count(self.view(messages, before)) <= self.budget:
+        tokens = self._count(read(self.view(messages, before)))
+        if overhead + tokens <= self.budget:
             return None
         cut = self._cut(messages, turns)
         start = _place(messages, before) or 0
         new = [turn for turn in self._foldable(messages[:cut]) if turn.start >= start]
-        if messages[cut].id is None or sum(self._count(turn.messages) for turn in new) < LEAST:
+        if not new or messages[cut].id is None:
             return None
-        return self._take(messages, new, before, cut=cut, session_id=session_id)
+        fold, item = self._take(messages, new, before, cut=cut, session_id=session_id)
+        freed = tokens - self._count(read(self.view(messages, fold)))
+        return (fold, item) if freed >= LEAST else None
 
     def _take(
         self,

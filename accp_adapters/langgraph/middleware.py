@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from langchain.agents.middleware import (
@@ -176,14 +177,16 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if self._folder is None:
             return _Prompt(request=self._read(request, session_id))
         before = Fold.of(state.get(FOLD_KEY))
-        overhead = self._folder.overhead(request.system_message, request.tools)
-        due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id)
+        holds = before is not None or has_references(messages_of(state))
+        overhead = self._folder.overhead(request.system_message, _offered(request, holds=holds).tools)
+        shown = partial(self._shown, request, session_id)
+        due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id, read=shown)
         fold, items = (due[0], (due[1],)) if due else (before, ())
         if fold and not tiers.has_store(self._store, request.runtime.store):
             fold, items = fold.carrying(items), ()
-        shown = request.override(messages=self._folder.view(request.messages, fold))
+        folded = request.override(messages=self._folder.view(request.messages, fold))
         return _Prompt(
-            request=self._read(shown, session_id, holds=fold is not None),
+            request=self._read(folded, session_id, holds=fold is not None),
             session_id=session_id,
             items=items,
             update={FOLD_KEY: fold.kept()} if due and fold else None,
@@ -191,10 +194,13 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def _read(self, request: ModelRequest, session_id: str, *, holds: bool = False) -> ModelRequest:
         """Return the request as the model is to read it, with the fetch tool where it `holds` or cites a reference."""
-        instructions = request.system_message.text if request.system_message else ""
-        shown = read(request.messages, self._policy, session_id, agent=agent_name(), instructions=instructions)
+        shown = self._shown(request, session_id, request.messages)
         holds = holds or has_references([*messages_of(request.state), *shown])
         return _offered(request.override(messages=shown), holds=holds)
+
+    def _shown(self, request: ModelRequest, session_id: str, messages: Sequence[Any]) -> list[Any]:
+        instructions = request.system_message.text if request.system_message else ""
+        return read(messages, self._policy, session_id, agent=agent_name(), instructions=instructions)
 
     def _compact(self, result: Result, request: ToolCallRequest) -> tuple[Result, list[ColdItem], str]:
         messages = messages_of(request.state)

@@ -20,7 +20,8 @@ from langgraph_swarm import create_handoff_tool, create_swarm
 from rich.console import Console
 
 from accp_adapters.cli.replay.tables import plain_table
-from accp_adapters.langgraph import AccpMiddleware, handoff_tool
+from accp_adapters.langgraph import AccpMiddleware, begin, handoff_tool, master_graph
+from accp_core.aci import AgentContext, TaskContext, todo
 from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_page, crm_rows, market_report
 from tests.scripted_model import call, calls
 
@@ -75,6 +76,17 @@ def shared(team: Team) -> Any:
         graph.add_node(name, team.worker(name))
     graph.add_edge(START, "crm").add_edge("crm", "market").add_edge("market", "writer")
     return graph
+
+
+def isolated(team: Team) -> Any:
+    """A master whose plan is fixed, and agents that get their own context (ACI): `isolate` around each."""
+    waits: dict[str, tuple[str, ...]] = {"writer": ("crm", "market")}
+    contexts = [
+        AgentContext(agent_id=name, subtask_id=name, dependencies=waits.get(name, ()), todo_items=todo(task))
+        for name, task in TASKS.items()
+    ]
+    task = TaskContext(task_id="brief", user_query=QUESTION)
+    return master_graph({name: team.worker(name) for name in TASKS}, plan=lambda state: begin(task, contexts))
 
 
 def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
@@ -226,6 +238,8 @@ class Outcome:
 PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("shared history", "as it is", shared, None),
     ("shared history", "+ middleware", shared, {}),
+    ("shared history", "isolate instead", isolated, None),
+    ("shared history", "isolate + middleware", isolated, {}),
     ("supervisor, last message", "as it is", supervised("last_message"), None),
     ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), None),
     ("supervisor, last message", "+ middleware", supervised("last_message"), {}),
@@ -263,7 +277,10 @@ def measure(pattern: str, variant: str, build: Build, options: dict[str, Any] | 
         built = built.compile(checkpointer=saver)
     else:
         built.checkpointer = saver
-    built.invoke({"messages": [HumanMessage(QUESTION)]}, {"configurable": {"thread_id": "bench"}})
+    asked = (
+        {} if "task_context" in built.get_input_jsonschema()["properties"] else {"messages": [HumanMessage(QUESTION)]}
+    )
+    built.invoke(asked, {"configurable": {"thread_id": "bench"}})
     return Outcome(pattern=pattern, variant=variant, log=team.log, kilobytes=bytes_in(saver) / 1000)
 
 

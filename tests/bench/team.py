@@ -39,8 +39,10 @@ _CITIES: Final = ("Leeds", "Turin", "Ghent", "Lyon", "Porto", "Graz", "Aarhus", 
 _BRANCHES: Final = ("logistics", "retail", "insurance", "machine tools", "food", "textiles", "energy")
 _OWNERS: Final = ("Priya Garcia", "Chen Berg", "Raj Haas", "Ana Kowalski", "Tom Okafor")
 
-ROWS: Final = [
-    {
+
+def customer(number: int) -> dict[str, Any]:
+    """Return one row of the CRM."""
+    return {
         "customer_id": f"CUS-{48_100 + 37 * number}",
         "company": f"{_CITIES[number % 8]} {_BRANCHES[number % 7].title()} {number + 1}",
         "contact_email": f"buying{number}@{_CITIES[number % 8].lower()}-{_BRANCHES[number % 7].split()[0]}.example",
@@ -52,8 +54,9 @@ ROWS: Final = [
         "last_contact": f"2026-{1 + number * 5 % 10:02}-{1 + number * 11 % 28:02}",
         "newsletter": number % 3 == 0,
     }
-    for number in range(44)
-]
+
+
+ROWS: Final = [customer(number) for number in range(44)]
 """What the CRM knows; its tool prints it as `json.dumps` does."""
 
 _SENTENCES: Final = (
@@ -95,7 +98,7 @@ def crm_rows(query: str) -> str:
 @tool
 def crm_page(page: int, rows: int) -> str:
     """Return a page of customers from the CRM."""
-    return json.dumps([ROWS[(page * rows + number) % len(ROWS)] for number in range(rows)])
+    return json.dumps([customer(page * rows + number) for number in range(rows)])
 
 
 @tool

@@ -157,7 +157,7 @@ def test_the_users_words_and_the_answers_stay() -> None:
 
 
 def test_the_newest_results_and_parallel_ones_stay_together() -> None:
-    turn = calls(*(call("page", f"q{number}", number=number) for number in range(4)))
+    turn = calls(*(call("page", f"q{number}", number=4 + number) for number in range(4)))
     graph, model = build([*LOOKS[:2], turn, "done"])
     graph.invoke({"messages": "find customers"})
     last = model.received[-1]
@@ -169,6 +169,18 @@ def test_the_newest_results_and_parallel_ones_stay_together() -> None:
         "q3",
     ]
     assert not any(getattr(message, "tool_call_id", "") in {"p0", "p1"} for message in last)
+
+
+def test_what_counts_is_what_the_model_reads() -> None:
+    again = calls(*(call("page", f"q{number}", number=number) for number in range(2)))
+    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], budget=1_600)
+    graph.invoke({"messages": "find customers"})
+    assert "[as above: " in model.received[-1][-3].text
+    assert not folds(model.received[-1])
+    plain = Policy(repeats=False)
+    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], plain, budget=1_600)
+    graph.invoke({"messages": "find customers"})
+    assert folds(model.received[-1])
 
 
 def test_a_result_that_no_model_has_read_stays_even_when_the_user_speaks_first() -> None:

@@ -40,7 +40,7 @@ class Policy:
     """Who acts, for logs and for the frames of later hops; it does not change what the model reads."""
     inline_limit: int | None = 3_000
     """A result whose view takes more is previewed and kept whole in the cold tier; None: nothing ever is."""
-    preview_limit: int = 1_500
+    preview_limit: int = 2_000
     """What a preview may take, at least 60: it names the reference and says how to go on."""
     batch_limit: int = 16_000
     """What the results of one model turn (parallel tool calls) may take together, previews included."""
@@ -53,6 +53,9 @@ class Policy:
     other_agents: bool = True
     """Whether this agent reads other agents' words (AIMessages that bear another name) as it reads tool results. The
     state keeps them whole, and so does what their author reads."""
+    agent_names: frozenset[str] = frozenset()
+    """Names of agents whose words come as HumanMessages, `HumanMessage(text, name="researcher")`; all other
+    HumanMessages are a person's, which stay as they are."""
     cache_aware: bool = True
     """Whether a rewriting must pay in the prices of a provider's prompt cache (`worth.py`). False: every token saved
     counts, as it does where no provider keeps a prefix."""

@@ -8,7 +8,7 @@ read their own words in full.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -38,9 +38,14 @@ def agent_name() -> str | None:
     return str(name) if name else None
 
 
-def is_said_by_another(message: BaseMessage, agent: str | None) -> bool:
-    """Tell whether another agent than `agent` wrote `message`: LangChain notes the name of an agent that has one."""
-    return isinstance(message, AIMessage) and bool(message.name) and message.name != agent
+def is_said_by_another(message: BaseMessage, agent: str | None, names: Collection[str] = ()) -> bool:
+    """Tell whether another agent than `agent` wrote `message`: LangChain notes the name of an agent that has one.
+
+    `names` are those of agents whose words come as HumanMessages.
+    """
+    if not message.name or message.name == agent:
+        return False
+    return isinstance(message, AIMessage) or (isinstance(message, HumanMessage) and message.name in names)
 
 
 def said(key: str, messages: Iterable[BaseMessage], session_id: str) -> str | None:
@@ -48,7 +53,7 @@ def said(key: str, messages: Iterable[BaseMessage], session_id: str) -> str | No
 
     The state itself keeps them: what stands in it whole needs no second place.
     """
-    words = (text for message in messages if isinstance(message, AIMessage) and (text := _words(message)))
+    words = (text for message in messages if message.name and (text := _words(message)))
     return next((text for text in words if cold_key(session_id, text) == key), None)
 
 
@@ -99,7 +104,7 @@ class Reading:
 
     def _compact(self, message: _Message) -> _Message:
         """Return another agent's words as a view or a preview, where they are plain text."""
-        if not (self._policy.other_agents and is_said_by_another(message, self._agent) and _words(message)):
+        if not self._is_words_of_another(message):
             return message
         # Nothing is stored: `said` finds the words in the state.
         compacted = _compacted if isinstance(self._policy.counter, Hashable) else _compacted.__wrapped__
@@ -108,8 +113,8 @@ class Reading:
             return message
         kwargs = {**message.additional_kwargs, **mark}
         # What the provider counted belongs to the words as they were.
-        changed = {"content": small.content, "additional_kwargs": kwargs, "usage_metadata": None}
-        return message.model_copy(update=changed)
+        usage = {"usage_metadata": None} if isinstance(message, AIMessage) else {}
+        return message.model_copy(update={"content": small.content, "additional_kwargs": kwargs, **usage})
 
     def _shorten(self, message: _Message) -> tuple[_Message, list[Shortened]]:
         """Return the message without what stands above it, and its texts."""
@@ -130,13 +135,17 @@ class Reading:
     def _may_shorten(self, message: BaseMessage) -> bool:
         if isinstance(message, ToolMessage):
             return message.status != "error" and message.name not in self._policy.exclude_tools
-        return self._policy.other_agents and is_said_by_another(message, self._agent) and bool(_words(message))
+        return self._is_words_of_another(message)
+
+    def _is_words_of_another(self, message: BaseMessage) -> bool:
+        names = self._policy.agent_names
+        return self._policy.other_agents and is_said_by_another(message, self._agent, names) and bool(_words(message))
 
     def _note(self, message: BaseMessage, texts: Iterable[Shortened]) -> None:
         for text in texts:
             self._repeats.add(text.text, text.references)
         self._references = self._references or bool(message.additional_kwargs.get(MARK, {}).get("refs"))
-        if isinstance(message, HumanMessage):
+        if isinstance(message, HumanMessage) and not self._is_words_of_another(message):
             self._request = message.text
         self._tokens = _counted(message, self._agent) or self._tokens + _estimate(message)
 

@@ -18,7 +18,7 @@ __all__ = ["main"]
 STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON, at birth",
     StrategyName.LOSSLESS: "Policy.lossless(): views, and what stands above is named; nothing left out",
-    StrategyName.DEFAULT: "default policy: what takes over 3,000 tokens as a preview of 1,500",
+    StrategyName.DEFAULT: "default policy: what takes over 3,000 tokens as a preview of 2,000",
     StrategyName.TIGHT: "Policy.tight(): what takes over 600 tokens as a preview of 400",
 }
 

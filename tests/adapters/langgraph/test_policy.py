@@ -9,7 +9,7 @@ from accp_adapters.langgraph.policy import Limits
 
 
 def test_a_single_result_may_take_the_inline_limit() -> None:
-    assert Policy().limits(1) == Limits(inline=3_000, preview=1_500)
+    assert Policy().limits(1) == Limits(inline=3_000, preview=2_000)
 
 
 def test_parallel_results_share_the_batch_limit() -> None:

@@ -87,6 +87,19 @@ def test_other_agents_long_words_are_a_preview_that_the_state_can_open() -> None
     assert shown(HumanMessage("go"), words, name="scout")[1] is words
 
 
+def test_agents_that_speak_as_humans_are_known_by_name() -> None:
+    policy = Policy(agent_names=frozenset({"scout"}))
+    person, scout = HumanMessage(LONG, name="mara"), HumanMessage(LONG, name="scout")
+    asked = HumanMessage("Who is CRM-0150?")
+    after = shown(asked, scout, name="clerk", policy=policy)
+    assert f"${cold_key('thread', LONG)}" in after[1].text
+    assert "CRM-0150" in after[1].text
+    assert said(cold_key("thread", LONG), [scout], "thread") == LONG
+    assert shown(asked, person, name="clerk", policy=policy)[1] is person
+    assert shown(asked, scout, name="scout", policy=policy)[1] is scout
+    assert shown(asked, scout, name="clerk")[1] is scout
+
+
 def test_other_agents_json_is_a_view() -> None:
     text = json.dumps(ROWS[:9], indent=2)
     (view,) = shown(AIMessage(text, name="scout"), name="clerk")

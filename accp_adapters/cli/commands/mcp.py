@@ -42,6 +42,9 @@ def mcp(
         Literal["plain", "lazy"],
         typer.Option(help="All tool definitions at once, or an index with definitions on demand."),
     ] = "plain",
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Show large results as a preview, and serve accp_fetch, which opens them.")
+    ] = False,
     decode: Annotated[
         bool, typer.Option("--decode", help="The inverse: ask the server for frames, give the client plain results.")
     ] = False,
@@ -70,7 +73,11 @@ def mcp(
         raise typer.BadParameter("expected either a command after -- or --url, got " + ("both" if url else "neither"))
     if listen and not url:
         raise typer.BadParameter("expected --url with --listen", param_hint="--listen")
-    new_relay = _decoder if decode else _encoder(policy=policy, carrier=carrier, structured=structured, tools=tools)
+    new_relay = (
+        _decoder
+        if decode
+        else _encoder(policy=policy, carrier=carrier, structured=structured, tools=tools, fetch=fetch)
+    )
     if command:
         raise typer.Exit(_serve_command(command, new_relay()))
     if not url.startswith(("http://", "https://")):

@@ -39,6 +39,8 @@ class Wrapping:
     """The metadata, with the correlation_id that section 10.2 demands."""
     carrier: Carrier = "resource"
     """The block that holds it."""
+    alone: bool = True
+    """Whether the peer does without `structuredContent`, which the frame says."""
     columns: bool = True
     """Whether the peer reads tables."""
 
@@ -60,7 +62,7 @@ def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
     text = serialize_frame(_bare(frame))
     content[copy.at : copy.at + copy.count] = [_block(text, wrapping)]
     written = with_note({**result, "content": content}, note)
-    if copy.structured:
+    if copy.structured and wrapping.alone:
         written = without(written, "structuredContent")
     if not same_result(restore_frame(written), result):
         raise ValueError("expected a result that a frame gives back")

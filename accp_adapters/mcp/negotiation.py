@@ -46,6 +46,8 @@ class Declared:
     """Whether it decodes frames or wants texts for a model."""
     structured: Structured | None = None
     """Which form of a result it wants, where both say the same; None: what the server is set to."""
+    restores: bool = False
+    """Whether it writes `structuredContent` again from a frame, which so need not be sent beside it."""
     columns: bool = False
     """Whether it can turn a table (a header row, then rows) back into the maps it was."""
     fetch: bool = False
@@ -56,7 +58,7 @@ class Declared:
     def to_json(self) -> Json:
         """Return the capability block."""
         said = {"results": self.results, "structured": self.structured, "registry": self.registry or None}
-        flags = {"columns": self.columns or None, "fetch": self.fetch or None}
+        flags = {name: True if getattr(self, name) else None for name in ("restores", "columns", "fetch")}
         return {"version": VERSION, **{name: value for name, value in (said | flags).items() if value is not None}}
 
     @classmethod
@@ -66,6 +68,7 @@ class Declared:
         return cls(
             results="view" if data.get("results") == "view" else "frame",
             structured=structured if structured in get_args(Structured) else None,
+            restores=data.get("restores") is True,
             columns=data.get("columns") is True,
             fetch=data.get("fetch") is True,
             registry=str(data.get("registry", "")),

@@ -11,7 +11,7 @@ from accp_adapters.mcp import errors, lazy
 from accp_adapters.mcp.cold import FETCH_TOOL, cold_resources
 from accp_adapters.mcp.exchange import Asked, Shared
 from accp_adapters.mcp.frames import Wrapping, write_frame
-from accp_adapters.mcp.negotiation import Structured, announce
+from accp_adapters.mcp.negotiation import Declared, Structured, announce
 from accp_adapters.mcp.options import Options
 from accp_adapters.mcp.protocol import Json, compact, is_longer_than, read_part, without
 from accp_adapters.mcp.registry import REGISTRY_RESOURCE
@@ -98,7 +98,7 @@ class Results:
     def _written(self, result: Json, asked: Asked, *, is_large: bool) -> Json | None:
         if self._shows_views(asked):
             return write_view(result, self._showing(asked), is_large=is_large)
-        return write_frame(result, self._wrapping(asked)) if asked.declared is not None else None
+        return write_frame(result, self._wrapping(asked, asked.declared)) if asked.declared is not None else None
 
     def _shows_views(self, asked: Asked) -> bool:
         """Tell whether who asked is shown texts: a host that wants them, or any where `policy` is "always"."""
@@ -130,12 +130,13 @@ class Results:
             request=compact(asked.params.get("arguments"))[:_LONGEST_REQUEST],
         )
 
-    def _wrapping(self, asked: Asked) -> Wrapping:
+    def _wrapping(self, asked: Asked, declared: Declared) -> Wrapping:
         return Wrapping(
             tool=str(asked.params["name"]),
             envelope=self._envelope(asked),
             carrier=self.options.carrier,
-            columns=asked.declared is not None and asked.declared.columns,
+            alone=declared.restores or declared.structured == "drop",
+            columns=declared.columns,
         )
 
     def _envelope(self, asked: Asked) -> Envelope:

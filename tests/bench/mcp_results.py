@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 _WAYS: Final[Mapping[str, Declared]] = MappingProxyType(
     {
-        "frame": Declared(columns=True),
+        "frame": Declared(restores=True, columns=True),
         "views": Declared(results="view"),
         "content": Declared(results="view", structured="drop"),
         "structured": Declared(results="view", structured="only"),

@@ -21,6 +21,7 @@ if MAJOR < 2:
 import mcp_types as types
 from fastmcp import FastMCP
 from mcp import Client, MCPError
+from mcp.client import advertise
 from mcp.server import MCPServer, Server
 from mcp.server.mcpserver import Context
 
@@ -163,6 +164,16 @@ async def test_a_model_reads_views_and_a_program_the_value(mode: Any) -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_model_reads_frames_and_a_program_the_value(mode: Any) -> None:
     async with Client(wrap_transport(connected(wrap_server(mcp_server())), view="frame"), mode=mode) as client:
+        await client.list_tools()
+        result = await client.call_tool("find", {})
+    assert result.content[0].resource.text.startswith("@mcp>done:tool{")
+    assert result.structured_content == {"result": ROWS}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_that_only_names_the_extension_is_sent_what_it_can_check(mode: Any) -> None:
+    transport = connected(wrap_server(mcp_server()))
+    async with Client(transport, mode=mode, extensions=[advertise(EXTENSION)]) as client:
         await client.list_tools()
         result = await client.call_tool("find", {})
     assert result.content[0].resource.text.startswith("@mcp>done:tool{")

@@ -89,6 +89,16 @@ def test_a_client_of_frames_is_sent_frames_although_hosts_are_shown_views(settin
     assert encoder.s2c(response(served(rows())))["result"]["content"][0]["type"] == "resource"
 
 
+def test_a_client_that_only_names_the_extension_keeps_what_its_sdk_checks() -> None:
+    encoder = Encoder()
+    encoder.c2s(declare(start(), Declared()))
+    encoder.c2s(call())
+    seen = encoder.s2c(response(served(rows())))["result"]
+    assert "@mcp>done:tool{" in json.dumps(seen["content"])
+    assert seen["structuredContent"] == rows()
+    assert Decoder().s2c(response(seen)) == response(served(rows()))
+
+
 def test_schemas_of_results_go_where_structured_content_goes() -> None:
     tool = {"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}}
     listed = {"tools": [tool], "ttlMs": 5, "cacheScope": "public"}

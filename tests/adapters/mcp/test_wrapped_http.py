@@ -1,0 +1,73 @@
+"""A wrapped server behind streamable HTTP, as its users run it: both eras, two clients, one session each."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from accp_adapters.mcp import wrap_server, wrap_transport
+from accp_core.view import read
+from tests.adapters.mcp.sdk import MAJOR, ROWS
+
+if MAJOR < 2:
+    pytest.skip("needs mcp 2.x", allow_module_level=True)
+
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import MCPServer
+
+from tests.adapters.mcp.serving import serving
+
+MODES = ("legacy", "2026-07-28", "auto")
+
+
+def app(**settings: Any) -> Any:
+    server = MCPServer("parts")
+
+    @server.tool()
+    def find() -> list[dict[str, Any]]:
+        """Find parts."""
+        return ROWS
+
+    return wrap_server(server, **settings).streamable_http_app()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_each_client_gets_what_it_understands(mode: Any) -> None:
+    with serving(app(), lifespan="on") as origin:
+        url = f"{origin}/mcp"
+        async with (
+            Client(url, mode=mode) as unaware,
+            Client(wrap_transport(streamable_http_client(url), view="frame"), mode=mode) as aware,
+            Client(wrap_transport(streamable_http_client(url)), mode=mode) as decoding,
+        ):
+            plain = await unaware.call_tool("find", {})
+            frame = await aware.call_tool("find", {})
+            decoded = await decoding.call_tool("find", {})
+    assert [json.loads(block.text) for block in plain.content] == ROWS
+    assert frame.content[0].resource.text.startswith("@mcp>done:tool{")
+    assert decoded == plain
+
+
+async def test_a_reference_of_one_session_does_not_open_in_another() -> None:
+    settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80}
+    with serving(app(**settings), lifespan="on") as origin:
+        async with Client(f"{origin}/mcp", mode="legacy") as one, Client(f"{origin}/mcp", mode="legacy") as other:
+            ref = re.findall(r"cold\.\w+", (await one.call_tool("find", {})).content[0].text)[0]
+            assert json.loads((await one.read_resource(f"accp://cold/{ref}")).contents[0].text) == ROWS
+            with pytest.raises(MCPError, match="E5002"):
+                await other.read_resource(f"accp://cold/{ref}")
+            refused = await other.call_tool("accp_fetch", {"ref": f"${ref}"})
+    assert refused.is_error
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_host_is_shown_views_when_asked_for(mode: Any) -> None:
+    with serving(app(policy="always"), lifespan="on") as origin:
+        async with Client(f"{origin}/mcp", mode=mode) as client:
+            result = await client.call_tool("find", {})
+    assert read(result.content[0].text) == ROWS
+    assert result.structured_content == {"result": ROWS}

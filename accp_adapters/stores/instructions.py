@@ -185,8 +185,12 @@ class SqliteInstructionRegistry:
             flight = self._flights.setdefault(pattern, _Flight())
             flight.waiting += 1
         try:
-            with flight.lock:
+            if not flight.lock.acquire(timeout=self._wait):
+                raise TimeoutError(f"nobody made the packet of {pattern} within {self._wait} seconds")
+            try:
                 yield
+            finally:
+                flight.lock.release()
         finally:
             with self._lock:
                 flight.waiting -= 1

@@ -20,7 +20,7 @@ from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import PRIORITIES, VERSION
 from accp_core.errors import EncodeError
 
-__all__ = ["LONGEST_INSTRUCTION", "Instruction", "Word", "omissions", "read_words", "wording"]
+__all__ = ["LONGEST_INSTRUCTION", "Instruction", "Word", "is_identifier", "omissions", "read_words", "wording"]
 
 LONGEST_INSTRUCTION: Final = 10_000
 """Characters of an instruction."""
@@ -46,7 +46,21 @@ FETCHING: Final = frozenset({"retrieve", "get", "obtain", "fetch"})
 """First words that all mean FETCH."""
 CONTRACTIONS: Final = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 NEGATIONS: Final = frozenset(
-    {"not", "no", "never", "none", "neither", "nor", "without", "except", "exclude", "excluding", "unless"}
+    {
+        "not",
+        "no",
+        "never",
+        "none",
+        "nobody",
+        "nothing",
+        "neither",
+        "nor",
+        "without",
+        "except",
+        "exclude",
+        "excluding",
+        "unless",
+    }
 )
 
 

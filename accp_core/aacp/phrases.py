@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from accp_core.aacp.instruction import Instruction, Word, read_words, wording
+from accp_core.aacp.instruction import Instruction, Word, is_identifier, read_words, wording
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.steps import PLACE, Step, Workflow, refuse
 
@@ -19,7 +19,8 @@ ANY: Final = "{}"
 class Phrasebook:
     """The phrases of workflows; an instruction of the same wording gives the packet of the step.
 
-    A place takes one word of the instruction, as it stands there. Nothing else may differ.
+    A place takes one word of the instruction, as it stands there: one that is quoted or holds a digit, a sign or a
+    capital within. Plain words ("nobody", "everyone", "it") may mean more than a name. Nothing else may differ.
     """
 
     def __init__(self, workflows: Iterable[Workflow]) -> None:
@@ -62,6 +63,11 @@ def bound(phrase: Sequence[Word], words: Sequence[Word]) -> dict[str, str] | Non
                 return None
             continue
         value = found.source.strip("\"'").rstrip(",;:")
-        if not value or arguments.setdefault(place[1], value) != value:
+        if not value or is_plain(found.source) or arguments.setdefault(place[1], value) != value:
             return None
     return arguments
+
+
+def is_plain(word: str) -> bool:
+    """Return whether a word may be English and no name."""
+    return word.rstrip(",;:").isalpha() and not is_identifier(word)

@@ -43,7 +43,7 @@ class Step:
     defaults: Mapping[str, Argument] = field(default_factory=dict)
     """Argument to what it is when it is not given; None leaves its field out."""
     phrases: tuple[str, ...] = ()
-    """Instructions in English that mean this step, with places for arguments of one word each."""
+    """Instructions in English that mean this step, with places for arguments of one word each, see `Phrasebook`."""
     vocabulary: Vocabulary = DRAFT
     """Whose keys may be used besides the draft's."""
     parameters: tuple[str, ...] = field(init=False)

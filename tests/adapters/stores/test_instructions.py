@@ -269,6 +269,23 @@ def test_the_claim_of_a_slow_model_does_not_end_and_waiting_does(tmp_path: Path)
         stop(process)
 
 
+def test_a_thread_does_not_wait_for_another_s_model_for_ever() -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def make() -> Entry:
+        begun.set()
+        end.wait(20)
+        return entry("a")
+
+    with SqliteInstructionRegistry(wait=0.1) as registry, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(registry.get_or_create, "a", make)
+        begun.wait(20)
+        with pytest.raises(TimeoutError, match="packet of a"):
+            registry.get_or_create("a", unexpected)
+        end.set()
+        assert first.result() == entry("a")
+
+
 def test_an_entry_that_came_meanwhile_is_returned(tmp_path: Path) -> None:
     path = tmp_path / "known.sqlite"
     with SqliteInstructionRegistry(path) as first, SqliteInstructionRegistry(path) as second:

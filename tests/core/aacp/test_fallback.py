@@ -189,6 +189,21 @@ def test_phrases_of_one_s_own_take_one_word_for_each_place() -> None:
             encode(encoder, other, domain="FIN")
 
 
+@pytest.mark.parametrize("who", ["nobody", "everyone", "Nobody,", "it", "Smith"])
+def test_a_plain_word_is_taken_for_no_name(who: str) -> None:
+    encoder = FallbackEncoder(InstructionRegistry())
+    with pytest.raises(EncodeError, match="E4001"):
+        encode(encoder, f"Give {who} VPN access", domain="IT")
+
+
+@pytest.mark.parametrize(
+    ("who", "value"), [("j.smith", "j.smith"), ("'smith'", "smith"), ("JSmith", "JSmith"), ("u7,", "u7")]
+)
+def test_a_word_that_is_a_name_is_taken_as_it_stands(who: str, value: str) -> None:
+    found = encode(FallbackEncoder(InstructionRegistry()), f"Give {who} VPN access", domain="IT")
+    assert found.packet.fields["filter"] == f"usr={value}"
+
+
 def test_a_word_that_no_packet_can_hold_is_refused() -> None:
     encoder = FallbackEncoder(InstructionRegistry(), workflows=[own("fetch {x}", fields={"res": "{x}"})])
     with pytest.raises(EncodeError, match="E1004"):

@@ -124,7 +124,7 @@ def canonical(packet: Packet) -> Packet:
     return replace(packet, fields={key: fields[key] for key in (*known, *own)})
 
 
-def stamp(packet: Packet, **fields: str) -> Packet:
+def stamp(packet: Packet, /, **fields: str) -> Packet:
     """Return the packet with these fields instead of its own, in the order in which they are written."""
     return canonical(replace(packet, fields={**packet.fields, **fields}))
 

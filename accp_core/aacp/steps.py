@@ -23,6 +23,8 @@ __all__ = ["Run", "Step", "Workflow", "WorkflowEncoder", "workflow_from_dict"]
 PLACE: Final = re.compile(r"\{(\w+)(!snake)?\}")
 CALLERS: Final = ("return_agent", "priority")
 """The arguments that every step takes."""
+RESERVED: Final = frozenset({*CALLERS, "task", "domain", "vocabulary"})
+"""Names that are arguments of `encode_packet` and so no keys of a vocabulary of one's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +130,8 @@ def snake(text: str) -> str:
 def check_step(step: Step) -> None:
     """Refuse a step that could give no packet, or that would lose an argument."""
     for key, text in step.fields.items():
-        if not is_key(key, step.vocabulary):
-            raise refuse(f"{key}: not a key of a packet")
+        if not is_key(key, step.vocabulary) or key in RESERVED:
+            raise refuse(f"{key}: not a key of a packet, or a name that its encoder needs")
         if "{" in PLACE.sub("", text) or "}" in PLACE.sub("", text):
             raise refuse(f"{key}: expected places like {{name}}, found {text!r}")
     if unknown := (set(step.defaults) - set(step.parameters)) | (set(step.parameters) & set(CALLERS)):

@@ -23,7 +23,11 @@ def read_object(text: str, *, limit: int = LONGEST_MESSAGE) -> dict[str, Any]:
     Raises: DecodeError: ERR_MSG_TOO_LARGE for more than `limit` bytes, ERR_INVALID_REQUEST for what is no JSON object,
         holds a name twice, or nests deeper than the interpreter reads.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > limit:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise refuse("half a surrogate pair is in no UTF-8 text", text, error.start) from None
+    if size > limit:
         raise DecodeError(f"a message has at most {limit} bytes", code=AcpError.TOO_LARGE, text=text, position=0)
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -47,6 +51,11 @@ def write_object(data: Mapping[str, Any], *, limit: int = LONGEST_MESSAGE) -> st
     except UnicodeEncodeError:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         size = len(text)
+        # Escaped side by side, two halves that were two characters are read as one.
+        if json.loads(text) != data:
+            raise EncodeError(
+                "halves of a surrogate pair cannot stand together", code=AcpError.INVALID_REQUEST
+            ) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise EncodeError(f"not JSON: {error}", code=AcpError.INVALID_REQUEST) from None
     if size > limit:

@@ -25,14 +25,15 @@ WORDS: Final = (
         "$cold.",
         "$warm.",
     ),
+    *("|return:", "|aacp:1.1", "|p:", "%7C", '{"type":"acp.message"', '"parts":[', "data: "),
     *("\\\\", "true", "null", "-0.0", "1e400", '{"$', '"schemas":', '"defaults":', "\\n"),
 )
 """What a mutation would take long to find."""
 
 
-def vectors() -> Iterator[Mapping[str, Any]]:
+def vectors(family: str = "accp") -> Iterator[Mapping[str, Any]]:
     """Yield the content of every vector file."""
-    for path in files("accp"):
+    for path in files(family):
         yield json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -84,7 +85,29 @@ def conversations() -> Iterator[str]:
     yield from frames()
 
 
-SEEDS: Final = {"frame": frames, "view": views, "registry": registries, "session": conversations}
+def packets() -> Iterator[str]:
+    """Yield the text of each packet of the vectors, and instructions."""
+    for content in vectors("aacp"):
+        yield from texts(content)
+    yield from ("Please do not delete E-17, thanks.", "Could you fetch it?", "FETCH|HR|return:A|aacp:1.1|res:%7C%25")
+
+
+def envelopes() -> Iterator[str]:
+    """Yield the text of each envelope and link of the vectors, and an event stream."""
+    for content in vectors("acp"):
+        for text in texts(content):
+            yield text
+            yield f"event: acp.message\nid: 1\ndata: {text}\n\n: keepalive\n\n"
+
+
+SEEDS: Final = {
+    "frame": frames,
+    "view": views,
+    "registry": registries,
+    "session": conversations,
+    "packet": packets,
+    "envelope": envelopes,
+}
 """Target to what yields its first inputs."""
 
 

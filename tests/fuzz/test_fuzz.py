@@ -15,6 +15,8 @@ FOUND = {
     "frame": ["@a>req:op{k:" + "9" * 400 + ".1234567}", "@a>req:op{k:=1e400}", "@a>req:op{k:[[[[[$warm.1]]]]]}"],
     "view": ["1e400", '{"a": "\udcc1"}'],
     "registry": [],
+    "packet": [],
+    "envelope": ['{"type":"acp.message","role":"user","parts":[{"type":"text","content":"\\ud800\udcff"}]}'],
     "session": ["@b>req:op{k:1}[mid:m1,seq:1]\n@b>req:op{k:[[[[[$hot.m1]]]]]}[mid:m2,seq:2]"],
 }
 """What the fuzzers found, and holds now."""

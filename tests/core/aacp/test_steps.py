@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import WORKFLOWS, PayrollEncoder, Run, Step, WorkflowEncoder, workflow_from_dict
+from accp_core.aacp import DRAFT, WORKFLOWS, PayrollEncoder, Run, Step, WorkflowEncoder, workflow_from_dict
 from accp_core.errors import EncodeError, ProtocolError
 
 CLOSE = """
@@ -149,6 +149,12 @@ def test_a_table_that_could_give_no_packet_is_refused_where_it_is_wrong(data: An
     with pytest.raises(ProtocolError, match=reason) as refusal:
         workflow_from_dict(data)
     assert refusal.value.code == "E1004"
+
+
+@pytest.mark.parametrize("name", ["task", "domain", "return_agent", "priority", "vocabulary"])
+def test_a_key_of_one_s_own_is_no_argument_of_the_encoder(name: str) -> None:
+    with pytest.raises(ProtocolError, match=f"{name}: not a key of a packet"):
+        workflow_from_dict(workflow(fields={name: "x"}), vocabulary=DRAFT.adding(keys=[name]))
 
 
 def test_hops_are_checked() -> None:

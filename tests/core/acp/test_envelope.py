@@ -103,6 +103,7 @@ def test_what_nests_or_counts_too_far_is_refused(text: str) -> None:
     ("message", "reason"),
     [
         (replace(HELLO, extra={"role": "agent"}), "extra: role is a field already"),
+        (replace(HELLO, parts=(TextPart(content="\ud800\udc00"),)), "halves of a surrogate pair"),
         (replace(HELLO, extra={"x": float("nan")}), "not JSON"),
         (replace(HELLO, extra={"x": object()}), "not JSON"),  # type: ignore[dict-item]  # what a caller may do
     ],
@@ -110,6 +111,12 @@ def test_what_nests_or_counts_too_far_is_refused(text: str) -> None:
 def test_what_no_text_says_is_not_written(message: Message, reason: str) -> None:
     with pytest.raises(EncodeError, match=reason):
         serialize_envelope(message)
+
+
+def test_half_a_pair_is_in_no_text() -> None:
+    with pytest.raises(DecodeError, match="half a surrogate pair") as refusal:
+        parse_envelope('{"type":"x","a":"\ud800"}')
+    assert refusal.value.position == 17
 
 
 def test_an_unknown_message_is_written_as_it_came() -> None:

@@ -1,0 +1,46 @@
+"""Any text is an envelope of ACP or refused, a connection has one event for it, and what is read is written again."""
+
+from accp_core import DecodeError, EncodeError
+from accp_core.acp import AgentCard, Connection, LineReader, SseReader, parse_envelope, parse_link, serialize_envelope
+from accp_core.acp.document import LONGEST_MESSAGE
+
+__all__ = ["check"]
+
+
+def check(data: bytes) -> None:
+    """Hold one input to the invariant."""
+    text = data.decode("utf-8", "surrogateescape")
+    connection = Connection(AgentCard(name="A"), new_id=lambda: "0" * 12)
+    assert connection.receive(text) is not None
+    try:
+        envelope = parse_envelope(text)
+    except DecodeError as refusal:
+        assert refusal.code in {"ERR_INVALID_REQUEST", "ERR_MSG_TOO_LARGE"}, refusal
+        assert 0 <= refusal.position <= len(text), refusal
+    else:
+        assert parse_envelope(serialize_envelope(envelope, limit=2 * LONGEST_MESSAGE)) == envelope
+    check_stream(data)
+    check_link(text)
+
+
+def check_stream(data: bytes) -> None:
+    """Hold the bytes to it: cut in two or not, they say the same lines and events."""
+    for reader in (LineReader, SseReader):
+        assert said(reader(), data) == said(reader(), data[: len(data) // 2], data[len(data) // 2 :])
+
+
+def said(reader: LineReader | SseReader, *pieces: bytes) -> list[object]:
+    """Return what a reader says of pieces, or that it refuses them."""
+    try:
+        return [each for piece in pieces for each in reader.feed(piece)]
+    except DecodeError as refusal:
+        return [refusal.code]
+
+
+def check_link(text: str) -> None:
+    """Hold the text as a link to it."""
+    try:
+        link = parse_link(text)
+    except (DecodeError, EncodeError):
+        return
+    assert parse_link(str(link)) == link

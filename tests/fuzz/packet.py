@@ -1,0 +1,51 @@
+"""Any text is a packet of AACP or refused at a place in it, and what is read is written, said and carried the same."""
+
+from accp_core import DecodeError, EncodeError
+from accp_core.aacp import Packet, explain, parse_packet, serialize_packet, validate
+from accp_core.aacp.instruction import Instruction, omissions
+from accp_core.bridges.aacp_in_accp import message_to_packet, packet_to_message
+
+__all__ = ["check"]
+
+
+def check(data: bytes) -> None:
+    """Hold one input to the invariant."""
+    text = data.decode("utf-8", "surrogateescape")
+    for escaped in (False, True):
+        report = validate(text, escaped=escaped)
+        try:
+            packet = parse_packet(text, escaped=escaped)
+        except DecodeError as refusal:
+            assert refusal.code == "E1001", refusal
+            assert 0 <= refusal.position <= len(text), refusal
+            assert not report.valid
+            continue
+        assert report.packet in (packet, None)
+        check_written(packet)
+    check_instruction(text)
+
+
+def check_written(packet: Packet) -> None:
+    """Hold what was read to the second half."""
+    whole = serialize_packet(packet, escaped=True)
+    assert parse_packet(whole, escaped=True) == packet
+    assert explain(packet).endswith(".")
+    try:
+        assert parse_packet(serialize_packet(packet)) == packet
+        message = packet_to_message(packet, sender="a")
+    except EncodeError as refusal:
+        assert refusal.code in {"E1001", "E1004"}, refusal
+        return
+    assert serialize_packet(message_to_packet(message)).startswith(f"{packet.task}|{packet.domain}|")
+
+
+def check_instruction(text: str) -> None:
+    """Hold the text as an instruction to it: one key means one pattern, whatever the white space."""
+    try:
+        said = Instruction(english=text, domain="HR", return_agent="A")
+    except EncodeError as refusal:
+        assert refusal.code == "E1004", refusal
+        return
+    again = Instruction(english=f"  {' '.join(text.split())}\n", domain="HR", return_agent="A")
+    assert (said.key, said.pattern) == (again.key, again.pattern)
+    list(omissions(said, Packet(task="ACK", domain="HR", fields={})))

@@ -20,7 +20,7 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.convert import ColdItem, cold_key
 from accp_adapters.langgraph.marks import MARK, carry
 from accp_adapters.langgraph.turns import Turn, compact_json, in_words, thinks, tokens_of, turns_of
-from accp_adapters.langgraph.warm import rows_of, summarize
+from accp_adapters.langgraph.warm import folded_text, rows_of, summarize
 from accp_core.ports import Summarizer, TokenCounter
 
 __all__ = ["Fold", "Folder"]
@@ -29,7 +29,6 @@ EPOCH: Final = 5
 """Turns from one fold to the next, at least: two folds in ten calls at most."""
 LEAST: Final = 400
 """Tokens that a fold must free: twice what its own text may take."""
-_INTACT: Final = "intact under their numbers, as in select='1.result'"
 LIVE_SHARE: Final = 4
 """The newest turns stay as they are if they take a fourth of the budget at most; the newest always stays."""
 
@@ -172,7 +171,7 @@ class Folder:
             upto=len(messages),
             turns=len(list(turns_of(messages))),
             results=results,
-            text=f"[{results} earlier results, folded; {_INTACT}{older}]\n{words}",
+            text=folded_text(results, words, older),
             mark={**held, "refs": [*held.get("refs", ()), key], "sessions": [*held.get("sessions", ()), session_id]},
         )
         return fold, ColdItem(key=key, text=source)

@@ -16,9 +16,11 @@ from accp_core.errors import ProtocolError
 __all__ = [
     "FOLD_KEY",
     "SESSION_KEY",
+    "agent_of",
     "agents_of",
     "call_of",
     "grant",
+    "granted_in",
     "has_references",
     "held_in",
     "messages_of",
@@ -78,6 +80,13 @@ def agents_of(runtime: _Runtime) -> frozenset[str]:
     return frozenset(place.partition(":")[0] for place in places)
 
 
+def agent_of(runtime: _Runtime) -> str:
+    """Return the name of the node, in the graph around it, of the agent whose tool runs; empty: nothing is around."""
+    execution = runtime.execution_info
+    places = execution.checkpoint_ns.split("|") if execution is not None else []
+    return places[-2].partition(":")[0] if len(places) > 1 else ""
+
+
 def messages_of(state: Any, key: str = "messages") -> list[BaseMessage]:
     """Return the messages in `state`: a list of them, a mapping or an object that holds them under `key`."""
     found = state
@@ -131,6 +140,11 @@ def open_grant(
         f"expected a reference that a tool result of this conversation cites, found {ref!r}",
         code="E5002",
     )
+
+
+def granted_in(messages: Iterable[BaseMessage], agents: Collection[str]) -> list[tuple[str, str]]:
+    """Return the (session, key) of all that `messages` let these agents open, each once."""
+    return list(dict.fromkeys((owner, key) for key, owner in _grants(messages, agents)))
 
 
 def has_references(messages: Iterable[BaseMessage]) -> bool:

@@ -18,10 +18,24 @@ from langchain_core.messages.tool import ToolCall
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command, Send
 
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph.convert import cold_key
 from accp_adapters.langgraph.fetch import refusals
-from accp_adapters.langgraph.grants import agents_of, grant, messages_of, named_references, open_grant, session_of
-from accp_adapters.langgraph.marks import MARK, carried_pairs
-from accp_adapters.langgraph.turns import in_words
+from accp_adapters.langgraph.grants import (
+    agent_of,
+    agents_of,
+    grant,
+    granted_in,
+    held_in,
+    messages_of,
+    named_references,
+    new_session,
+    open_grant,
+    session_of,
+)
+from accp_adapters.langgraph.marks import MARK, carried_pairs, carry
+from accp_adapters.langgraph.turns import compact_json, in_words, turns_of
+from accp_adapters.langgraph.warm import folded_text, rows_of, summarize
 from accp_core.errors import ProtocolError
 
 __all__ = ["Style", "handoff_tool"]
@@ -67,31 +81,58 @@ class _Handoff:
         sends = tuple(Send(agent, self._given(turn, call, agent, runtime)) for call, agent in calls)
         # A list of Sends would be merged with others by ToolNode, which drops the update.
         goto: Any = sends if len(sends) > 1 else sends[0]
-        return Command(graph=Command.PARENT, goto=goto, update=self._update(messages, turn, calls))
+        return Command(graph=Command.PARENT, goto=goto, update=self._update(turn, calls, runtime))
 
     def _given(self, turn: AIMessage, call: ToolCall, agent: str, runtime: ToolRuntime) -> dict[str, Any]:
         """Return the state that `agent` begins with: its task, with the references that the task names."""
         messages = messages_of(runtime.state, self.messages_key)
         task = str(call["args"].get("task") or "").strip()
         session_id, here = session_of(runtime, runtime.state), agents_of(runtime)
-        granted = [open_grant(ref, messages, session_id, here) for ref in named_references(task)]
-        texts = carried_pairs([key for _, key in granted], messages)
+        held = self._held(runtime)
+        granted = [open_grant(ref, held, session_id, here) for ref in named_references(task)]
+        texts = carried_pairs([key for _, key in granted], held)
         kwargs = {MARK: {**grant(granted, agent), **texts}} if granted else {}
         words = f"{task}{_quoted(task, messages)}" if task else _asked(messages)
         brief = HumanMessage(words, id=_identity(turn, call, "task"), additional_kwargs=kwargs)
         return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}
 
-    def _update(
-        self, messages: Sequence[BaseMessage], turn: AIMessage, calls: Sequence[tuple[ToolCall, str]]
-    ) -> dict[str, Any]:
+    def _held(self, runtime: ToolRuntime) -> list[BaseMessage]:
+        """Return the messages that may cite something, what is folded among them."""
+        return [*messages_of(runtime.state, self.messages_key), *held_in(runtime.state)]
+
+    def _update(self, turn: AIMessage, calls: Sequence[tuple[ToolCall, str]], runtime: ToolRuntime) -> dict[str, Any]:
         """Return what the parent keeps: the calls that hand over, each answered."""
+        messages = messages_of(runtime.state, self.messages_key)
+        before = messages[: messages.index(turn)]
         kept = [call for call, _ in calls]
         answers = [_answer(turn, call, kept) for call in kept]
         if self.style == "swarm":
-            return {self.messages_key: [in_words(turn, kept), *answers], _ACTIVE: calls[0][1]}
+            own = _after_words(before)
+            if any(tool.name == FETCH_NAME for tool in runtime.tools):
+                own, answers = [], [self._with_work(answers[0], own, runtime)]
+            return {self.messages_key: [*own, in_words(turn, kept), *answers], _ACTIVE: calls[0][1]}
         # Who goes on afterwards must find what it had learned.
         said = turn if len(kept) == len(turn.tool_calls) else in_words(turn, kept)
-        return {self.messages_key: [*messages[: messages.index(turn)], said, *answers]}
+        return {self.messages_key: [*before, said, *answers]}
+
+    # "A handoff between agents occurs": then a checkpoint is due (ACCP section 5.2).
+    def _with_work(self, answer: ToolMessage, own: Sequence[BaseMessage], runtime: ToolRuntime) -> ToolMessage:
+        """Return the answer with what the agent found before: a summary, and for this agent alone a reference."""
+        rows = list(rows_of(turns_of(own)))
+        if not rows:
+            return answer
+        session_id = session_of(runtime, runtime.state) or new_session()
+        source = compact_json(rows)
+        key = cold_key(session_id, source)
+        held, here = self._held(runtime), agents_of(runtime)
+        granted = [(session_id, key), *granted_in(own, here)]
+        # The message carries the text, whatever store there is: it is in the parent's state that it must be found.
+        texts = [*carry([(key, source)])["texts"], *carried_pairs([key for _, key in granted], held).get("texts", ())]
+        mark = {**grant(granted, agent_of(runtime)), "texts": texts}
+        results = sum("tool" in row for row in rows)
+        words = folded_text(results, summarize(rows), f": accp_fetch ${key}")
+        update = {"content": f"{answer.content}\n{words}", "additional_kwargs": {MARK: mark}}
+        return answer.model_copy(update=update)
 
 
 def handoff_tool(
@@ -110,7 +151,9 @@ def handoff_tool(
     references that the task names, if the agent that hands over may; no one else may by that. Give the
     receiver `AccpMiddleware` or `fetch_tool`, or it cannot. The parent keeps the call and its answer; other calls of
     the same turn are cut from it, and the answer says so. "supervisor" keeps what went before, too, and several
-    agents may be handed to at once; "swarm" does not, hands to one and makes it the active one.
+    agents may be handed to at once. "swarm" hands to one and makes it the active one; of what the agent found before,
+    the answer has a summary and a reference that this agent alone may open when it is handed to again. Without
+    `accp_fetch` among its tools the parent keeps all of that.
 
     Args:
         agent: The name of the agent's node in the parent graph.
@@ -160,6 +203,12 @@ def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall
     """Return the calls of a turn that hand over, and to whom; the other tools are known to the tool node."""
     agents = {tool.name: tool.metadata[_DESTINATION] for tool in tools if tool.metadata and _OURS in tool.metadata}
     return [(call, agents[call["name"]]) for call in turn.tool_calls if call["name"] in agents]
+
+
+def _after_words(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Return what an agent did since somebody spoke to it; the parent has not seen that."""
+    spoken = [position for position, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    return messages[spoken[-1] + 1 :] if spoken else []
 
 
 def _asked(messages: Sequence[BaseMessage]) -> Any:

@@ -17,7 +17,7 @@ from accp_core.accp.checkpoint import CheckpointTrigger, take_checkpoint
 from accp_core.accp.state import ContextState, Entry, StateLimits
 from accp_core.ports import Summarizer, TokenCounter
 
-__all__ = ["Row", "rows_of", "summarize", "warm_summary"]
+__all__ = ["Row", "folded_text", "rows_of", "summarize", "warm_summary"]
 
 Row = dict[str, Any]
 """One result with what it answers: "tool", "args", "result"; or what the model or the user "said"."""
@@ -64,6 +64,11 @@ def summarize(
     return checkpoint.summary
 
 
+def folded_text(results: int, words: str, where: str = "") -> str:
+    """Return what stands for `results` results: that they are intact, and `where`, and what they come to."""
+    return f"[earlier results folded: {results}; each intact by its number, as in select='1.result'{where}]\n{words}"
+
+
 def warm_summary(
     messages: Sequence[BaseMessage],
     *,
@@ -107,5 +112,7 @@ def _gist(result: Any) -> dict[str, Any]:
             return {
                 key: value if not isinstance(value, list) else f"{len(value)} items" for key, value in result.items()
             }
+        case str() if result.startswith("[preview of "):
+            return {"text": result.partition("\n")[2]}
         case _:
             return {"text": str(result)}

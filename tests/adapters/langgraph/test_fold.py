@@ -65,7 +65,7 @@ def tokens(messages: Sequence[BaseMessage]) -> int:
 
 
 def folds(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    return [message for message in messages if "earlier results, folded" in message.text]
+    return [message for message in messages if "earlier results folded" in message.text]
 
 
 def breaks(received: Sequence[Sequence[BaseMessage]]) -> int:
@@ -101,7 +101,7 @@ def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
     first = folder().fold(history(5), None, overhead=0, session_id="s")
     assert first
     assert first[0].text.splitlines() == [
-        "[4 earlier results, folded; intact under their numbers, as in select='1.result']",
+        "[earlier results folded: 4; each intact by its number, as in select='1.result']",
         "3 page: number=3, rows=10, of=id name email status trace; 2 page: number=2, rows=10, of=id name email status "
         "trace; 1 page: number=1, rows=10, of=id name email status trace; 0 page: number=0, rows=10, of=id name email "
         "status trace",
@@ -109,7 +109,7 @@ def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
     second = folder().fold(history(10), first[0], overhead=0, session_id="s")
     assert second
     assert second[0].text.startswith(
-        "[9 earlier results, folded; intact under their numbers, as in select='1.result'; the first 4 by '0.ref']\n5 "
+        "[earlier results folded: 9; each intact by its number, as in select='1.result'; the first 4 by '0.ref']\n5 "
     )
 
 

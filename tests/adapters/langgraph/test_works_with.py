@@ -64,7 +64,7 @@ def scan(messages: Sequence[BaseMessage]) -> Any:
 
 def folded(messages: Sequence[BaseMessage]) -> list[str]:
     """Return the reference of what is folded, or nothing."""
-    found = [message for message in messages if "earlier results, folded" in message.text]
+    found = [message for message in messages if "earlier results folded" in message.text]
     return [f"${message.additional_kwargs['accp']['refs'][-1]}" for message in found]
 
 

@@ -80,7 +80,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     `create_agent(model, tools, middleware=[AccpMiddleware()])`. Messages already in the state never change,
     so the provider's prompt cache holds. It keeps no state of its own: a replay, a fork or a second
-    thread on the same graph comes to the same text.
+    thread on the same graph comes to the same text. Put it last: a middleware after it that takes messages out of
+    the prompt (`ContextEditingMiddleware`) may take what `[as above: …]` names.
     """
 
     state_schema = AccpState

@@ -56,13 +56,14 @@ class CompressNode(Runnable[Any, Any]):
         tiers.put(tiers.choose(self._policy, self._store, runtime.store), session_id, items)
         return update
 
-    def read(self, state: Any) -> list[BaseMessage]:
+    def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
         """Return the messages of `state` as a model is to read them, nothing twice; the state keeps them as they are.
 
-        For the node that calls the model: `model.invoke(compress.read(state))`.
+        For the node that calls the model: `model.invoke(compress.read(state))`. `agent` is the name that this agent's
+        own messages bear, which stay as they are; None where they bear none.
         """
         session_id = session_of(get_runtime(), state) or ""
-        return read(messages_of(state, self._key), self._policy, session_id, agent=agent_name())
+        return read(messages_of(state, self._key), self._policy, session_id, agent=agent or agent_name())
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`invoke`, asynchronously."""

@@ -92,7 +92,7 @@ def test_a_model_node_reads_nothing_twice_and_opens_what_others_said(config: Any
     graph = StateGraph(MessagesState)
     said = [AIMessage(words, name="scout"), AIMessage(words, name="clerk"), HumanMessage("Well?")]
     graph.add_node("others", lambda state: {"messages": said})
-    graph.add_node("agent", lambda state: {"messages": [model.invoke(compress.read(state))]})
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(compress.read(state, agent="clerk"))]})
     graph.add_node(
         "tools",
         ToolNode([fetch_tool(), StructuredTool.from_function(lambda query: words, name="crm", description="x")]),
@@ -102,9 +102,10 @@ def test_a_model_node_reads_nothing_twice_and_opens_what_others_said(config: Any
     graph.add_conditional_edges("agent", tools_condition)
     graph.add_edge("tools", "agent")
     state = graph.compile().invoke({"messages": [("user", "go")]}, config)
-    _, first, second, *_ = model.received[1]
-    assert first.text.startswith("[preview of 300 lines")
-    assert second.text.startswith("[as above: ")
+    _, scout, own, *_, again = model.received[1]
+    assert scout.text.startswith("[preview of 300 lines")
+    assert own.text == words
+    assert again.text == '[as above: 300 lines from "CRM-0000 is Cust…"]'
     assert [message.text for message in state["messages"][1:3]] == [words, words]
     raw, fetched = results(state)
     assert raw.text == words

@@ -86,7 +86,8 @@ class RemoteAgent:
         self._agent = agent
         self._fetch = fetch
         self._reply = reply
-        self._config = config
+        # A context is answered by what the task is in the end.
+        self._config = replace(config or ClientConfig(), streaming=False, polling=False)
         self._timeout = timeout
 
     async def __call__(self, context: AgentContext) -> Any:
@@ -125,13 +126,12 @@ class RemoteAgent:
     async def _connected(self) -> AsyncIterator[tuple[Client, bool]]:
         """Connect, and tell whether the agent takes frames."""
         card = await self._card()
-        config = self._config or ClientConfig(streaming=False)
-        client = await create_client(card, config, interceptors=[AccpClientInterceptor()])
+        client = await create_client(card, self._config, interceptors=[AccpClientInterceptor()])
         try:
             yield client, is_declared(card)
         finally:
             # Closing it would close the caller's own HTTP client.
-            if config.httpx_client is None:
+            if self._config.httpx_client is None:
                 await client.close()
 
     async def _card(self) -> AgentCard:

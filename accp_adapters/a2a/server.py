@@ -47,8 +47,8 @@ __all__ = ["AccpRequestHandler"]
 
 _REMEMBERED: Final = 10_000
 """Message ids of live sends, by caller."""
-_ENCODED: Final = 1_000
-"""Events whose frames are kept for the other streams of their task."""
+_ENCODED: Final = 256
+"""Updates whose frames are kept for the other streams of their task."""
 AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
@@ -170,6 +170,9 @@ class AccpRequestHandler(RequestHandler):
 
     def _encode_once(self, event: AnyEvent, first: int) -> AnyEvent:
         """Return the event with frames: the streams of a task are given one object, and its frames are made once."""
+        # A task is changed in place as it goes on; an update is not.
+        if isinstance(event, Task | Message):
+            return self._encode(event)
         key = id(event), first
         known = self._encoded.get(key)
         # The event is kept with its frames, or another could come to have its id.

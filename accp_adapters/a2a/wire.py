@@ -23,7 +23,7 @@ from accp_core.errors import EncodeError, ProtocolError
 __all__ = ["decode", "encode", "is_larger"]
 
 _COUNTED: Final = 1 << 16
-"""Characters of JSON up to which the tokens are counted, too; counting a megabyte would hold up every other call."""
+"""Bytes up to which the tokens are counted, too; counting a megabyte would hold up every other call."""
 AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
@@ -33,14 +33,14 @@ def encode(event: AnyEvent, first: int = 0, *, never_larger: bool = True) -> Any
     A text that takes more tokens as a frame stays a text if that is what decides. `first` is the index of the first
     part of a chunk in its artifact.
     """
-    framed = _frame(event, first, texts=True)
+    # Prose takes more tokens as a frame, and what is too long to be counted is not risked.
+    texts = not never_larger or event.ByteSize() <= _COUNTED
+    framed = _frame(event, first, texts=texts)
     if framed is None or not never_larger or has_key(event):
         return event if framed is None else framed
-    if is_larger(framed, event):
-        framed = _frame(event, first, texts=False) if _has_texts(event) else None
-        if framed is None or is_larger(framed, event):
-            return event
-    return framed
+    if texts and is_larger(framed, event) and _has_texts(event):
+        framed = _frame(event, first, texts=False)
+    return event if framed is None or is_larger(framed, event) else framed
 
 
 def decode(event: AnyEvent, first: int = 0) -> AnyEvent:
@@ -122,5 +122,4 @@ def is_larger(framed: Event, plain: Event) -> bool:
         return True
     if len(texts[0].encode()) > len(texts[1].encode()):
         return True
-    # The longer text has to be counted first to know which is longer in tokens; long ones are judged by bytes.
-    return len(texts[1]) <= _COUNTED and o200k_base()(texts[0]) > o200k_base()(texts[1])
+    return plain.ByteSize() <= _COUNTED and o200k_base()(texts[0]) > o200k_base()(texts[1])

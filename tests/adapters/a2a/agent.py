@@ -48,6 +48,8 @@ class FixtureAgent(AgentExecutor):
         """Begin with nothing seen, and the gate shut."""
         self.seen: list[Message] = []
         self.gate = asyncio.Event()
+        self.second_gate = asyncio.Event()
+        self.second_gate.set()
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Run the behaviour with the longest name that the message id begins with; an echo otherwise."""
@@ -59,7 +61,7 @@ class FixtureAgent(AgentExecutor):
         if names:
             await BEHAVIOURS[max(names, key=len)](job)
         elif message.message_id.startswith("gate"):
-            await hold(job, self.gate)
+            await hold(job, self.gate, self.second_gate)
         else:
             await echo(job)
 
@@ -209,22 +211,24 @@ async def slow(job: Job) -> None:
     await job.updater.complete()
 
 
-async def hold(job: Job, gate: asyncio.Event) -> None:
-    """Give one chunk, and the others when the gate opens."""
+async def hold(job: Job, gate: asyncio.Event, second: asyncio.Event) -> None:
+    """Give one chunk, two more when the gate opens, and the others behind the second one."""
     await job.open()
     await job.add("rows", new_data_part(TICKETS), append=False)
     await gate.wait()
     for index in range(5):
+        if index == 2:
+            await second.wait()
         await job.add("rows", text(f"chunk {index} "), new_data_part(TICKETS), append=True, last_chunk=index == 4)
     await job.updater.complete()
 
 
 async def stream(job: Job) -> None:
-    """Give an artifact of sixteen chunks, one by one."""
+    """Give an artifact of eight chunks, one by one."""
     await job.open()
-    for index in range(16):
+    for index in range(8):
         row = {"job": job.context.get_user_input(), "row": index, "cells": [{"n": n, "v": index * n} for n in range(8)]}
-        await job.add("rows", new_data_part(row), append=index > 0, last_chunk=index == 15)
+        await job.add("rows", new_data_part(row), append=index > 0, last_chunk=index == 7)
         await asyncio.sleep(0)
     await job.updater.complete()
 

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from accp_adapters.tokens import o200k_base
-from tests.adapters.a2a.calls import ASKED, Recorder, connect, request, told
+from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, Wrap, always, negotiating, plain, serve
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,6 +58,26 @@ async def test_frames_are_sent_only_where_both_peers_know_them(
     assert ("@agent>done:task{" in http.answered[0]) == frames
     async with await connect(agents[plain].card, aware=False) as client:
         assert await told(client, request(name)) == events
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["blocking", "streaming"])
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
+async def test_frames_arrive_over_every_transport(agents: dict[Wrap, Served], binding: str, streaming: bool) -> None:
+    async with await connect(agents[always].card, binding, streaming=streaming, aware=False) as client:
+        events = await told(client, request(f"several-seen-{binding}-{streaming}"), context=asking())
+    text = str(events)
+    assert ("@agent>stream:task{idx:" if streaming else "@agent>done:task{view:") in text
+    assert ("@agent>sync:task{" in text) and ("@agent>done:task{d:" in text)
+
+
+async def test_a_foreign_context_is_as_foreign_as_without_frames(agents: dict[Wrap, Served]) -> None:
+    results = []
+    for wrap in (plain, always):
+        async with await connect(agents[wrap].card) as client:
+            (response,) = [each async for each in client.send_message(request(f"tck-input-required-{wrap.__name__}"))]
+            foreign = request("tck-input-required-foreign", task_id=response.task.id, context_id="somebody's")
+            results.append(re.sub(UUID, "x", str(await told(client, foreign))))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["blocking", "streaming"])

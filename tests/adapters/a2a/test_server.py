@@ -144,6 +144,25 @@ async def test_a_stream_that_begins_in_the_middle_is_decoded(served: Served) -> 
     assert not holds_frames(rest)
 
 
+async def test_who_comes_later_is_given_the_task_as_it_is_then(served: Served) -> None:
+    served.agent.second_gate.clear()
+    async with await connect(served.card, streaming=True) as client:
+        stream = aiter(client.send_message(request("gate-twice")))
+        late = SubscribeToTaskRequest(id=(await anext(stream)).task.id)
+        await anext(stream)
+        early = aiter(client.subscribe(late))
+        assert len((await anext(early)).task.artifacts[0].parts) == 1
+        served.agent.gate.set()
+        for _ in range(2):
+            await anext(stream)
+        later = aiter(client.subscribe(late))
+        assert len((await anext(later)).task.artifacts[0].parts) == 5
+        served.agent.second_gate.set()
+        streams = await asyncio.gather(*map(events_of, (stream, later)))
+        assert streams[0] == streams[1]
+        assert (await events_of(early))[2:] == streams[0]
+
+
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_a_message_that_comes_again_is_refused_and_runs_once(served: Served, streaming: bool) -> None:
     async with await connect(served.card, streaming=streaming) as client:

@@ -148,6 +148,27 @@ def test_a_frame_that_the_agent_made_itself_is_not_encoded_twice() -> None:
     assert frames_of(task)[1] == own.text
 
 
+def test_a_frame_that_would_pass_for_ours_is_put_into_another_one() -> None:
+    framed = encode(a_task(new_text_part("one"), new_text_part("two")), never_larger=False)
+    for parts in (framed.artifacts[0].parts[:], framed.artifacts[0].parts[::-1]):
+        relayed = a_task(*parts)
+        again = encode(relayed, never_larger=False)
+        assert identical(decode(again), relayed)
+        assert again.artifacts[0].parts[0].text.startswith("@agent>done:task{d:\\@agent")
+
+
+def test_what_json_cannot_say_goes_as_it_is() -> None:
+    task = a_task(new_data_part(TICKETS))
+    task.metadata.fields["x"].number_value = float("nan")
+    assert encode(task) is task
+    assert identical(decode(encode(task, never_larger=False)), task)
+
+
+def test_long_prose_is_not_even_tried() -> None:
+    prose = new_text_part("Das ist ein Satz ohne Zeichen die etwas kosten " * 2_000)
+    assert encode(a_task(prose, new_data_part(TICKETS))).artifacts[0].parts[0] == prose
+
+
 def test_files_stay_what_they_are() -> None:
     files = [Part(raw=b"tck", filename="x", media_type="text/plain"), Part(url="https://example.org/x")]
     framed = encode(a_task(*files, new_data_part(TICKETS)), never_larger=False)

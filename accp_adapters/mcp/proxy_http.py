@@ -30,6 +30,8 @@ SESSION: Final = "mcp-session-id"
 # No session has such a name: it would not fit into a header.
 _CALLER: Final = "\n"
 _BACKLOG: Final = 2048
+# Seconds; a thousand calls at once keep the event loop busy for some.
+_CONNECT: Final = 30.0
 
 
 class Sessions:
@@ -72,7 +74,7 @@ class Sessions:
 @asynccontextmanager
 async def connect() -> AsyncIterator[httpx.AsyncClient]:
     """Yield a client without a limit on connections or on the time an answer takes: both are the peers' to set."""
-    timeout = httpx.Timeout(None, connect=10.0)
+    timeout = httpx.Timeout(None, connect=_CONNECT)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with httpx.AsyncClient(timeout=timeout, limits=limits) as client:
         yield client

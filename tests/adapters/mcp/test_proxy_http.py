@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -15,52 +16,8 @@ from accp_adapters.mcp.proxy import Message, Relay
 from accp_adapters.mcp.proxy_http import Sessions
 from tests.adapters.mcp.marks import Marks, marking
 from tests.adapters.mcp.serving import free_port, proxying, serving
-
-
-class Saying:
-    """What a server says to one request."""
-
-    def __init__(self, receive: Any, send: Any) -> None:
-        self._receive, self._send = receive, send
-        self._started = False
-
-    async def __call__(self, data: bytes, status: int = 200, *, more: bool = False, **fields: str) -> None:
-        if not self._started:
-            self._started = True
-            headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in fields.items()]
-            await self._send({"type": "http.response.start", "status": status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
-
-    async def until_gone(self) -> None:
-        assert (await self._receive())["type"] == "http.disconnect"
-
-
-Answering: TypeAlias = Callable[[dict[str, Any], bytes, Saying], Awaitable[None]]
-
-
-class Upstream:
-    """A server that notes each request and answers as `answering` says."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
-        self.answering: Answering = hello
-
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        self.loop = asyncio.get_running_loop()
-        body = b""
-        more = True
-        while more:
-            part = await receive()
-            body += part.get("body", b"")
-            more = part.get("more_body", False)
-        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-        path = scope["path"] + (f"?{scope['query_string'].decode()}" if scope["query_string"] else "")
-        self.requests.append((scope["method"], path, headers, body))
-        await self.answering(scope, body, Saying(receive, send))
-
-
-async def hello(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-    await say(b'{ "id": 1 }', content_type="application/json; charset=utf-8", x_mine="1")
+from tests.adapters.mcp.transcripts import ACCP
+from tests.adapters.mcp.upstream import Saying, Upstream
 
 
 @pytest.fixture
@@ -290,16 +247,16 @@ def test_a_result_of_any_size_passes(upstream: Upstream, url: str, size: int) ->
     assert json.loads(data) == {"mark": "x" * size, "marked": True}
 
 
-def test_a_thousand_calls_at_once(upstream: Upstream, url: str) -> None:
+def test_a_thousand_calls_at_once(upstream: Upstream) -> None:
     async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
         await asyncio.sleep(0.05)
         await say(body, content_type="application/json")
 
     async def call(number: int) -> bytes:
         # By hand, because a thousand calls take the usual client longer than the proxy.
-        reader, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(url).port)
-        head = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 21\r\nconnection: close\r\n\r\n"
-        writer.write(head + b'{"mark":0,"id":%05d}' % (number + 10_000))
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 12\r\nconnection: close\r\n\r\n"
+        writer.write(head + b'{"id":%05d}' % (number + 10_000))
         answer = await reader.read()
         writer.close()
         await writer.wait_closed()
@@ -309,8 +266,15 @@ def test_a_thousand_calls_at_once(upstream: Upstream, url: str) -> None:
         return await asyncio.gather(*(call(number) for number in range(1000)))
 
     upstream.answering = answering
-    expected = [{"mark": 0, "id": number + 10_000, "marked": True} for number in range(1000)]
-    assert [json.loads(answer) for answer in asyncio.run(calls())] == expected
+    port = free_port()
+    with serving(upstream) as origin:
+        command = [*ACCP, "--url", f"{origin}/mcp", "--listen", f"127.0.0.1:{port}"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as proxy:
+            assert proxy.stderr is not None
+            assert f":{port}/mcp" in proxy.stderr.readline().decode()
+            answers = asyncio.run(calls())
+            proxy.terminate()
+    assert [json.loads(answer) for answer in answers] == [{"id": number + 10_000} for number in range(1000)]
 
 
 def test_exchanges_without_sessions_share_what_one_caller_knows_and_nothing_else() -> None:

@@ -147,9 +147,11 @@ def granted_in(messages: Iterable[BaseMessage], agents: Collection[str]) -> list
     return list(dict.fromkeys((owner, key) for key, owner in _grants(messages, agents)))
 
 
-def has_references(messages: Iterable[BaseMessage]) -> bool:
-    """Tell whether any of `messages` cites a text of the cold store."""
-    return any(message.additional_kwargs.get(MARK, {}).get("refs") for message in messages)
+def has_references(messages: Iterable[BaseMessage], agents: Collection[str]) -> bool:
+    """Tell whether any of `messages` cites a text of the cold store, for these agents or for whoever reads it."""
+    marks = (message.additional_kwargs.get(MARK, {}) for message in messages)
+    cites = (mark for mark in marks if mark.get("refs"))
+    return any("agents" not in mark or not set(mark["agents"]).isdisjoint(agents) for mark in cites)
 
 
 def _grants(messages: Iterable[BaseMessage], agents: Collection[str]) -> Iterable[tuple[str, str]]:

@@ -30,6 +30,7 @@ from accp_adapters.langgraph.fetch import fetch_tool
 from accp_adapters.langgraph.fold import Fold, Folder
 from accp_adapters.langgraph.grants import (
     FOLD_KEY,
+    agents_of,
     has_references,
     messages_of,
     new_session,
@@ -178,7 +179,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if self._folder is None:
             return _Prompt(request=self._read(request, session_id))
         before = Fold.of(state.get(FOLD_KEY))
-        holds = before is not None or has_references(messages_of(state))
+        holds = before is not None or has_references(messages_of(state), agents_of(request.runtime))
         overhead = self._folder.overhead(request.system_message, _offered(request, holds=holds).tools)
         shown = partial(self._shown, request, session_id)
         due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id, read=shown)
@@ -196,7 +197,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def _read(self, request: ModelRequest, session_id: str, *, holds: bool = False) -> ModelRequest:
         """Return the request as the model is to read it, with the fetch tool where it `holds` or cites a reference."""
         shown = self._shown(request, session_id, request.messages)
-        holds = holds or has_references([*messages_of(request.state), *shown])
+        holds = holds or has_references([*messages_of(request.state), *shown], agents_of(request.runtime))
         return _offered(request.override(messages=shown), holds=holds)
 
     def _shown(self, request: ModelRequest, session_id: str, messages: Sequence[Any]) -> list[Any]:

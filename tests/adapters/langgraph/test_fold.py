@@ -226,16 +226,23 @@ def test_system_prompt_and_tools_count() -> None:
     assert folds(model.received[-1])
 
 
-def test_thoughts_of_turns_kept_across_a_fold_are_left_out_on_every_later_call() -> None:
+THOUGHTS: dict[str, list[dict[str, Any]]] = {
+    "thinking": [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}],
+    "reasoning": [{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln"}],
+}
+
+
+@pytest.mark.parametrize("kind", THOUGHTS)
+def test_thoughts_of_turns_kept_across_a_fold_are_left_out_on_every_later_call(kind: str) -> None:
     def thinking(number: int) -> AIMessage:
-        block = {"type": "thinking", "thinking": f"page {number}", "signature": "c2ln"}
-        return AIMessage([block], tool_calls=[call("page", f"p{number}", number=number)])
+        made = [call("page", f"p{number}", number=number)]
+        return AIMessage([*THOUGHTS[kind]], tool_calls=made, response_metadata={"model_provider": "openai"})
 
     graph, model = build([thinking(number) for number in range(7)] + ["done"])
     graph.invoke({"messages": "find customers"})
     first = next(number for number, messages in enumerate(model.received) if folds(messages))
     for number, messages in enumerate(model.received[first:]):
-        thoughts = [message for message in messages if "thinking" in str(message.content)]
+        thoughts = [message for message in messages if kind in str(message.content)]
         assert len(thoughts) == number
     assert len(model.received) - first >= 2
 

@@ -213,11 +213,19 @@ async def test_who_is_handed_to_again_finds_what_it_had_found(asynchronous: bool
         return calls(call("accp_fetch", "f1", ref=ref, select="0.result"))
 
     script = [LOOK_UP, TO_MARKET, "Customer 0.", own_work, opening("f2"), "Customer 0."]
-    graph, model, _ = swarm(script, [back], checkpointer=InMemorySaver())
+    graph, model, market = swarm(script, [back], checkpointer=InMemorySaver())
     await run(graph, {"messages": "compare"}, asynchronous, config=thread("t"))
     state = await run(graph, {"messages": "sure?"}, asynchronous, config=thread("t"))
     assert [message.status for message in results(state)[-2:]] == ["success", "success"]
+    assert market.tool_names == [["transfer_to_crm"]]
     assert ROWS[1]["email"] in model.received[-1][-1].text
+
+
+def test_who_may_open_nothing_is_not_offered_the_fetch_tool() -> None:
+    graph, _, market = swarm([LOOK_UP, TO_MARKET], ["Fine.", "Still fine."], checkpointer=InMemorySaver())
+    graph.invoke({"messages": "compare"}, thread("t"))
+    graph.invoke({"messages": "sure?"}, thread("t"))
+    assert market.tool_names == [["transfer_to_crm"], ["transfer_to_crm"]]
 
 
 def test_without_the_fetch_tool_the_parent_keeps_what_was_found() -> None:

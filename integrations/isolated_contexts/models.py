@@ -1,0 +1,196 @@
+"""Chat models that follow a script, so that no key is needed: they decide by what they read, and note every prompt."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field
+from tiktoken import Encoding
+
+from accp_adapters.cli.replay.ledger import Ledger
+from accp_adapters.tokens.vocabulary import load_o200k_base
+from accp_core import DecodeError, read
+
+__all__ = ["SCRIPTS", "Log", "Model"]
+
+_SINCE: Final = "2026-07-01"
+_LAPSED: Final = (
+    "SELECT c.name, c.city, c.email, round(sum(o.total), 2) AS revenue, max(o.day) AS last_order FROM customers c "
+    f"JOIN orders o ON o.customer = c.id GROUP BY c.id HAVING last_order < '{_SINCE}' ORDER BY revenue DESC"
+)
+_TOTAL: Final = f"SELECT count(*) AS customers, round(sum(revenue), 2) AS revenue FROM ({_LAPSED})"
+_REF: Final = re.compile(r"\$cold\.[0-9a-f]{12}")
+
+
+@dataclass
+class Log:
+    """Every prompt of one run."""
+
+    calls: int = 0
+    tokens: int = 0
+    """o200k_base, of messages, tool calls and tool definitions."""
+    cost: float = 0.0
+    """In fresh tokens, with each agent's prompt cache (read 0.1, write 1.25)."""
+    prompts: dict[str, list[str]] = field(default_factory=dict)
+    """Agent to the text of each of its prompts."""
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
+        """Note one prompt."""
+        said = [_compact(convert_to_openai_tool(each)) for each in tools] + [_words(each) for each in messages]
+        parts = [_encoding().encode_ordinary(text) for text in said]
+        self.calls += 1
+        self.tokens += sum(map(len, parts))
+        self.cost += self.ledger.enter(agent, parts).cost
+        self.prompts.setdefault(agent, []).append("\n".join(said))
+
+
+class Model(BaseChatModel):
+    """Answers with the next step of its agent's script."""
+
+    agent: str
+    log: Any
+    tools: list[Any] = Field(default_factory=list)
+    asked: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
+        """Note the tools that the next prompts carry."""
+        self.tools = list(tools)
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.log.enter(self.agent, self.tools, messages)
+        step = SCRIPTS[self.agent][self.asked]
+        self.asked += 1
+        return ChatResult(generations=[ChatGeneration(message=step(messages))])
+
+
+def _plan(_: list[BaseMessage]) -> AIMessage:
+    """The master's model decomposes the question."""
+    return AIMessage(
+        json.dumps(
+            {
+                "sales": ["Count who ordered before July 2026 and not since", "List them", "Add up their revenue"],
+                "support": ["Name the most common topic of tickets", "Quote one ticket about it"],
+                "writer after sales, support": ["Say what 10 % of their revenue is", "Write to the three largest"],
+            }
+        )
+    )
+
+
+def _call(tool: str, **args: Any) -> AIMessage:
+    return _calls((tool, args))
+
+
+def _calls(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
+    named = [{"name": tool, "args": args, "id": f"{tool}-{number}"} for number, (tool, args) in enumerate(calls)]
+    return AIMessage("", tool_calls=named)
+
+
+def _rows(message: BaseMessage) -> Any:
+    """Return the value that a tool's answer says, in JSON or as a view; None for a preview."""
+    text, _, _ = message.text.partition("\n…")  # below stands how to go on
+    try:
+        return read(text)
+    except DecodeError:
+        return None
+
+
+def _answers(messages: Sequence[BaseMessage], tool: str) -> list[ToolMessage]:
+    return [each for each in messages if isinstance(each, ToolMessage) and each.name == tool]
+
+
+def _say_sales(messages: list[BaseMessage]) -> AIMessage:
+    listed, counted = _answers(messages, "query_sales")[-2:]
+    ref = _REF.search(listed.text)
+    (total,) = _rows(counted)
+    where = f"all rows in {ref[0]}" if ref else "see the rows above"
+    return AIMessage(f"1: {total['customers']} customers\n2: {where}\n3: {total['revenue']} EUR")
+
+
+def _read_topic(messages: list[BaseMessage]) -> AIMessage:
+    return _call("read_tickets", topic=_rows(messages[-1])[0]["topic"])
+
+
+def _open_first(messages: list[BaseMessage]) -> AIMessage:
+    """Open the first row where there is a preview, count again where all rows are there: one call either way."""
+    ref = _REF.search(messages[-1].text)
+    return _call("accp_fetch", ref=ref[0], limit=1) if ref else _call("count_tickets", column="topic")
+
+
+def _say_support(messages: list[BaseMessage]) -> AIMessage:
+    top = _rows(_answers(messages, "count_tickets")[0])[0]
+    opened = _answers(messages, "accp_fetch") or _answers(messages, "read_tickets")
+    return AIMessage(f'1: {top["topic"]}, {top["tickets"]} tickets\n2: "{_rows(opened[-1])[0]["text"]}"')
+
+
+def _work_out(messages: list[BaseMessage]) -> AIMessage:
+    said = " ".join(message.text for message in messages if not isinstance(message, ToolMessage))
+    revenue = re.findall(r"([0-9.]+) EUR", said)[-1]
+    return _call("calculate", expression=f"{revenue} * 0.1")
+
+
+def _open_largest(messages: list[BaseMessage]) -> AIMessage:
+    ref = _REF.search(messages[0].text)
+    return _call("accp_fetch", ref=ref[0], limit=3) if ref else _call("calculate", expression="3 * 1")
+
+
+def _write(messages: list[BaseMessage]) -> AIMessage:
+    fetched = _answers(messages, "accp_fetch") or [_answers(messages, "query_sales")[0]]
+    letters = (
+        {"customer": row["name"], "text": f"Dear {row['name']}, we miss your orders: 10 % off until December."}
+        for row in _rows(fetched[-1])[:3]
+    )
+    return _calls(*(("save_letter", letter) for letter in letters))
+
+
+def _say_writer(messages: list[BaseMessage]) -> AIMessage:
+    worth = _answers(messages, "calculate")[0].text
+    saved = ", ".join(each.text for each in _answers(messages, "save_letter"))
+    return AIMessage(f"1: {worth} EUR\n2: {saved}")
+
+
+def _report(messages: list[BaseMessage]) -> AIMessage:
+    """The master's model writes the answer out of what it read last of each."""
+    said = "\n".join(message.text for message in messages if not isinstance(message, ToolMessage))
+    found = re.findall(r"[0-9]+ customers|[0-9.]+ EUR|late delivery, [0-9]+ tickets|letter_\w+\.txt", said)
+    return AIMessage("; ".join(dict.fromkeys(found)))
+
+
+Step = Callable[[list[BaseMessage]], AIMessage]
+
+SCRIPTS: Final[dict[str, list[Step]]] = {
+    "planner": [_plan],
+    "sales": [lambda _: _call("query_sales", sql=_LAPSED), lambda _: _call("query_sales", sql=_TOTAL), _say_sales],
+    "support": [lambda _: _call("count_tickets", column="topic"), _read_topic, _open_first, _say_support],
+    "writer": [_work_out, _open_largest, _write, _say_writer],
+    "reporter": [_report],
+}
+"""Agent to its steps; the same ones with a shared history and with isolated contexts."""
+
+
+@functools.cache
+def _encoding() -> Encoding:
+    return load_o200k_base()
+
+
+def _words(message: BaseMessage) -> str:
+    calls = [_compact({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())]
+    return "\n".join([message.text, *calls] if message.text else calls)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -8,7 +8,7 @@ from accp_adapters.mcp.errors import without_frame
 from accp_adapters.mcp.exchange import Asked, Pending, fail_open
 from accp_adapters.mcp.frames import is_framed, restore_frame
 from accp_adapters.mcp.negotiation import Declared, declare, discard_announcement, settings_in
-from accp_adapters.mcp.protocol import LARGEST, REGISTRY_URI, Json, count_o200k, is_longer_than
+from accp_adapters.mcp.protocol import LARGEST, REGISTRY_URI, Json, count_o200k, is_longer_than, read_part
 from accp_adapters.mcp.registry import learn_registry
 from accp_adapters.mcp.views import Showing, is_view, restore_view, write_view
 from accp_core.accp import BUILT_IN, SchemaRegistry
@@ -102,9 +102,11 @@ class Decoder:
             return result
         # A text that cannot be restored is shown as it is: the frame was decoded all the same.
         try:
-            return write_view(result, Showing(counter=self._counter)) or result
+            shown = write_view(result, Showing(counter=self._counter))
         except (ValueError, RecursionError):
             return result
+        gains = shown is not None and self._counter(read_part(shown)) < self._counter(read_part(result))
+        return shown if shown is not None and gains else result
 
 
 def _with_structured(result: Json) -> Json:

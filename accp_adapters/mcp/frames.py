@@ -9,6 +9,7 @@ write the plain result again, to the byte, stands there as well.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -45,8 +46,10 @@ class Wrapping:
     """Whether the peer reads tables."""
 
 
-def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
-    """Return `result` with a frame in the place of what it says in JSON; None where it says nothing in JSON.
+def write_frame(result: Json, wrapping: Wrapping, gains: Callable[[Json], bool]) -> Json | None:
+    """Return `result` with a frame in the place of what it says in JSON.
+
+    None where it says nothing in JSON, or where what it would be `gains` nothing.
 
     Raises: ValueError (EncodeError among them), RecursionError: the value cannot be carried or not be restored.
     """
@@ -55,15 +58,16 @@ def write_frame(result: Json, wrapping: Wrapping) -> Json | None:
         return None
     copy, value = found
     packed, tables, orders = pack(value, columns=wrapping.columns)
-    frame = _encode(packed, wrapping)
-    note = {"env": write_envelope(frame), **copy.to_json()}
+    text = serialize_frame(_encode(packed, wrapping))
+    note = {"env": write_envelope(wrapping.envelope), **copy.to_json()}
     note |= {name: said for name, said in (("tables", tables), ("orders", orders)) if said}
     content = list(result["content"])
-    text = serialize_frame(_bare(frame))
     content[copy.at : copy.at + copy.count] = [_block(text, wrapping)]
     written = with_note({**result, "content": content}, note)
     if copy.structured and wrapping.alone:
         written = without(written, "structuredContent")
+    if not gains(written):
+        return None
     if not same_result(restore_frame(written), result):
         raise ValueError("expected a result that a frame gives back")
     return written
@@ -90,24 +94,16 @@ def is_framed(result: object) -> bool:
     return {"env", "at"} <= set(note_in(result))
 
 
-def write_envelope(frame: Frame) -> str:
+def write_envelope(envelope: Envelope) -> str:
     """Return the metadata block of a frame alone, `[mid:…,seq:…,ts:…,cid:…]`."""
-    return serialize_frame(frame)[len(serialize_frame(_bare(frame))) :]
-
-
-def _bare(frame: Frame) -> Frame:
-    return Frame(sender=frame.sender, intent=frame.intent, operation=frame.operation, params=frame.params)
+    frame = serialize_frame(Frame(sender=SENDER, intent=Intent.COMPLETE, operation="tool", envelope=envelope))
+    return frame[frame.index("[") :]
 
 
 def _encode(value: Any, wrapping: Wrapping) -> Frame:
-    message = Message(
-        sender=SENDER,
-        intent=Intent.COMPLETE,
-        operation="tool",
-        payload={"tool_name": wrapping.tool, "result": value},
-        schema="TC",
-        envelope=wrapping.envelope,
-    )
+    """Return the frame without its envelope, which travels apart."""
+    payload = {"tool_name": wrapping.tool, "result": value}
+    message = Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
     (frame,) = CODEC.encode(message).frames
     return frame
 

@@ -104,8 +104,17 @@ def is_longer_than(value: object, limit: int) -> bool:
 
 
 def read_part(result: Json) -> str:
-    """Return what a reader is shown of a result: both forms of it, nothing of `_meta`."""
-    return compact([result[name] for name in ("content", "structuredContent") if name in result])
+    """Return what a reader is shown of a result: texts as they are, the rest of both forms as JSON, no `_meta`."""
+    content = result.get("content")
+    parts = [_shown(block) for block in content] if isinstance(content, list) else [compact(content)]
+    if "structuredContent" in result:
+        parts.append(compact(result["structuredContent"]))
+    return "\n".join(parts)
+
+
+def _shown(block: Any) -> str:
+    is_text = isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    return str(block["text"]) if is_text else compact(block)
 
 
 def same_result(left: Json, right: Json) -> bool:

@@ -92,13 +92,21 @@ class Results:
                 return errors.in_result(result, errors.frame_of(code, _reason(result), self._envelope(asked)))
         if result.get("isError") or (large and not self._cites(asked)):
             return result
-        written = self._written(result, asked, is_large=large)
-        return written if written is not None and (large or self._gains(result, written)) else result
+        return self._written(result, asked, is_large=large) or result
 
     def _written(self, result: Json, asked: Asked, *, is_large: bool) -> Json | None:
+        """Return what who asked is sent instead of a result, None where that is the result."""
+        count = self.options.counter
+
+        def gains(after: Json) -> bool:
+            return count(read_part(result)) - count(read_part(after)) >= self.options.min_gain
+
         if self._shows_views(asked):
-            return write_view(result, self._showing(asked), is_large=is_large)
-        return write_frame(result, self._wrapping(asked, asked.declared)) if asked.declared is not None else None
+            shown = write_view(result, self._showing(asked), is_large=is_large)
+            return shown if shown is not None and (is_large or gains(shown)) else None
+        if asked.declared is None:
+            return None
+        return write_frame(result, self._wrapping(asked, asked.declared), gains)
 
     def _shows_views(self, asked: Asked) -> bool:
         """Tell whether who asked is shown texts: a host that wants them, or any where `policy` is "always"."""
@@ -146,10 +154,6 @@ class Results:
             timestamp=int(self.options.now()),
             correlation_id=asked.correlation_id,
         )
-
-    def _gains(self, before: Json, after: Json) -> bool:
-        count = self.options.counter
-        return count(read_part(before)) - count(read_part(after)) >= self.options.min_gain
 
 
 _REWRITES: Final[dict[str, _Rewrite]] = {

@@ -26,9 +26,9 @@ _WAYS: Final[Mapping[str, Declared]] = MappingProxyType(
     }
 )
 _NOTES: Final = """\
-Tokens are those of content and structuredContent together, as compact JSON. Served: as the server gave them. Frame: a
-client that negotiated. Views: both forms, the texts as views; content, structured: that form alone. Larger, lost: how
-many results took more tokens than as served, and how many could not be written again as they were served.
+Tokens are those of content, texts as they are, and of structuredContent as compact JSON. Served: as the server gave
+them. Frame: to a client that negotiated. Views: both forms, the texts as views; content, structured: that form alone.
+Larger, lost: results that took more tokens than as served, and that could not be written again as they were served.
 """
 
 

@@ -5,7 +5,7 @@ from typing import assert_type
 
 import tiktoken
 
-from accp_adapters.stores import RedisColdStore, SqliteColdStore
+from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
 from accp_core import (
     DecodeError,
@@ -21,9 +21,22 @@ from accp_core import (
     render_text,
     serialize_frame,
 )
+from accp_core.aacp import (
+    FallbackEncoder,
+    Finding,
+    InstructionRegistry,
+    Packet,
+    PayrollEncoder,
+    Registry,
+    Report,
+    Translation,
+    parse_packet,
+    serialize_packet,
+    validate,
+)
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from accp_core.packing.tree import Alias, Anchor, Column, Opened, Table
-from accp_core.ports import ColdStore, TokenCounter
+from accp_core.ports import ColdStore, InstructionEncoder, TokenCounter
 from accp_core.view import Options
 
 
@@ -91,3 +104,18 @@ def refused(decode: DecodeError, encode: EncodeError, remote: RemoteProtocolErro
     values: list[ValueError] = [decode, encode]
     assert errors
     assert values
+
+
+packet = parse_packet("FETCH|HR|return:A|aacp:1.1")
+assert_type(packet, Packet)
+assert_type(serialize_packet(packet), str)
+assert_type(validate(packet), Report)
+assert_type(validate("text").errors, tuple[Finding, ...])
+assert_type(validate("text").packet, Packet | None)
+assert_type(PayrollEncoder().fetch_employees("2024-08"), Packet)
+assert_type(PayrollEncoder().full_run(period="2024-08"), list[Packet])
+in_memory: Registry = InstructionRegistry()
+in_a_file: Registry = SqliteInstructionRegistry("known.sqlite")
+encoder = FallbackEncoder(in_memory)
+port: InstructionEncoder = encoder
+assert_type(encoder.encode("Fetch it", domain="HR", return_agent="A"), Translation)

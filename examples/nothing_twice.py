@@ -1,0 +1,56 @@
+"""A shared history: an agent reads no line twice, and another agent's long report as a preview that it can open."""
+
+from __future__ import annotations
+
+import re
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+from scripted import Scripted, call
+
+from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.tokens import o200k_base
+
+PAGE = "".join(f"The dojo in street number {n} teaches at {n % 12 + 1} pm, phone 555-{n:04}\n" for n in range(60))
+REPORT = "".join(f"Visit {n}: room {n * 7919 % 997}, {'closed for good' if n == 321 else 'open'}\n" for n in range(400))
+
+
+@tool
+def open_page(scroll: int) -> str:
+    """Return what the browser shows."""
+    return f"Scrolled to {scroll} %.\n{PAGE}"
+
+
+def look_into_the_report(messages: list[BaseMessage]) -> AIMessage:
+    reference = re.findall(r"\$cold\.\w+", messages[1].text)[0]
+    return call("accp_fetch", ref=reference, select="closed")
+
+
+model = Scripted(
+    steps=[
+        lambda _: call("open_page", scroll=0),
+        lambda _: AIMessage("", tool_calls=[{"name": "open_page", "args": {"scroll": 9}, "id": "again"}]),
+        look_into_the_report,
+        lambda messages: AIMessage(messages[-1].text),
+    ]
+)
+clerk = create_agent(model, [open_page], middleware=[AccpMiddleware()], name="clerk")
+team = StateGraph(MessagesState)
+team.add_node("scout", lambda state: {"messages": [AIMessage(REPORT, name="scout"), HumanMessage("Clerk?")]})
+team.add_node("clerk", clerk)
+team.add_edge(START, "scout")
+team.add_edge("scout", "clerk")
+state = team.compile().invoke({"messages": "Which dojo closed?"})
+
+count = o200k_base()
+sent = model.sent[-1]
+whole, read = sum(count(each.text) for each in state["messages"][:-1]), sum(count(each.text) for each in sent)
+print(f"of {whole:,} tokens in the shared history the clerk read {read:,}; the page again was:\n{sent[6].text}")
+print(f"and what it fetched of the scout's report: {state['messages'][-1].text}")
+
+assert read * 2 < whole
+assert sent[6].text == 'Scrolled to 9 %.\n[as above: 61 lines from "The dojo in street number 0 teac…"]'
+assert state["messages"][1].text == REPORT
+assert state["messages"][-1].text == "321: Visit 321: room 646, closed for good\n"

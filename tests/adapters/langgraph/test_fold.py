@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
@@ -321,3 +323,47 @@ def test_the_store_of_the_graph_keeps_it() -> None:
 def test_a_budget_without_room_for_a_summary_is_refused() -> None:
     with pytest.raises(ValueError, match="hot_budget to be at least 400, found 10"):
         AccpMiddleware(hot_budget=10)
+
+
+SEGMENTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("talk"), st.sampled_from(["fine", "go on"])),
+        st.tuples(st.just("look"), st.lists(st.integers(0, 29), min_size=1, max_size=3, unique=True)),
+        st.tuples(st.just("picture"), st.just([1])),
+    ),
+    max_size=14,
+)
+
+
+def transcript(segments: Sequence[tuple[str, Any]], waiting: str) -> list[Any]:
+    """Return messages as an agent has them before a model call, which wait for it with results or with words."""
+    found: list[Any] = [HumanMessage("find customers", id="h")]
+    for number, (kind, what) in enumerate([*segments, ("look", [0])]):
+        if kind == "talk":
+            found += [AIMessage(what, id=f"a{number}"), HumanMessage(what, id=f"h{number}")]
+            continue
+        made = [call("page", f"c{number}-{each}", number=each) for each in what]
+        found.append(AIMessage("", tool_calls=made, id=f"a{number}"))
+        answer = picture if kind == "picture" else page
+        for each, one in zip(what, made, strict=True):
+            content = answer.invoke({"number": each})
+            found.append(ToolMessage(content, tool_call_id=one["id"], id=f"r-{one['id']}", name="page"))
+    return [*found, AIMessage("so", id="a"), HumanMessage("and?", id="e")] if waiting == "words" else found
+
+
+@given(segments=SEGMENTS, waiting=st.sampled_from(["words", "results"]))
+@settings(max_examples=40)
+def test_every_fold_is_a_transcript_that_providers_take_and_loses_no_words(segments: Any, waiting: str) -> None:
+    messages = transcript(segments, waiting)
+    check(messages)
+    fold = None
+    for end in (len(messages) // 2, len(messages)):
+        if end == len(messages) or isinstance(messages[end - 1], HumanMessage):
+            due = folder(2_000).fold(messages[:end], fold, overhead=0, session_id="s")
+            fold = due[0] if due else fold
+    view = folder(2_000).view(messages, fold)
+    check(view)
+    spoken = [message.id for message in messages if isinstance(message, HumanMessage)]
+    assert [message.id for message in view if isinstance(message, HumanMessage)] == spoken
+    assert view[-1] is messages[-1]
+    assert len(folds(view)) == bool(fold)

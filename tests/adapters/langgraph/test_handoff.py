@@ -109,6 +109,22 @@ async def test_a_supervisor_hands_to_several_agents_at_once(asynchronous: bool) 
     assert [message.tool_call_id for message in results(state)][:2] == ["h1", "h2"]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_supervisor_built_by_hand_hands_to_several_agents_at_once(asynchronous: bool) -> None:
+    turn = calls(call("transfer_to_market", "h1", task="Up or down?"), call("transfer_to_legal", "h2", task="May we?"))
+    tools = [handoff_tool(name, style="supervisor") for name in ("market", "legal")]
+    lead, model = member("lead", [turn, "Up, and allowed."], *tools)
+    one, one_model = member("market", ["Up."])
+    two, two_model = member("legal", ["Allowed."])
+    graph = StateGraph(MessagesState).add_node("lead", lead, destinations=("market", "legal"))
+    graph.add_node("market", one).add_node("legal", two).add_node("ask", lambda _: {"messages": [HumanMessage("so?")]})
+    graph.add_edge(START, "lead").add_edge(["market", "legal"], "ask").add_edge("ask", "lead")
+    state = await run(graph.compile(checkpointer=InMemorySaver()), {"messages": "go"}, asynchronous, config=thread("t"))
+    assert (texts(one_model.received[0]), texts(two_model.received[0])) == (["Up or down?"], ["May we?"])
+    assert [message.tool_call_id for message in results(state)] == ["h1", "h2"]
+    assert texts(model.received[1])[-1] == "so?"
+
+
 def test_a_swarm_talks_as_one_agent() -> None:
     turn = calls(call("transfer_to_market", "h1", task="a"), call("transfer_to_legal", "h2", task="b"))
     one, model = member("crm", [turn, TO_MARKET], handoff_tool("market"), handoff_tool("legal"))

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 from accp_adapters.mcp.decoder import Decoder
-from accp_adapters.mcp.streams import Receiving, Sending, Work, message_of, off_loop, with_message
+from accp_adapters.mcp.streams import Receiving, Sending, rewritten
 
 __all__ = ["wrap_transport"]
 
@@ -31,21 +31,12 @@ class _Transport(AbstractAsyncContextManager[Any]):
         read, write, *more = await self._transport.__aenter__()
 
         async def received(item: Any) -> Any:
-            return await _changed(self._decoder.s2c, item)
+            return await rewritten(self._decoder.s2c, item)
 
         async def sent(item: Any) -> Any:
-            return await _changed(self._decoder.c2s, item)
+            return await rewritten(self._decoder.c2s, item)
 
         return Receiving(read, received), Sending(write, sent), *more
 
     async def __aexit__(self, *raised: Any) -> bool | None:
         return await self._transport.__aexit__(*raised)
-
-
-async def _changed(work: Work, item: Any) -> Any:
-    """Return an item with what `work` makes of its message; the same item where that is the same message."""
-    message = message_of(item)
-    if message is None:
-        return item
-    changed = await off_loop(work, message)
-    return item if changed is message else with_message(item, changed)

@@ -7,6 +7,7 @@ not understand, and where rewriting fails.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ from accp_adapters.stores import embedded_store
 from accp_core.errors import ProtocolError
 
 __all__ = ["Encoder"]
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class Encoder:
@@ -60,6 +63,10 @@ class Encoder:
             result = self._own_result(message.get("method"), params)
         except ProtocolError as error:
             return {**reply, "error": refusal(error)}
+        except Exception:
+            # A store that is gone, or a text that nobody can page: the server says that it has no such thing.
+            _LOG.warning("a request of our own could not be answered", exc_info=True)
+            return None
         return None if result is None else {**reply, "result": result}
 
     def c2s(self, message: Json) -> Json:

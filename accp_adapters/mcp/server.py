@@ -14,7 +14,7 @@ from accp_adapters.mcp.encoder import Encoder
 from accp_adapters.mcp.exchange import Shared
 from accp_adapters.mcp.options import Options
 from accp_adapters.mcp.protocol import Json, is_modern
-from accp_adapters.mcp.streams import Receiving, Sending, in_thread, message_of, off_loop, with_message
+from accp_adapters.mcp.streams import Receiving, Sending, in_thread, message_of, off_loop, rewritten, with_message
 
 __all__ = ["wrap_server"]
 
@@ -134,21 +134,14 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: Options) -> Calla
 
         async def received(item: Any) -> Any | None:
             message = message_of(item)
-            if message is None:
-                return item
-            own = await _own(encoder, message)
-            if own is not None:
-                await write_stream.send(with_message(item, own))
-                return None
-            sent = encoder.c2s(message)
-            return item if sent is message else with_message(item, sent)
+            own = None if message is None else await _own(encoder, message)
+            if own is None:
+                return await rewritten(encoder.c2s, item)
+            await write_stream.send(with_message(item, own))
+            return None
 
         async def replied(item: Any) -> Any:
-            message = message_of(item)
-            if message is None:
-                return item
-            changed = await off_loop(encoder.s2c, message)
-            return item if changed is message else with_message(item, changed)
+            return await rewritten(encoder.s2c, item)
 
         try:
             await run(Receiving(read_stream, received), Sending(write_stream, replied), *args, **kwargs)

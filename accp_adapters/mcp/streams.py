@@ -6,17 +6,19 @@ imported here: a new message is made by the model's own class.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
 from accp_adapters.mcp.protocol import Json, is_longer_than
 
-__all__ = ["Receiving", "Sending", "in_thread", "message_of", "off_loop", "with_message"]
+__all__ = ["Receiving", "Sending", "in_thread", "message_of", "off_loop", "rewritten", "with_message"]
 
 Work: TypeAlias = Callable[[Json], Json]
 Result = TypeVar("Result")
 
+_LOG: Final = logging.getLogger(__name__)
 _LARGE: Final = 20_000
 """Characters; rewriting more of them would keep the event loop from others for tens of milliseconds."""
 
@@ -48,6 +50,19 @@ def with_message(item: Any, message: Json) -> Any:
     """Return a stream's item with another message of any kind, its metadata kept."""
     # In 1.x the root model knows all kinds of messages; in 2.x a changed message is of the kind it was.
     return replace(item, message=type(item.message).model_validate(message))
+
+
+async def rewritten(work: Work, item: Any) -> Any:
+    """Return a stream's item with what `work` makes of its message; the same item where that is the same message."""
+    message = message_of(item)
+    if message is None:
+        return item
+    changed = await off_loop(work, message)
+    try:
+        return item if changed is message else with_message(item, changed)
+    except ValueError:
+        _LOG.debug("a message passes as it came: the SDK has no model for it rewritten", exc_info=True)
+        return item
 
 
 class _Wrapped:

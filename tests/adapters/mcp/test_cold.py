@@ -128,6 +128,25 @@ def test_what_the_store_has_lost_is_said_to_be_lost() -> None:
     assert fetch(wire, ref=ref)["content"][0]["text"].startswith("E2001")
 
 
+def test_a_store_that_fails_neither_stops_the_result_nor_the_connection() -> None:
+    class Gone:
+        def put(self, session_id: str, key: str, text: str) -> None:
+            raise OSError("no disk")
+
+        def get(self, session_id: str, key: str) -> str | None:
+            raise OSError("no disk")
+
+        def purge(self, session_id: str) -> int:
+            return 0
+
+    wire = fetching(store=Gone())
+    assert wire.call(served(BIG)) == served(BIG)
+    assert wire.encoder is not None
+    assert wire.encoder.shared.shelf is not None
+    wire.encoder.shared.shelf.granted["cold.0123456789abcdef"] = 1
+    assert fetch(wire, ref="$cold.0123456789abcdef") == {"content": "the server was asked"}
+
+
 def test_what_is_asked_wrongly_is_told_so() -> None:
     wire = fetching()
     ref = ref_in(wire.call(served(BIG)))

@@ -9,6 +9,7 @@ from accp_adapters.a2a.remote import RemoteAgent
 from accp_adapters.a2a.server import AccpRequestHandler
 from accp_adapters.a2a.serving import ContextExecutor, References
 from accp_adapters.a2a.view import TaskView, task_view
+from accp_adapters.a2a.wire import decode, encode
 
 __all__ = [
     "EXTENSION",
@@ -20,6 +21,8 @@ __all__ = [
     "RemoteAgent",
     "TaskView",
     "declare",
+    "decode",
+    "encode",
     "error_code",
     "error_frame",
     "frames_to_task",

@@ -68,6 +68,8 @@ class AccpRequestHandler(RequestHandler):
 
     def __getattr__(self, name: str) -> Any:
         """Give what only `inner` has, such as `aclose`."""
+        if name == "inner":
+            raise AttributeError(name)  # a copy that is being made has none yet, and would look for it forever
         return getattr(self.inner, name)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task | Message:

@@ -11,6 +11,8 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Final
 
 import grpc
 import uvicorn
@@ -34,6 +36,9 @@ from tests.adapters.a2a.agent import FixtureAgent, card
 __all__ = ["Served", "Wrap", "always", "negotiating", "plain", "serve"]
 
 Wrap = Callable[[RequestHandler], RequestHandler]
+# A2A's suite asks for a max-age, which the SDK can say from 1.3 on.
+CACHEABLE = "cache_control" in signature(create_agent_card_routes).parameters
+CACHE: Final[dict[str, Any]] = {"cache_control": "public, max-age=3600"} if CACHEABLE else {}
 
 
 def plain(handler: RequestHandler) -> RequestHandler:
@@ -65,7 +70,7 @@ class Served:
 def application(handler: RequestHandler, agent_card: AgentCard) -> Starlette:
     """Return the HTTP application: the card, JSON-RPC at `/`, REST at `/rest`, A2A 0.3 at both."""
     # The card comes before REST, which would take its path for a tenant's.
-    routes = create_agent_card_routes(agent_card)
+    routes = create_agent_card_routes(agent_card, **CACHE)
     routes += create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True)
     routes += create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True)
     return Starlette(routes=routes)

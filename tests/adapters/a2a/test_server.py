@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from copy import copy
 from typing import Any
 
 import pytest
@@ -287,6 +288,7 @@ def test_a_card_that_takes_everything_still_does_and_signatures_of_another_card_
 async def test_a_handler_has_what_the_inner_one_has(served: Served) -> None:
     assert isinstance(served.handler, AccpRequestHandler)
     assert served.handler.task_store is served.store
+    assert copy(served.handler).inner is served.handler.inner
     with pytest.raises(AttributeError):
         _ = served.handler.nothing_of_this_name
 

@@ -1,7 +1,7 @@
 """The types of the public names, for mypy to check; nobody runs this."""
 
 from collections.abc import Callable
-from typing import assert_type
+from typing import Any, assert_type
 
 import tiktoken
 
@@ -33,6 +33,20 @@ from accp_core.aacp import (
     parse_packet,
     serialize_packet,
     validate,
+)
+from accp_core.aci import (
+    AgentContext,
+    Claim,
+    Delivery,
+    Evaluation,
+    Interaction,
+    OpenItem,
+    TaskContext,
+    accept_reply,
+    evaluate,
+    isolate,
+    todo,
+    verify,
 )
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from accp_core.packing.tree import Alias, Anchor, Column, Opened, Table
@@ -119,3 +133,12 @@ in_a_file: Registry = SqliteInstructionRegistry("known.sqlite")
 encoder = FallbackEncoder(in_memory)
 port: InstructionEncoder = encoder
 assert_type(encoder.encode("Fetch it", domain="HR", return_agent="A"), Translation)
+
+
+def course(task: TaskContext, context: AgentContext) -> None:
+    assert_type(isolate(task, context), dict[str, Any])
+    assert_type(accept_reply(context, context.to_json()), AgentContext)
+    assert_type(evaluate(context), tuple[tuple[OpenItem, ...], tuple[Claim, ...]])
+    assert_type(verify(context, lambda subtask, item, abstract: None), Evaluation)
+    assert_type(Interaction.start(task, [context]).deliver(), tuple[Interaction, tuple[Delivery, ...]])
+    assert_type(todo("a")[0].item_id, str)

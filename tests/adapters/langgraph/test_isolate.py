@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -14,6 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Send
+from langgraph_supervisor import create_supervisor
+from langgraph_swarm import create_swarm
 from pydantic import BaseModel
 
 from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, Reply, isolate
@@ -153,6 +156,25 @@ UPDATE: dict[str, Any] = {
 def test_a_result_is_a_message_a_text_a_state_or_a_context(agent: Any) -> None:
     context = returned(answer(isolate(agent, agent_id="crm")))
     assert (context.states, context.abstracts) == ({"1": 1}, {"1": "six"})
+
+
+def inner() -> Any:
+    return create_agent(ScriptedModel(script=["1: six"]), [], name="inner")
+
+
+TEAMS: dict[str, Any] = {
+    "deepagents": lambda: create_deep_agent(model=ScriptedModel(script=["1: six"])),
+    "supervisor": lambda: create_supervisor([inner()], model=ScriptedModel(script=["1: six"])).compile(),
+    "swarm": lambda: create_swarm([inner()], default_active_agent="inner").compile(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent has been moved")  # langgraph-supervisor uses it
+@pytest.mark.parametrize("team", TEAMS)
+def test_a_whole_team_of_another_library_may_be_an_agent(team: str) -> None:
+    update = answer(isolate(TEAMS[team](), agent_id="crm"))
+    assert set(update) == {"agent_contexts"}
+    assert returned(update).abstracts == {"1": "six"}
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ __all__ = ["Reading", "agent_name", "is_said_by_another", "prompt_of", "read", "
 
 _Message = TypeVar("_Message", bound=BaseMessage)
 
+_NOTHING: Final = Prompt()
 _CHARACTERS_A_TOKEN: Final = 4
 """An estimate for what no provider has counted: only whether a saving is worth it depends on it."""
 
@@ -86,14 +87,9 @@ class Reading:
         self._session_id: Final = session_id
         self._agent: Final = agent
         self._repeats: Final = Repeats()
-        self._tokens = tokens
-        self._references = False
-        self._request = ""
-
-    @property
-    def prompt(self) -> Prompt:
+        self.prompt = Prompt(tokens=tokens)
         """What the model has before it now."""
-        return Prompt(tokens=self._tokens, references=self._references)
+        self._request = ""
 
     def show(self, message: _Message) -> _Message:
         """Return the next message as the model is to read it; the same object where nothing changes."""
@@ -144,15 +140,14 @@ class Reading:
     def _note(self, message: BaseMessage, texts: Iterable[Shortened]) -> None:
         for text in texts:
             self._repeats.add(text.text, text.references)
-        self._references = self._references or bool(message.additional_kwargs.get(MARK, {}).get("refs"))
         if isinstance(message, HumanMessage) and not self._is_words_of_another(message):
             self._request = message.text
-        self._tokens = _counted(message, self._agent) or self._tokens + _estimate(message)
+        self.prompt = prompt_of([message], self._agent, before=self.prompt)
 
 
-def prompt_of(messages: Iterable[BaseMessage], agent: str | None = None) -> Prompt:
-    """Return what the model of `agent` has before it after `messages`."""
-    tokens, references = 0, False
+def prompt_of(messages: Iterable[BaseMessage], agent: str | None = None, *, before: Prompt = _NOTHING) -> Prompt:
+    """Return what the model of `agent` has before it when `messages` have come after what it had `before`."""
+    tokens, references = before.tokens, before.references
     for message in messages:
         tokens = _counted(message, agent) or tokens + _estimate(message)
         references = references or bool(message.additional_kwargs.get(MARK, {}).get("refs"))

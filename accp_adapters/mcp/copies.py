@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.protocol import Json, text_block
 from accp_core.packing.opened import STYLES, open_json, write_json
 
 __all__ = ["Block", "Copy", "find_copy", "is_bare"]
+
+_TRIED: Final = 8
+"""Blocks at which a copy may begin: a server may say in words first what follows."""
 
 Block: TypeAlias = Any
 """A content block as it came; a hostile server's may be anything."""
@@ -127,20 +130,15 @@ def _only_key(value: object) -> str | None:
 
 
 def _copy_of(value: object, content: list[Block], key: str | None) -> Copy | None:
-    """Return how a run of blocks says `value`, tried at the first bare block: SDKs write these texts first."""
-    at = next((index for index, block in enumerate(content) if is_bare(block)), None)
-    if at is None:
-        return None
-    texts = _run(content, at)
-    for each in (False, True):
-        items = value if each else [value]
-        if not isinstance(items, list) or not 0 < len(items) <= len(texts):
-            continue
-        styles = _styles_of(texts[0])
-        for style in styles:
-            copy = Copy(at=at, count=len(items), each=each, style=style, key=key)
-            if _says(items, texts, style):
-                return copy
+    """Return how a run of blocks says `value`; None where none of the first does."""
+    starts = [index for index, block in enumerate(content[:_TRIED]) if is_bare(block)]
+    runs = [(at, texts, _styles_of(texts[0])) for at in starts if (texts := _run(content, at))]
+    forms = [(False, [value]), *([(True, value)] if isinstance(value, list) and value else [])]
+    for at, texts, styles in runs:
+        for each, items in forms:
+            for style in styles if len(items) <= len(texts) else ():
+                if _says(items, texts, style):
+                    return Copy(at=at, count=len(items), each=each, style=style, key=key)
     return None
 
 

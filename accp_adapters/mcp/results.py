@@ -66,11 +66,11 @@ class Results:
         catalog = self.shared.catalog
         catalog.add(result, asked.params)
         tools = result["tools"]
-        if self._does_without(asked):
-            tools = [without(tool, "outputSchema") for tool in tools]
         if self.options.tools == "lazy" and lazy.TOOLS_NAME not in catalog.tools:
             # Pages are gathered: a client that reads them all is given the whole index with the last.
             tools = lazy.shown_tools(catalog, self.options.counter) if catalog.is_complete else []
+        if self._does_without(asked):
+            tools = [without(tool, "outputSchema") for tool in tools]
         if self._cites(asked) and catalog.is_complete and FETCH_NAME not in catalog.tools:
             tools = [*tools, FETCH_TOOL]
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})

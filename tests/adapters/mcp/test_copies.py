@@ -37,6 +37,12 @@ def test_texts_are_told_from_structured_content(content: list[Json], structured:
     assert Copy.from_json(json.loads(json.dumps(copy.to_json()))) == copy
 
 
+def test_words_may_stand_before_and_behind_a_copy() -> None:
+    content = texts("Found one:", '{"a": 1}', "That is all.")
+    found = find_copy({"content": content, "structuredContent": {"a": 1}})
+    assert found == (Copy(at=1, count=1, each=False, style=""), {"a": 1})
+
+
 @pytest.mark.parametrize(
     ("content", "value"),
     [

@@ -150,3 +150,9 @@ def test_a_model_is_not_told_what_is_for_the_client() -> None:
     wire = lazy()
     listed(wire, [{**each, "outputSchema": {"type": "object"}, "annotations": {"title": "x"}} for each in TOOLS])
     assert json.loads(ask(wire, describe="me")["content"][0]["text"]) == TOOLS[2]
+
+
+def test_a_small_server_promises_no_structured_content_where_it_is_dropped() -> None:
+    wire = lazy(policy="always", structured="drop")
+    (shown,) = listed(wire, [{**tool("now"), "outputSchema": {"type": "object"}}])
+    assert shown == tool("now")

@@ -24,7 +24,8 @@ from accp_adapters.cli.replay.layouts import compact_json
 from accp_adapters.cli.replay.openai import json_value
 from accp_adapters.cli.replay.tables import percent, plain_table
 from accp_adapters.tokens import o200k_base
-from tests.adapters.mcp.real_servers import SERVERS, RealServer, ServerMissing, World, conversation
+from tests.adapters.mcp.real_servers import SERVERS, RealServer, World, conversation
+from tests.adapters.mcp.registries import Missing
 from tests.adapters.mcp.serving import free_port, serving
 from tests.adapters.mcp.transcripts import ACCP, SERVER, converse, modern
 
@@ -59,7 +60,7 @@ def _measured(server: RealServer, world: World, console: Console) -> tuple[Any, 
     """Return name, tools, tokens of definitions plain and lazy, results, and their tokens in four forms."""
     try:
         command = server.command(world)
-    except ServerMissing as missing:
+    except Missing as missing:
         console.print(f"{server.name}: skipped, {missing}", highlight=False)
         return None
     os.environ["MEMORY_FILE_PATH"] = str(world.folder / "memory.jsonl")

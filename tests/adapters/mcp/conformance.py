@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -24,9 +22,10 @@ from mcp.server import Server
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
 from accp_adapters.mcp.proxy import Relay, encoding
 from tests.adapters.mcp.conformance_server import build, http_app
+from tests.adapters.mcp.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
 
-__all__ = ["ERAS", "LEGS", "SuiteMissing", "failed", "install", "run_leg"]
+__all__ = ["ERAS", "LEGS", "failed", "install", "run_leg"]
 
 ERAS: Final = ("2025-11-25", "2026-07-28")
 SUITE: Final = "@modelcontextprotocol/conformance"
@@ -34,52 +33,19 @@ VERSION: Final = "0.2.0-alpha.12"
 NODE: Final = "22.23.3"
 # A folder is called after its scenario and the time.
 _TIME: Final = re.compile(r"-\d{4}-\d\d-\d\dT[-\dZ]+$")
-FOLDER: Final = Path(sys.prefix, "mcp-conformance")
 
 Checks: TypeAlias = dict[str, list[tuple[str, str]]]
 """Scenario to the ids of its checks and how each went."""
-
-
-class SuiteMissing(Exception):
-    """The suite can be neither found nor installed here."""
 
 
 def install() -> list[str]:
     """Return the words that begin a run of the suite, installing it where it is not there yet.
 
     Raises:
-        SuiteMissing: there is no npm, or no registry.
+        Missing: there is no npm, or no registry.
     """
-    entry = FOLDER / "node_modules" / SUITE / "dist" / "index.js"
-    node = FOLDER / "node_modules" / ".bin" / "node"
-    if shutil.which("npm") is None:
-        raise SuiteMissing("there is no npm here")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with _alone(FOLDER / "lock"):
-        if not (entry.exists() and node.exists()):
-            _npm_install()
-    if subprocess.run([node, "--version"], capture_output=True, check=False).returncode:
-        raise SuiteMissing(f"{node} does not run here")
-    return [str(node), str(entry)]
-
-
-def _npm_install() -> None:
-    words = ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", "--prefix", str(FOLDER)]
-    try:
-        subprocess.run([*words, f"node@{NODE}", f"{SUITE}@{VERSION}"], capture_output=True, timeout=180, check=True)
-    except (subprocess.SubprocessError, OSError) as error:
-        raise SuiteMissing(f"npm cannot install {SUITE}@{VERSION}: {error}") from error
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    try:
-        import fcntl  # noqa: PLC0415  not everywhere
-    except ImportError as error:
-        raise SuiteMissing("installing needs locks of POSIX") from error
-    with path.open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    packages = (f"node@{NODE}", f"{SUITE}@{VERSION}")
+    return [str(from_npm("conformance", packages, path)) for path in (".bin/node", f"{SUITE}/dist/index.js")]
 
 
 def _served(server: Server[Any], stack: ExitStack) -> str:

@@ -8,22 +8,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from tests.adapters.mcp.registries import from_npm, from_pypi
 from tests.adapters.mcp.transcripts import ask
 
-__all__ = ["SERVERS", "RealServer", "ServerMissing", "World", "conversation"]
+__all__ = ["SERVERS", "RealServer", "World", "conversation"]
 
-FOLDER: Final = Path(sys.prefix, "mcp-servers")
 Call: TypeAlias = tuple[str, dict[str, Any]]
-
-
-class ServerMissing(Exception):
-    """A server can be neither found nor installed here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,37 +74,12 @@ class RealServer:
         """Return the words that start the server in `world`, installing it where it is not there yet.
 
         Raises:
-            ServerMissing: its registry cannot be reached, or it does not run here.
+            Missing: its registry cannot be reached, or it does not run here.
         """
         kind, _, program = self.program.rpartition(":")
-        install = _from_npm if kind == "npm" else _from_pypi
-        return [str(install(self.name, self.packages, program)), *self.arguments(world)]
-
-
-def _from_pypi(name: str, packages: Sequence[str], program: str) -> Path:
-    binaries = FOLDER / name / "bin"
-    if not (binaries / program).exists():
-        python = str(binaries / "python")
-        _run([sys.executable, "-m", "venv", "--without-pip", "--clear", str(FOLDER / name)])
-        _run([sys.executable, "-m", "pip", "--python", python, "install", "-q", "--retries=0", *packages])
-    return binaries / program
-
-
-def _from_npm(name: str, packages: Sequence[str], program: str) -> Path:
-    if shutil.which("npm") is None:
-        raise ServerMissing("there is no npm here")
-    path = FOLDER / name / "node_modules" / ".bin" / program
-    if not path.exists():
-        words = ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=0", "--prefix", str(FOLDER / name)]
-        _run([*words, *packages])
-    return path
-
-
-def _run(words: list[str]) -> None:
-    try:
-        subprocess.run(words, check=True, capture_output=True, timeout=180)
-    except (subprocess.SubprocessError, OSError) as error:
-        raise ServerMissing(f"{' '.join(words)}: {error}") from error
+        install = from_npm if kind == "npm" else from_pypi
+        path = install(self.name, tuple(self.packages), f".bin/{program}" if kind == "npm" else program)
+        return [str(path), *self.arguments(world)]
 
 
 def conversation(calls: Sequence[Call]) -> list[bytes]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.adapters.mcp.conformance import ERAS, LEGS, SuiteMissing, failed, install, run_leg
+from tests.adapters.mcp.conformance import ERAS, LEGS, failed, install, run_leg
+from tests.adapters.mcp.registries import Missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 
@@ -14,7 +15,7 @@ def suite() -> list[str]:
     """Return the words that begin a run of the suite."""
     try:
         return install()
-    except SuiteMissing as missing:
+    except Missing as missing:
         pytest.skip(f"MCP's conformance suite is not here: {missing}")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from tests.adapters.mcp.real_servers import SERVERS, RealServer, ServerMissing, World, conversation
+from tests.adapters.mcp.real_servers import SERVERS, RealServer, World, conversation
+from tests.adapters.mcp.registries import Missing
 from tests.adapters.mcp.serving import serving
 from tests.adapters.mcp.test_transparency import meaning
 from tests.adapters.mcp.transcripts import ACCP, converse
@@ -33,34 +34,23 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_a_server_says_through_us_what_it_says_alone(server: RealServer, world: World) -> None:
+def test_a_server_says_through_us_what_it_says_alone_and_a_host_is_shown_no_more(
+    server: RealServer, world: World
+) -> None:
     try:
         command = server.command(world)
-    except ServerMissing as missing:
+    except Missing as missing:
         pytest.skip(f"the server {server.name!r} is not here: {missing}")
     lines = conversation(server.calls(world))
-    alone, behind, decoded = (
-        talk(world, [*front, *command], lines) for front in ([], [*ACCP, "--"], [*ACCP, "--decode", "--", *ACCP, "--"])
-    )
+    fronts = ([], [*ACCP, "--"], [*ACCP, "--decode", "--", *ACCP, "--"], [*ACCP, "--policy", "always", "--"])
+    alone, behind, decoded, shown = (talk(world, [*front, *command], lines) for front in fronts)
     assert len(alone) > len(server.calls(world)) + 2
     assert behind == alone
     assert [meaning(line) for line in decoded] == [meaning(line) for line in alone]
-
-
-@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
-def test_a_host_is_shown_no_more_than_the_server_says(server: RealServer, world: World) -> None:
-    try:
-        command = server.command(world)
-    except ServerMissing as missing:
-        pytest.skip(f"the server {server.name!r} is not here: {missing}")
-    lines = conversation(server.calls(world))
-    alone = talk(world, command, lines)
-    shown = talk(world, [*ACCP, "--policy", "always", "--", *command], lines)
-    count = o200k_base()
     for before, after in zip(results(alone), results(shown), strict=True):
         assert after.get("structuredContent") == before.get("structuredContent")
         assert len(after["content"]) == len(before["content"])
-        assert count(texts_of(after)) <= count(texts_of(before))
+        assert o200k_base()(texts_of(after)) <= o200k_base()(texts_of(before))
 
 
 def talk(world: World, command: list[str], lines: list[bytes]) -> list[bytes]:

@@ -34,7 +34,8 @@ from accp_adapters.langgraph.grants import (
     session_of,
 )
 from accp_adapters.langgraph.marks import MARK, carried_pairs, carry
-from accp_adapters.langgraph.turns import compact_json, in_words, turns_of
+from accp_adapters.langgraph.policy import count_o200k
+from accp_adapters.langgraph.turns import compact_json, in_words, thinks, tokens_of, turns_of
 from accp_adapters.langgraph.warm import folded_text, rows_of, summarize
 from accp_core.errors import ProtocolError
 
@@ -109,7 +110,9 @@ class _Handoff:
         if self.style == "swarm":
             own = _after_words(before)
             if any(tool.name == FETCH_NAME for tool in runtime.tools):
-                own, answers = [], [self._with_work(answers[0], own, runtime)]
+                answer = self._with_work(answers[0], own, runtime)
+                if _tokens([answer]) < _tokens([*own, *answers]):
+                    own, answers = [], [answer]
             return {self.messages_key: [*own, in_words(turn, kept), *answers], _ACTIVE: calls[0][1]}
         # Who goes on afterwards must find what it had learned.
         said = turn if len(kept) == len(turn.tool_calls) else in_words(turn, kept)
@@ -152,8 +155,8 @@ def handoff_tool(
     receiver `AccpMiddleware` or `fetch_tool`, or it cannot. The parent keeps the call and its answer; other calls of
     the same turn are cut from it, and the answer says so. "supervisor" keeps what went before, too, and several
     agents may be handed to at once. "swarm" hands to one and makes it the active one; of what the agent found before,
-    the answer has a summary and a reference that this agent alone may open when it is handed to again. Without
-    `accp_fetch` among its tools the parent keeps all of that.
+    the answer has a summary and a reference that this agent alone may open when it is handed to again. Where that
+    would be no shorter, and without `accp_fetch` among its tools, the parent keeps what it found.
 
     Args:
         agent: The name of the agent's node in the parent graph.
@@ -205,10 +208,15 @@ def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall
     return [(call, agents[call["name"]]) for call in turn.tool_calls if call["name"] in agents]
 
 
-def _after_words(messages: list[BaseMessage]) -> list[BaseMessage]:
-    """Return what an agent did since somebody spoke to it; the parent has not seen that."""
+def _after_words(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return what an agent did since somebody spoke to it, which the parent has not seen, without its thoughts."""
     spoken = [position for position, message in enumerate(messages) if isinstance(message, HumanMessage)]
-    return messages[spoken[-1] + 1 :] if spoken else []
+    own = messages[spoken[-1] + 1 :] if spoken else []
+    return [in_words(message) if isinstance(message, AIMessage) and thinks(message) else message for message in own]
+
+
+def _tokens(messages: Iterable[BaseMessage]) -> int:
+    return sum(tokens_of(message, count_o200k) for message in messages)
 
 
 def _asked(messages: Sequence[BaseMessage]) -> Any:

@@ -20,7 +20,7 @@ from langgraph_swarm import create_swarm
 from accp_adapters.langgraph import AccpMiddleware, handoff_tool
 from accp_adapters.langgraph.convert import MARK
 from accp_adapters.stores import SqliteColdStore
-from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, refs_in, results, thread
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, refs_in, results, thread
 from tests.adapters.langgraph.transcripts import check
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -235,6 +235,17 @@ async def test_who_is_handed_to_again_finds_what_it_had_found(asynchronous: bool
     assert [message.status for message in results(state)[-2:]] == ["success", "success"]
     assert market.tool_names == [["transfer_to_crm"]]
     assert ROWS[1]["email"] in model.received[-1][-1].text
+
+
+def test_what_was_found_in_few_words_stays_as_it_is_without_the_thoughts() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    look = AIMessage([thought], tool_calls=[call("prose", "c1", query="it")])
+    one, _ = member("crm", [look, TO_MARKET], prose, handoff_tool("market"), middleware=[AccpMiddleware()])
+    two, model = member("market", ["Fine."])
+    state = create_swarm([one, two], default_active_agent="crm").compile().invoke({"messages": "compare"})
+    assert texts(results(state)) == ["Nothing is known about it.", "Transferred"]
+    assert state["messages"][1].content == ""
+    assert texts(model.received[0]) == ["Which rows matter?"]
 
 
 def test_who_may_open_nothing_is_not_offered_the_fetch_tool() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -29,6 +30,11 @@ LONGEST_CONTEXT: Final = 1_000_000
 DEEPEST: Final = 50
 """Arrays and objects within each other in inline context."""
 
+# What a peer sent may be deep or long: a refusal shows some of it.
+_SHOWN: Final = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 80
+_SHOWN.maxlevel = 3
+
 # A scheme of one letter is the drive of a file name; a blank makes a sentence of it ("note: call back").
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _REF: Final = re.compile(r"\$([a-z]+)\.([A-Za-z0-9_.]+)")
@@ -37,8 +43,7 @@ _STATE_URI: Final = re.compile(r"accp://([a-z]+)/([A-Za-z0-9_.]+)")
 
 def breach(code: str, expected: str, found: object) -> ProtocolError:
     """Return the refusal that says what was expected and shows, shortened, what was found."""
-    shown = repr(found)
-    return ProtocolError(f"expected {expected}, found {shown if len(shown) <= 80 else f'{shown[:77]}...'}", code=code)
+    return ProtocolError(f"expected {expected}, found {_SHOWN.repr(found)}", code=code)
 
 
 def check_text(name: str, value: object, *, filled: bool = False, longest: int = LONGEST_TEXT) -> str:

@@ -69,6 +69,20 @@ def test_a_refusal_names_the_value_and_shortens_it() -> None:
     assert len(refusal("E2003", lambda: KeyInformation("1", "x" * 5_000))) < 200
 
 
+def test_what_is_deep_or_long_is_refused_with_some_of_it() -> None:
+    deepest = deep(100_000)
+    for code, data in (
+        ("E1004", deepest),
+        ("E1004", {"AgentID": deepest, "SubTaskID": "s"}),
+        ("E1004", [[]] * 10**6),
+        ("E2003", {"AgentID": "a" * 10**6, "SubTaskID": "s"}),
+    ):
+        with pytest.raises(ProtocolError) as refused:
+            AgentContext.from_json(data)
+        assert refused.value.code == code
+        assert len(refused.value.reason) < 300
+
+
 def test_inline_context_of_fifty_levels_is_kept() -> None:
     assert AgentContext.from_json(agent(context=(deep(50),)).to_json()).context == (deep(50),)
 

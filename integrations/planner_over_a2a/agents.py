@@ -34,7 +34,7 @@ from models import Scripted, call, last, list_overdue, rank
 from starlette.applications import Starlette
 
 from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, References, declare
-from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.tokens import o200k_base
 from accp_core.aci import AgentContext, brief
 
@@ -100,7 +100,9 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
             return await references.open(ref)
 
         own = tools or [open_reference]
-        agent = create_agent(model, own, middleware=[AccpMiddleware()])
+        # Who opens a reference reads all of it, what the abstract showed already, too.
+        whole = Policy(exclude_tools=frozenset({"open_reference"}))
+        agent = create_agent(model, own, middleware=[AccpMiddleware(whole)])
         return await answer(agent, brief(context, counter=o200k_base()))
 
     return ContextExecutor(run, agent_id=name)

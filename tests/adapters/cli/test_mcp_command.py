@@ -39,6 +39,34 @@ def test_lines_and_exit_code_are_the_servers(options: list[str]) -> None:
     assert (run.returncode, run.stdout, run.stderr) == (3, sent, b"bye")
 
 
+HOSTILE = [
+    b"\x00" * 100 + b"\n",
+    b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call","params":[]}\n',
+    b'{"jsonrpc":"2.0","id":1e999,"method":"tools/call"}\n',
+    b'{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{"name":5,"arguments":7,"_meta":[]}}\n',
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":[[]]}}\n',
+    b'{"id":1,"result":{"content":{"type":"text"},"capabilities":3,"tools":"none"}}\n',
+    b'{"method":{},"id":[]}\n',
+    b'{"a":' * 50_000 + b"\n",
+]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--policy", "always", "--structured", "drop"],
+        ["--tools", "lazy", "--fetch"],
+        ["--carrier", "text"],
+        ["--decode"],
+    ],
+    ids=" ".join,
+)
+def test_hostile_lines_pass_as_they_came_and_do_no_harm(options: list[str]) -> None:
+    sent = b"".join(HOSTILE)
+    run = accp(*options, "--", sys.executable, "-c", ECHO, sent=sent)
+    assert (run.returncode, run.stdout, run.stderr) == (0, sent, b"")
+
+
 def test_a_server_that_a_signal_ends_ends_the_command_alike() -> None:
     run = accp("--", sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert run.returncode == -signal.SIGKILL

@@ -136,7 +136,8 @@ def _nest(parents: list[tuple[int, int | None]], line: str, piece: int) -> None:
 
 def _rate(pieces: list[_Piece], request: str) -> None:
     """Give each piece its score: rare facts above all, rare words of the request, and a place at either end."""
-    words = [set(_WORD.findall(piece.text)) for piece in pieces]
+    # In the order of the text: the order of a set differs from process to process, and with it the sums.
+    words = [dict.fromkeys(_WORD.findall(piece.text)) for piece in pieces]
     places = Counter(word for each in words for word in each)
     wanted = {word.casefold() for word in _WORD.findall(request) if len(word) > 2}
     for number, piece in enumerate(pieces):

@@ -1,6 +1,9 @@
 """What of a result too big to show is shown."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -109,6 +112,28 @@ def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
     view = render_text(source, counter=counter)
     assert preview(source, limit=200, ref=REF, counter=counter, view=view) == shown(source, 200)
     assert preview("not looked at", limit=view.tokens_after, ref=REF, counter=counter, view=view) == view.text
+
+
+def test_another_process_shows_the_same() -> None:
+    # Lines of equal worth: the sum of 1/3, 1/7 and 1/11 depends on the order in which a program adds them.
+    program = """
+from accp_core import preview
+rows = [[f"{letter}_{n:03}" for letter in "abcdefg"] for n in range(100, 160)]
+again = [row[place] for row in rows for place in range(7) for _ in range((2, 6, 10, 12, 16, 18, 22)[place])]
+source = "\\n".join([*again, *map(" ".join, rows), *again[:9]])
+print(preview(source, limit=1500, ref="$cold.1", counter=len))
+"""
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in "123456"
+    }
+    assert len(shown) == 1
 
 
 def test_begin_and_end_are_shown() -> None:

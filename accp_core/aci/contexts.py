@@ -182,10 +182,13 @@ class AgentContext:
             "last_updated": fields.time("last_updated"),
         }
         # An SDK sends whole outputs in fields of its own, which is what contexts are there to avoid.
-        fields.notes.extend(f"{name!r} is no field of an AgentContext and was dropped" for name in fields.left())
+        dropped = list(fields.left())[:_NOTED]
+        fields.notes.extend(f"{name!r:.50} is no field of an AgentContext and was dropped" for name in dropped)
         return cls(**found, context=context, context_uri=references, notes=tuple(fields.notes))
 
 
+_NOTED: Final = 10
+"""Dropped fields that are named; a peer may send any number."""
 _LISTS: Final = ("dependencies", "context", "context_uri", "todo_items", "item_state_updates", "key_information")
 
 

@@ -93,6 +93,13 @@ def test_too_many_entries_are_refused_before_they_are_read() -> None:
     assert "1,000" in refusal("E2003", lambda: AgentContext.from_json(data))
 
 
+def test_of_many_unknown_fields_some_are_noted() -> None:
+    unknown = {f"{number}{'x' * 10_000}": 1 for number in range(100)}
+    notes = AgentContext.from_json({"AgentID": "a", "SubTaskID": "s", **unknown}).notes
+    assert len(notes) == 10
+    assert max(map(len, notes)) < 110
+
+
 def test_references_have_one_spelling() -> None:
     assert agent(context_uri=("$cold.a", "accp://cold/a", "https://x.org/y")).context_uri == (
         "accp://cold/a",

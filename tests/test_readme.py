@@ -21,12 +21,17 @@ COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in co
 
 def test_every_block_has_a_language_that_is_tested_here() -> None:
     assert README.count("```") == 2 * len(BLOCKS)
-    assert {language for language, _ in BLOCKS} == {"python", "sh"}
+    assert {language for language, _ in BLOCKS} == {"python", "sh", "json"}
 
 
 @pytest.mark.parametrize("code", PYTHON)
 def test_each_code_block_runs(code: str) -> None:
     exec(compile(code, "README.md", "exec"), {})
+
+
+@pytest.mark.parametrize("block", [code for language, code in BLOCKS if language == "json"])
+def test_each_configuration_is_one_that_the_integration_starts(block: str) -> None:
+    assert block in (ROOT / "integrations" / "tools_over_mcp" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("make ")])

@@ -71,6 +71,8 @@ def meaning(line: bytes) -> object:
             result["capabilities"].get(place, {}).pop(EXTENSION, None)
             if not result["capabilities"].get(place):
                 result["capabilities"].pop(place, None)
+    if isinstance(result, dict) and "resources" in result:
+        result["resources"] = [each for each in result["resources"] if not each["uri"].startswith("accp://")]
     return message
 
 

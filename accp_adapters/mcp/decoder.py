@@ -39,7 +39,7 @@ class Decoder:
         """The hash of the server's registry, as it announced it; None for a server that did not."""
         self._counter: Final = counter
         self._pending: Final = Pending()
-        self._declared: Final = Declared(restores=True, columns=True, registry=registry.hash)
+        self._declared: Final = Declared(restores=True, columns=True, listed=view != "plain", registry=registry.hash)
 
     @property
     def agrees(self) -> bool:

@@ -52,6 +52,8 @@ class Declared:
     """Whether it can turn a table (a header row, then rows) back into the maps it was."""
     fetch: bool = False
     """Whether it opens references, so that a large result may be one."""
+    listed: bool = True
+    """Whether the resources of the shim are to be listed among the server's."""
     registry: str = ""
     """The hash of the schema registry it has."""
 
@@ -59,6 +61,7 @@ class Declared:
         """Return the capability block."""
         said = {"results": self.results, "structured": self.structured, "registry": self.registry or None}
         flags = {name: True if getattr(self, name) else None for name in ("restores", "columns", "fetch")}
+        flags["listed"] = None if self.listed else False
         return {"version": VERSION, **{name: value for name, value in (said | flags).items() if value is not None}}
 
     @classmethod
@@ -71,6 +74,7 @@ class Declared:
             restores=data.get("restores") is True,
             columns=data.get("columns") is True,
             fetch=data.get("fetch") is True,
+            listed=data.get("listed") is not False,
             registry=str(data.get("registry", "")),
         )
 

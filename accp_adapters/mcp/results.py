@@ -82,7 +82,9 @@ class Results:
     def _resources(self, asked: Asked) -> list[Json]:
         shelf = self.shared.shelf
         cold = cold_resources(shelf) if shelf is not None and self.shared.is_session and self._cites(asked) else []
-        return cold if asked.declared is None else [REGISTRY_RESOURCE, *cold]
+        if asked.declared is None:
+            return cold
+        return [REGISTRY_RESOURCE, *cold] if asked.declared.listed else []
 
     def _called(self, result: Json, asked: Asked) -> Json:
         large = is_longer_than(result, self.options.largest)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp import EXTENSION, Encoder
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.exchange import Shared
 from accp_adapters.mcp.negotiation import Declared, declare
 from accp_adapters.mcp.protocol import count_o200k
@@ -215,7 +215,7 @@ def test_a_client_asks_for_references_by_declaring_them() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_resources_are_listed_to_aware_clients_also_where_the_server_has_none(era: Era) -> None:
-    wire = Wire(era=era)
+    wire = Wire(decoder=Decoder(view="frame"), era=era)
     wire.begin()
     assert wire.encoder is not None
     assert wire.decoder is not None
@@ -229,6 +229,13 @@ def test_resources_are_listed_to_aware_clients_also_where_the_server_has_none(er
     result = wire.encoder.s2c(refused)["result"]
     assert [each["uri"] for each in result["resources"]] == ["accp://registry"]
     assert ("cacheScope" in result) == (era == "2026-07-28")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_decoder_that_shows_what_the_server_said_is_listed_what_the_server_listed(era: Era) -> None:
+    wire = Wire(era=era)
+    wire.begin()
+    assert wire.ask(request("resources/list", era=era), {"resources": []})["result"] == {"resources": []}
 
 
 def test_an_unaware_client_sees_the_servers_list_and_the_servers_error() -> None:

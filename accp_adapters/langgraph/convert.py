@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -12,12 +11,13 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from accp_adapters.langgraph.marks import MARK, carried_text, carry
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW, Limits, Policy
 from accp_adapters.langgraph.worth import Prompt, first_reference_pays, worth_it
+from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import View, preview, render_text
 
 __all__ = [
-    "MARK", "Block", "ColdItem", "cold_key", "compact_content", "compact_message", "restore_message", "texts_of",
+    "MARK", "Block", "ColdItem", "compact_content", "compact_message", "restore_message", "texts_of",
     "with_texts",
 ]  # fmt: skip
 
@@ -102,15 +102,6 @@ def _whole(view: View) -> _Rewritten | None:
     if after >= before:
         return None
     return _Rewritten(text=view.text, note={"layout": view.layout}, before=before, after=after)
-
-
-def cold_key(session_id: str, source: str) -> str:
-    """Return the content-addressed key of `source` in `session_id`, `cold.` and 12 hexadecimal digits.
-
-    The same text of the same session has one key, so that a retry, a resume or a replay stores one item.
-    """
-    bound = f"{session_id}\0{source}".encode("utf-8", "surrogatepass")
-    return f"cold.{hashlib.sha256(bound).hexdigest()[:12]}"
 
 
 def compact_message(

@@ -19,7 +19,6 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.convert import cold_key
 from accp_adapters.langgraph.fetch import refusals
 from accp_adapters.langgraph.grants import (
     agent_of,
@@ -37,6 +36,7 @@ from accp_adapters.langgraph.marks import MARK, carried_pairs, carry
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.turns import compact_json, in_words, thinks, tokens_of, turns_of
 from accp_adapters.langgraph.warm import folded_text, rows_of, summarize
+from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 
 __all__ = ["Style", "handoff_tool"]

@@ -14,10 +14,11 @@ from typing import Final, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.config import get_config
 
-from accp_adapters.langgraph.convert import cold_key, compact_content, texts_of, with_texts
+from accp_adapters.langgraph.convert import compact_content, texts_of, with_texts
 from accp_adapters.langgraph.marks import MARK
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.worth import Prompt, worth_it
+from accp_core.cold import cold_key
 from accp_core.ports import TokenCounter
 from accp_core.view import Repeats, Shortened
 

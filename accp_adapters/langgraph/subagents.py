@@ -11,12 +11,13 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.convert import ColdItem, cold_key
+from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.grants import messages_of, named_references, open_grant
 from accp_adapters.langgraph.marks import MARK, carried_text
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW
 from accp_core.aci import AgentContext, Answer, brief, read_answer, with_answers
 from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
+from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import preview

@@ -6,7 +6,6 @@ into the cold store is handed out as `ColdWrite`, what is wanted from it as `Col
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,11 +16,12 @@ from typing import Final, TypeVar
 from accp_core.accp import grammar
 from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Ref, Value
+from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 from accp_core.packing.delta import apply, diff
 
 __all__ = [
-    "ColdKey", "ColdWrite", "ContextState", "Entry", "StateLimits", "Tier", "cold_key", "cold_write", "foreign_ref",
+    "ColdKey", "ColdWrite", "ContextState", "Entry", "StateLimits", "Tier", "cold_write", "foreign_ref",
 ]  # fmt: skip
 
 
@@ -100,12 +100,6 @@ class ColdWrite:
     """JSON."""
     expires_at: int | None = None
     """The last second of the Unix epoch at which it may be read; None: as long as the session's texts live."""
-
-
-def cold_key(session_id: str, text: str) -> str:
-    """Return the content-addressed key of `text` in that session: the same text has one key, so a retry stores once."""
-    bound = f"{session_id}\0{text}".encode("utf-8", "surrogatepass")
-    return f"cold.{hashlib.sha256(bound).hexdigest()[:12]}"
 
 
 def cold_write(session_id: str, text: str, expires_at: int | None = None) -> ColdWrite:

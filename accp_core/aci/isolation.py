@@ -10,13 +10,13 @@ Section 4.2 of the draft, "Context Isolation Strategy", is empty. These are the 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.aci.checks import Json, breach, ref_of, uri_of
 from accp_core.aci.contexts import AgentContext, TaskContext
+from accp_core.cold import cold_key
 
 __all__ = ["Offloaded", "accept_reply", "check_grant", "isolate", "offload", "outgoing", "scope_of", "with_results"]
 
@@ -170,5 +170,4 @@ def scope_of(task_id: str) -> str:
 def offload(task_id: str, text: str) -> Offloaded:
     """Return what to store, and under which key: the same text of the same task has one key, so a retry stores once."""
     scope = scope_of(task_id)
-    digest = hashlib.sha256(f"{scope}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
-    return Offloaded(scope=scope, key=f"cold.{digest[:12]}", text=text)
+    return Offloaded(scope=scope, key=cold_key(scope, text), text=text)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
-from accp_adapters.langgraph.convert import MARK, ColdItem, cold_key, compact_message, restore_message
+from accp_adapters.langgraph.convert import MARK, ColdItem, compact_message, restore_message
 from accp_adapters.langgraph.policy import Limits, Policy, count_o200k
+from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import ROWS
 

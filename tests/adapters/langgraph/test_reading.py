@@ -13,10 +13,11 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.convert import MARK, cold_key
+from accp_adapters.langgraph.convert import MARK
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.reading import Reading, agent_name, prompt_of, read, said
 from accp_adapters.langgraph.worth import Prompt
+from accp_core.cold import cold_key
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results
 from tests.scripted_model import call, calls
 

@@ -17,8 +17,9 @@ from accp_core.accp.checkpoint import (
     take_checkpoint,
 )
 from accp_core.accp.frame import Ref, Value
-from accp_core.accp.state import ColdKey, ContextState, Entry, StateLimits, cold_key
+from accp_core.accp.state import ColdKey, ContextState, Entry, StateLimits
 from accp_core.accp.vocabulary import Intent
+from accp_core.cold import cold_key
 
 EMPTY = ContextState(session_id="s1")
 PHASE = CheckpointTrigger.PHASE

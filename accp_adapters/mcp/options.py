@@ -41,9 +41,9 @@ class Options:
     """Whether results that are too big become references, where views are shown, and the tool that opens them."""
     store: ColdStore | None = None
     """Where their full texts are kept; None: in this process's memory."""
-    inline_limit: int = 4_000
+    inline_limit: int = 3_000
     """Tokens of a view, above which it becomes a preview with a reference."""
-    preview_limit: int = 1_000
+    preview_limit: int = 2_000
     """Tokens of a preview, at least 60."""
     fetch_limit: int = 4_000
     """Tokens of one answer of `accp_fetch`."""

@@ -37,9 +37,9 @@ class Showing:
     """Which form it is shown, where a result has two."""
     shelf: Shelf | None = None
     """Where texts are kept that are too big to show; None: everything is shown whole."""
-    inline_limit: int = 4_000
+    inline_limit: int = 3_000
     """Tokens of a view, above which it is previewed."""
-    preview_limit: int = 1_000
+    preview_limit: int = 2_000
     """Tokens of a preview."""
     request: str = ""
     """What was asked, which ranks what a preview keeps."""

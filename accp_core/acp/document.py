@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -21,7 +22,7 @@ def read_object(text: str, *, limit: int = LONGEST_MESSAGE) -> dict[str, Any]:
     """Return the JSON object that `text` is.
 
     Raises: DecodeError: ERR_MSG_TOO_LARGE for more than `limit` bytes, ERR_INVALID_REQUEST for what is no JSON object,
-        holds a name twice, or nests deeper than the interpreter reads.
+        holds a name twice or a number beyond all floats, or nests deeper than the interpreter reads.
     """
     try:
         size = len(text.encode())
@@ -30,7 +31,7 @@ def read_object(text: str, *, limit: int = LONGEST_MESSAGE) -> dict[str, Any]:
     if size > limit:
         raise DecodeError(f"a message has at most {limit} bytes", code=AcpError.TOO_LARGE, text=text, position=0)
     try:
-        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise refuse(f"no JSON: {error.msg}", text, error.pos) from None
     except (ValueError, RecursionError) as error:
@@ -77,3 +78,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:40]} is beyond all floats")
+    return number

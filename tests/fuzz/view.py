@@ -3,13 +3,14 @@
 import re
 from typing import Any
 
-from accp_core import DecodeError, read, render, render_text
+from accp_core import DecodeError, EncodeError, read, render, render_text
 from accp_core.view.render import compact_json
 from tests.conformance.vectors import exact
 
 __all__ = ["check"]
 
 WORD = re.compile(r"\w+|\W")
+HALVES = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
 
 def count(text: str) -> int:
@@ -33,7 +34,12 @@ def check(data: bytes) -> None:
 
 def check_rendered(value: Any) -> None:
     """Hold a value to it: its view is no larger than its compact JSON and is read as the very value."""
-    rendered = render(value, counter=count)
+    try:
+        rendered = render(value, counter=count)
+    except EncodeError:
+        # Two halves of a surrogate pair side by side: no JSON can say them.
+        assert HALVES.search(repr(value)), value
+        return
     # The raw letters where UTF-8 has them, escapes for a lone surrogate.
     assert count(rendered) <= count(compact_json(value))
     assert exact(read(rendered)) == exact(value)

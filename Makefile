@@ -62,6 +62,6 @@ $(LOWEST)/.installed: pyproject.toml
 $(MCP1)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(MCP1)
 	$(MCP1)/bin/pip install --quiet --upgrade pip
-	$(MCP1)/bin/pip install --quiet --editable . 'mcp>=1.24,<2' 'langchain-mcp-adapters>=0.3' \
+	$(MCP1)/bin/pip install --quiet --editable . 'mcp>=1.30,<2' 'langchain-mcp-adapters>=0.3' \
 		pytest pytest-asyncio pytest-cov
 	touch $@

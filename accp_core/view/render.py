@@ -49,6 +49,9 @@ DEFAULT_OPTIONS: Final = Options()
 def render(value: object, *, counter: TokenCounter, options: Options | None = None) -> str:
     """Return the view of a JSON value: as many tokens as its compact JSON, or fewer; `read` is the inverse.
 
+    A number that `read` gave in its source's spelling (`5.00`) is the same number in the usual one (`5.0`) where that
+    is no longer. To keep a source's text, render the text.
+
     Raises:
         EncodeError: E1004, `value` holds something that JSON does not (a tuple, a number as key, NaN).
     """

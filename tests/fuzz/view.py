@@ -1,5 +1,6 @@
 """Any text is restored from its view, which is no larger, and any text is read as a view of a value or refused."""
 
+import json
 import re
 from typing import Any
 
@@ -42,4 +43,5 @@ def check_rendered(value: Any) -> None:
         return
     # The raw letters where UTF-8 has them, escapes for a lone surrogate.
     assert count(rendered) <= count(compact_json(value))
-    assert exact(read(rendered)) == exact(value)
+    # The usual spelling of a number may stand for its source's.
+    assert exact(json.loads(compact_json(read(rendered)))) == exact(json.loads(compact_json(value)))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from accp_core.packing.opened import open_json, write_json
-from accp_core.view import read, render_text
+from accp_core.view import read, render, render_text
 
 
 def count(text: str) -> int:
@@ -66,3 +66,10 @@ def test_a_number_is_written_as_it_was_spelled() -> None:
     opened = open_json('{"a":1.50}')
     assert opened is not None
     assert write_json(opened[0], "0") == '{"a":1.50}'
+
+
+def test_a_number_by_itself_is_the_same_number_in_no_longer_a_spelling() -> None:
+    value = read("5.00")
+    assert repr(value) == "5.00"
+    assert read(render(value, counter=len)) == value
+    assert len(render(value, counter=len)) <= len("5.00")

@@ -19,7 +19,9 @@ FRAMEWORKS = {
     "mcp": {"mcp"},
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
-    "aacp_model": {"langchain_core", "langsmith"},
+    "instructions": {"langchain_core", "langsmith"},
+    "replay": set(),
+    "inspector": {"rich"},
     "fetching": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
@@ -30,7 +32,7 @@ COMPANIONS = {
     "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3"},
-    "aacp_model": {"httpx", "websockets", "rich"},
+    "instructions": {"httpx", "websockets", "rich"},
     "cli": {"tiktoken", "sqlite3"},
 }
 """What a framework, or the tokens and stores that an adapter stands on, may bring along."""

@@ -1,15 +1,15 @@
 """A2A: frames between agents that both know them, plain A2A for everybody else (ACCP section 11.4)."""
 
 from accp_adapters.a2a.client import AccpClientInterceptor
-from accp_adapters.a2a.contexts import ContextReply
-from accp_adapters.a2a.convert import frames_to_task, task_to_frames
-from accp_adapters.a2a.errors import error_code, error_frame
-from accp_adapters.a2a.extension import EXTENSION, declare, is_declared
-from accp_adapters.a2a.remote import RemoteAgent
 from accp_adapters.a2a.server import AccpRequestHandler
-from accp_adapters.a2a.serving import ContextExecutor, References
+from accp_adapters.a2a.teams.contexts import ContextReply
+from accp_adapters.a2a.teams.executor import ContextExecutor, References
+from accp_adapters.a2a.teams.remote_agent import RemoteAgent
 from accp_adapters.a2a.view import TaskView, task_view
-from accp_adapters.a2a.wire import decode, encode
+from accp_adapters.a2a.wire.errors import error_code, error_frame
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
+from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
 
 __all__ = [
     "EXTENSION",

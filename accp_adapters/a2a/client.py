@@ -22,10 +22,10 @@ from a2a.types import (
 )
 from pydantic import PrivateAttr
 
-from accp_adapters.a2a.chunks import Chunks
-from accp_adapters.a2a.extension import EXTENSION, is_declared
-from accp_adapters.a2a.mark import Event
-from accp_adapters.a2a.wire import decode, encode
+from accp_adapters.a2a.wire.chunks import Chunks
+from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
 
 __all__ = ["AccpClientInterceptor"]
 

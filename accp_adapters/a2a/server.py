@@ -35,11 +35,11 @@ from a2a.types import (
     TaskPushNotificationConfig,
 )
 
-from accp_adapters.a2a.chunks import Chunks
-from accp_adapters.a2a.errors import refusal
-from accp_adapters.a2a.extension import is_requested
-from accp_adapters.a2a.mark import Event
-from accp_adapters.a2a.wire import decode, encode
+from accp_adapters.a2a.wire.chunks import Chunks
+from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.errors import refusal
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.extension import is_requested
 from accp_core.accp import ErrorCode
 from accp_core.errors import ProtocolError
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from a2a.types import Artifact, Part, Task, TaskState
 
-from accp_adapters.a2a.states import STATES
-from accp_adapters.a2a.values import compact_json, read_value
+from accp_adapters.a2a.wire.states import STATES
+from accp_adapters.a2a.wire.values import compact_json, read_value
 from accp_adapters.tokens import o200k_base
 from accp_core.accp import ColdWrite
-from accp_core.accp.state import cold_write
+from accp_core.accp.state.context_state import cold_write
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.view import preview, render
 

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
+from accp_adapters.replay.errors import ExtraMissing, InputRefused, place
 from accp_core.errors import DecodeError
 
 __all__ = ["ExtraMissing", "InputRefused", "place", "refusal"]
-
-
-class InputRefused(Exception):
-    """The input is malformed; the command ends with exit code 1 and this text on standard error."""
-
-    def __init__(self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = "E1001") -> None:
-        super().__init__(f"{path}:{line}:{column}: {code}: {reason}")
-        self.reason = reason
-        self.path = path
-        self.line = line
-        self.column = column
-        self.code = code
 
 
 def refusal(error: DecodeError, *, path: str, line: int = 1) -> InputRefused:
@@ -24,17 +13,3 @@ def refusal(error: DecodeError, *, path: str, line: int = 1) -> InputRefused:
     first, column = place(error.text, error.position)
     reason = error.reason.removesuffix(f", at position {error.position}")
     return InputRefused(reason, path=path, line=line + first - 1, column=column, code=error.code)
-
-
-def place(text: str, position: int) -> tuple[int, int]:
-    """Return line and column, both from 1, of the character at `position` of `text`."""
-    before = text[:position]
-    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-
-
-class ExtraMissing(Exception):
-    """A command needs an optional part that is not installed; it ends with exit code 2 and this text."""
-
-    def __init__(self, what: str, *, extra: str) -> None:
-        super().__init__(f"{what} needs an extra: pip install 'accp-middleware[{extra}]'")
-        self.extra = extra

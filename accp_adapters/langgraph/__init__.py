@@ -1,19 +1,19 @@
 """LangGraph and LangChain: one middleware for `create_agent`, one node and one tool for hand-built graphs."""
 
 from accp_adapters.langgraph.channel import CompressedMessages
-from accp_adapters.langgraph.contexts import AciState, begin, read_results
-from accp_adapters.langgraph.evaluate import EvaluateNode
 from accp_adapters.langgraph.fetch import fetch_tool
-from accp_adapters.langgraph.handoff import handoff_tool
-from accp_adapters.langgraph.isolate import isolate
-from accp_adapters.langgraph.master import master_graph
 from accp_adapters.langgraph.middleware import AccpMiddleware
 from accp_adapters.langgraph.node import CompressNode
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.subagents import Reply
-from accp_adapters.langgraph.tiers import StoreColdStore
-from accp_adapters.langgraph.verify import ModelVerifier
-from accp_adapters.langgraph.warm import warm_summary
+from accp_adapters.langgraph.stores import StoreColdStore
+from accp_adapters.langgraph.summary import warm_summary
+from accp_adapters.langgraph.teams.evaluate import EvaluateNode
+from accp_adapters.langgraph.teams.handoff import handoff_tool
+from accp_adapters.langgraph.teams.isolate import isolate
+from accp_adapters.langgraph.teams.master import master_graph
+from accp_adapters.langgraph.teams.replies import Reply
+from accp_adapters.langgraph.teams.state import AciState, begin, read_results
+from accp_adapters.langgraph.teams.verifier import ModelVerifier
 
 __all__ = [
     "AccpMiddleware",

@@ -16,9 +16,9 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langgraph.convert import compact_message
-from accp_adapters.langgraph.grants import call_of
+from accp_adapters.langgraph.messages import compact_message
 from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.runtime import call_of
 
 __all__ = ["CompressedMessages"]
 

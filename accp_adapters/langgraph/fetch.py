@@ -10,17 +10,17 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
-from accp_adapters.langgraph import tiers
-from accp_adapters.langgraph.grants import agents_of, held_in, messages_of, open_grant, results_beside, session_of
+from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.reading import said
+from accp_adapters.langgraph.projection import said
+from accp_adapters.langgraph.runtime import agents_of, held_in, messages_of, open_grant, results_beside, session_of
 from accp_core.errors import ProtocolError
 
 __all__ = ["fetch_tool", "refusals"]
 
 
-def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None) -> BaseTool:
+def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = None) -> BaseTool:
     """Return the tool `accp_fetch`, which `AccpMiddleware` registers by itself; hand-built graphs add it.
 
     It opens what messages of the agent's own state cite, in the session that owns it, and answers with
@@ -38,7 +38,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
             source = _held(asked, runtime)
             if source is None:
                 owner, key = _grant(asked, runtime)
-                source = tiers.choose(chosen, store, runtime.store).get(owner, key)
+                source = stores.choose(chosen, store, runtime.store).get(owner, key)
             return _answer(source, asked, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
@@ -46,7 +46,7 @@ def fetch_tool(policy: Policy | None = None, *, store: tiers.Store | None = None
             source = _held(asked, runtime)
             if source is None:
                 owner, key = _grant(asked, runtime)
-                source = await tiers.aget(tiers.choose(chosen, store, runtime.store), owner, key)
+                source = await stores.aget(stores.choose(chosen, store, runtime.store), owner, key)
             return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
 
     return StructuredTool.from_function(

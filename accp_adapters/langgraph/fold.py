@@ -17,10 +17,10 @@ from langchain_core.messages.tool import tool_call
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.convert import ColdItem
 from accp_adapters.langgraph.marks import MARK, carry
+from accp_adapters.langgraph.messages import ColdItem
+from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import Turn, compact_json, in_words, thinks, tokens_of, turns_of
-from accp_adapters.langgraph.warm import folded_text, rows_of, summarize
 from accp_core.cold import cold_key
 from accp_core.ports import Summarizer, TokenCounter
 

@@ -24,11 +24,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import tiers
-from accp_adapters.langgraph.convert import ColdItem
+from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.fetch import fetch_tool
 from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.grants import (
+from accp_adapters.langgraph.messages import ColdItem
+from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.projection import agent_name, prompt_of, read
+from accp_adapters.langgraph.results import compact_result
+from accp_adapters.langgraph.runtime import (
     FOLD_KEY,
     agents_of,
     has_references,
@@ -38,9 +41,6 @@ from accp_adapters.langgraph.grants import (
     results_beside,
     session_of,
 )
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.reading import agent_name, prompt_of, read
-from accp_adapters.langgraph.results import compact_result
 from accp_core.ports import Summarizer
 
 __all__ = ["AccpMiddleware", "AccpState"]
@@ -93,7 +93,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self,
         policy: Policy | None = None,
         *,
-        store: tiers.Store | None = None,
+        store: stores.Store | None = None,
         hot_budget: int | None = None,
         summarizer: Summarizer | None = None,
     ) -> None:
@@ -140,7 +140,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Fold what is due, show nothing twice, and offer the fetch tool once there is a reference, not before."""
         prompt = self._prompt(request)
         if prompt.items:
-            tiers.put(tiers.choose(self._policy, self._store, request.runtime.store), prompt.session_id, prompt.items)
+            stores.put(stores.choose(self._policy, self._store, request.runtime.store), prompt.session_id, prompt.items)
         return prompt.answered(handler(prompt.request))
 
     async def awrap_model_call(
@@ -149,8 +149,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`wrap_model_call`, asynchronously."""
         prompt = await asyncio.to_thread(self._prompt, request)
         if prompt.items:
-            store = tiers.choose(self._policy, self._store, request.runtime.store)
-            await tiers.aput(store, prompt.session_id, prompt.items)
+            store = stores.choose(self._policy, self._store, request.runtime.store)
+            await stores.aput(store, prompt.session_id, prompt.items)
         return prompt.answered(await handler(prompt.request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
@@ -158,7 +158,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if request.tool_call["name"] in self._policy.exclude_tools:
             return handler(request)
         result, items, session_id = self._compact(handler(request), request)
-        tiers.put(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)
+        stores.put(stores.choose(self._policy, self._store, request.runtime.store), session_id, items)
         return result
 
     async def awrap_tool_call(
@@ -169,7 +169,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             return await handler(request)
         answer = await handler(request)
         result, items, session_id = await asyncio.to_thread(self._compact, answer, request)
-        await tiers.aput(tiers.choose(self._policy, self._store, request.runtime.store), session_id, items)
+        await stores.aput(stores.choose(self._policy, self._store, request.runtime.store), session_id, items)
         return result
 
     def _prompt(self, request: ModelRequest) -> _Prompt:
@@ -184,7 +184,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         shown = partial(self._shown, request, session_id)
         due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id, read=shown)
         fold, items = (due[0], (due[1],)) if due else (before, ())
-        if fold and not tiers.has_store(self._store, request.runtime.store):
+        if fold and not stores.has_store(self._store, request.runtime.store):
             fold, items = fold.carrying(items), ()
         folded = request.override(messages=self._folder.view(request.messages, fold))
         return _Prompt(
@@ -218,7 +218,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             request=words,
             known=known,
             prompt=prompt_of(messages, agent_name()),
-            carries=not tiers.has_store(self._store, request.runtime.store),
+            carries=not stores.has_store(self._store, request.runtime.store),
         )
         return small, items, session_id
 

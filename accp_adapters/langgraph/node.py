@@ -12,11 +12,11 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import tiers
-from accp_adapters.langgraph.convert import ColdItem, compact_message
-from accp_adapters.langgraph.grants import call_of, messages_of, new_session, request_of, session_of
+from accp_adapters.langgraph import stores
+from accp_adapters.langgraph.messages import ColdItem, compact_message
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.reading import agent_name, prompt_of, read
+from accp_adapters.langgraph.projection import agent_name, prompt_of, read
+from accp_adapters.langgraph.runtime import call_of, messages_of, new_session, request_of, session_of
 
 __all__ = ["CompressNode"]
 
@@ -33,7 +33,7 @@ class CompressNode(Runnable[Any, Any]):
         self,
         policy: Policy | None = None,
         *,
-        store: tiers.Store | None = None,
+        store: stores.Store | None = None,
         messages_key: str = "messages",
     ) -> None:
         """Rewrite by `policy` what the channel `messages_key` holds, and keep full texts in `store`.
@@ -53,7 +53,7 @@ class CompressNode(Runnable[Any, Any]):
         """Return the update of the state `input`: the messages that became smaller, under their ids."""
         runtime = get_runtime()
         update, items, session_id = self._compact(input, runtime)
-        tiers.put(tiers.choose(self._policy, self._store, runtime.store), session_id, items)
+        stores.put(stores.choose(self._policy, self._store, runtime.store), session_id, items)
         return update
 
     def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
@@ -69,7 +69,7 @@ class CompressNode(Runnable[Any, Any]):
         """`invoke`, asynchronously."""
         runtime = get_runtime()
         update, items, session_id = await asyncio.to_thread(self._compact, input, runtime)
-        await tiers.aput(tiers.choose(self._policy, self._store, runtime.store), session_id, items)
+        await stores.aput(stores.choose(self._policy, self._store, runtime.store), session_id, items)
         return update
 
     def _compact(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[ColdItem], str]:
@@ -79,7 +79,7 @@ class CompressNode(Runnable[Any, Any]):
         items: list[ColdItem] = []
         batch = _newest_results(messages)
         limits = self._policy.limits(len(batch))
-        carries = not tiers.has_store(self._store, runtime.store)
+        carries = not stores.has_store(self._store, runtime.store)
         # The model of a hand-built graph is bound to its tools, the fetch tool among them: the first reference is free.
         prompt = replace(prompt_of(messages[: len(messages) - len(batch)], agent_name()), references=True)
         for message in batch:

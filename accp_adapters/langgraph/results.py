@@ -9,9 +9,9 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from accp_adapters.langgraph.convert import ColdItem, compact_message
+from accp_adapters.langgraph.messages import ColdItem, compact_message
 from accp_adapters.langgraph.policy import Limits, Policy
-from accp_adapters.langgraph.worth import Prompt
+from accp_core.projection.cache_cost import Prompt
 
 __all__ = ["compact_result"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-from accp_adapters.mcp.decoder import Decoder
+from accp_adapters.mcp.shim.decoder import Decoder
 from accp_adapters.mcp.streams import Receiving, Sending, rewritten
 
 __all__ = ["wrap_transport"]

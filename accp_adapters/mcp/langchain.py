@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from accp_adapters.mcp.copies import find_copy
-from accp_adapters.mcp.decoder import Decoder
-from accp_adapters.mcp.protocol import Json, count_o200k
+from accp_adapters.mcp.shim.decoder import Decoder
+from accp_adapters.mcp.shim.duplicate_content import find_copy
+from accp_adapters.mcp.shim.protocol import Json, count_o200k
 from accp_core.ports import TokenCounter
 
 __all__ = ["ViewInterceptor"]

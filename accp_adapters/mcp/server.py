@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from accp_adapters.mcp.encoder import Encoder
-from accp_adapters.mcp.exchange import Shared
-from accp_adapters.mcp.options import Options
-from accp_adapters.mcp.protocol import Json, is_modern
+from accp_adapters.mcp.shim.encoder import Encoder
+from accp_adapters.mcp.shim.options import Options
+from accp_adapters.mcp.shim.pending import Shared
+from accp_adapters.mcp.shim.protocol import Json, is_modern
 from accp_adapters.mcp.streams import Receiving, Sending, in_thread, message_of, off_loop, rewritten, with_message
 
 __all__ = ["wrap_server"]

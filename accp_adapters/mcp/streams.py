@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from accp_adapters.mcp.protocol import Json, is_longer_than
+from accp_adapters.mcp.shim.protocol import Json, is_longer_than
 
 __all__ = ["Receiving", "Sending", "in_thread", "message_of", "off_loop", "rewritten", "with_message"]
 

@@ -1,11 +1,16 @@
 """ACCP (draft-benzing-accp-00): frames between agents, as values and as text."""
 
 from accp_core.accp.budget import DRAFT_LIMITS, PRACTICAL_LIMITS, FrameLimits, FrameTokens, TokenBudget
-from accp_core.accp.checkpoint import Checkpoint, CheckpointTrigger, Fact
 from accp_core.accp.codec import Codec, Encoded, NeedsRefs
-from accp_core.accp.delivery import SequenceScope
-from accp_core.accp.error_codes import ErrorCategory, ErrorCode
-from accp_core.accp.events import (
+from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
+from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.message import Message
+from accp_core.accp.parser import parse_frame
+from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
+from accp_core.accp.schema import Schema, SchemaRegistry
+from accp_core.accp.serializer import serialize_frame
+from accp_core.accp.session.delivery import SequenceScope
+from accp_core.accp.session.events import (
     CheckpointTaken,
     Event,
     ExchangeClosed,
@@ -23,17 +28,12 @@ from accp_core.accp.events import (
     StreamChunkReceived,
     StreamEnded,
 )
-from accp_core.accp.exchange import Exchange, ExchangeState
-from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
-from accp_core.accp.message import Message
-from accp_core.accp.parser import parse_frame
-from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
-from accp_core.accp.schema import Schema, SchemaRegistry
-from accp_core.accp.serializer import serialize_frame
-from accp_core.accp.session import Session, SessionOptions
-from accp_core.accp.state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
+from accp_core.accp.session.exchanges import Exchange, ExchangeState
+from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, Fact
+from accp_core.accp.state.context_state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
 from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCategory, ErrorCode
 
 __all__ = [
     "BUILT_IN",

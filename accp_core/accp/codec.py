@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate, with_stand_in
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
 from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY
@@ -18,10 +17,11 @@ from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN, check_fields
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.serializer import serialize_frame
-from accp_core.accp.state import ColdWrite, cold_write
+from accp_core.accp.state.context_state import ColdWrite, cold_write
 from accp_core.accp.stream import FRAME_OPERATION, chunk_frame, cut, is_piece, swap
 from accp_core.accp.values import LONGEST_INLINE, is_long, write_cold
 from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.ports import TokenCounter
 

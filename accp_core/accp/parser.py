@@ -12,10 +12,10 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
 from accp_core.accp.vocabulary import FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 
 __all__ = ["parse_frame"]

@@ -10,11 +10,11 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Envelope, Ref
 from accp_core.accp.message import Message
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 
 __all__ = [

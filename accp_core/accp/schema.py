@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from accp_core.accp import grammar
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
 from accp_core.accp.values import same
 from accp_core.accp.vocabulary import CORE_OPERATIONS
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "Schema", "SchemaRegistry", "read_hash"]

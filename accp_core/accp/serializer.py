@@ -9,10 +9,10 @@ from types import NoneType
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = ["serialize_frame"]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Frame, Value
 from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.message import Message
 from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["FRAME_OPERATION", "FrameJoiner", "StreamBuffer", "StreamLimits", "chunk_frame", "cut", "is_piece", "swap"]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final, cast
 
-from accp_core.accp.error_codes import ErrorCode
 from accp_core.accp.frame import Value
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["LONGEST_INLINE", "is_long", "read_cold", "same", "write_cold"]

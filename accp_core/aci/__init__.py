@@ -7,10 +7,10 @@ from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judg
 from accp_core.aci.interaction import Delivery, Interaction, Mode
 from accp_core.aci.isolation import Offloaded, accept_reply, check_grant, isolate, offload, scope_of, with_results
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem, todo
+from accp_core.aci.json_names import JSON_NAMES
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Progress, SubtaskState
 from accp_core.aci.snapshot import load, save
-from accp_core.aci.spellings import JSON_NAMES
 
 __all__ = [
     "JSON_NAMES",

@@ -17,7 +17,7 @@ from accp_core.aci.checks import (
     uri_of,
 )
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem
-from accp_core.aci.spellings import JSON_NAMES, Fields, status_word
+from accp_core.aci.json_names import JSON_NAMES, Fields, status_word
 
 __all__ = ["AgentContext", "TaskContext", "overall_status"]
 

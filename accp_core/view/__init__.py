@@ -3,7 +3,6 @@
 from accp_core.view.preview import preview
 from accp_core.view.read import read
 from accp_core.view.render import Options, render
-from accp_core.view.repeats import Repeats, Shortened
 from accp_core.view.text import View, render_text
 
-__all__ = ["Options", "Repeats", "Shortened", "View", "preview", "read", "render", "render_text"]
+__all__ = ["Options", "View", "preview", "read", "render", "render_text"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.errors import DecodeError
-from accp_core.packing.opened import STYLES, open_json, write_json
+from accp_core.packing.embedded_json import STYLES, open_json, write_json
 from accp_core.view.notation import RAW, is_encodable
 from accp_core.view.read import read
 

@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from accp_core.errors import DecodeError
+from accp_core.packing.embedded_json import STYLES, unpack_opened
 from accp_core.packing.number import read_float
-from accp_core.packing.opened import STYLES, unpack_opened
 from accp_core.packing.shared import separate, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
 from accp_core.view.lines import Lines

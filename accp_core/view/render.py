@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.errors import EncodeError
+from accp_core.packing.embedded_json import pack_opened
 from accp_core.packing.number import Spelled
-from accp_core.packing.opened import pack_opened
 from accp_core.packing.shared import pack_shared
 from accp_core.packing.tree import Opened
 from accp_core.ports import TokenCounter

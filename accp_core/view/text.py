@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accp_core.packing.opened import write_json
+from accp_core.packing.embedded_json import write_json
 from accp_core.ports import TokenCounter
 from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
 from accp_core.view.notation import is_encodable

@@ -16,7 +16,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 from tiktoken import Encoding
 
-from accp_adapters.cli.replay.ledger import Ledger
+from accp_adapters.replay.cache_pricing import Ledger
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from accp_core import DecodeError, read
 

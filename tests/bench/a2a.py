@@ -23,11 +23,11 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 from rich.console import Console
 
-from accp_adapters.a2a.mark import Event
-from accp_adapters.a2a.values import compact_json
 from accp_adapters.a2a.view import task_view
-from accp_adapters.a2a.wire import decode, encode
-from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.values import compact_json
+from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from tests.bench.data import read_json

@@ -9,10 +9,10 @@ from typing import Final
 
 from rich.console import Console
 
-from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.negotiation import Declared, declare
-from accp_adapters.mcp.protocol import CLIENT_CAPABILITIES, Json, count_o200k, read_part
+from accp_adapters.mcp.shim.negotiation import Declared, declare
+from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, Json, count_o200k, read_part
 from tests.bench.data import read_json
 
 __all__ = ["main"]

@@ -20,9 +20,9 @@ from typing import Any, Final, TypeAlias
 import httpx
 from rich.console import Console
 
-from accp_adapters.cli.replay.layouts import compact_json
-from accp_adapters.cli.replay.openai import json_value
-from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.replay.formats.json_layouts import compact_json
+from accp_adapters.replay.formats.openai import json_value
 from accp_adapters.tokens import o200k_base
 from tests.adapters.mcp.real_servers import SERVERS, RealServer, World, conversation
 from tests.adapters.mcp.registries import Missing

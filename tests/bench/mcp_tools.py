@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from accp_adapters.cli.replay.tables import percent, plain_table
-from accp_adapters.mcp.catalog import Catalog
-from accp_adapters.mcp.lazy import TOOLS_NAME, answer_tools, index_tool, shown_tools
-from accp_adapters.mcp.protocol import Json, compact
+from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.mcp.shim.protocol import Json, compact
+from accp_adapters.mcp.shim.tools.catalog import Catalog
+from accp_adapters.mcp.shim.tools.tool_index import TOOLS_NAME, answer_tools, index_tool, shown_tools
 from accp_adapters.tokens import o200k_base
 from accp_core.view import render
 from tests.bench.data import read_json

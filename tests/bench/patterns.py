@@ -19,7 +19,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
 from rich.console import Console
 
-from accp_adapters.cli.replay.tables import plain_table
+from accp_adapters.inspector.tables import plain_table
 from accp_adapters.langgraph import AccpMiddleware, begin, handoff_tool, master_graph
 from accp_core.aci import AgentContext, TaskContext, todo
 from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_page, crm_rows, market_report

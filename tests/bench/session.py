@@ -11,7 +11,7 @@ from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.message import Message
-from accp_core.accp.session import Session
+from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.ports import TokenCounter
 from tests.bench.codec import quarter

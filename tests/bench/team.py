@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 from tiktoken import Encoding
 
-from accp_adapters.cli.replay.ledger import Ledger, Tokens
+from accp_adapters.replay.cache_pricing import Ledger, Tokens
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel

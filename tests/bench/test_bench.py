@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.adapters.cli.runs import trajectory
+from tests.adapters.replay.runs import trajectory
 from tests.bench import data, hostile, mcp_results, mcp_tools, payloads, tool_results, trajectories
 from tests.bench.__main__ import SECTIONS, main
 from tests.hostile import ATTACKS

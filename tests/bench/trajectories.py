@@ -7,11 +7,11 @@ from typing import Final
 
 from rich.console import Console, RenderableType
 
-from accp_adapters.cli.replay.formats import read_runs
-from accp_adapters.cli.replay.report import Comparison, Report
-from accp_adapters.cli.replay.strategies import StrategyName
-from accp_adapters.cli.replay.tables import percent, plain_table
-from accp_adapters.cli.replay.workers import replay_all
+from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.replay.formats.detection import read_runs
+from accp_adapters.replay.report import Comparison, Report
+from accp_adapters.replay.strategies import StrategyName
+from accp_adapters.replay.workers import replay_all
 
 __all__ = ["main"]
 

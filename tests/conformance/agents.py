@@ -7,9 +7,9 @@ from typing import Any
 from accp_core import Envelope, parse_frame
 from accp_core.accp import Frame, Intent
 from accp_core.accp.codec import Codec
-from accp_core.accp.events import Event, FrameRefused
 from accp_core.accp.message import Message
-from accp_core.accp.session import Session
+from accp_core.accp.session.events import Event, FrameRefused
+from accp_core.accp.session.session import Session
 
 __all__ = ["NOW", "agent", "codes", "deliver", "frames", "message", "of", "wire"]
 

@@ -9,18 +9,18 @@ __all__ = ["SHOWN_BY"]
 STORIES: Final = "conformance/test_stories.py"
 VECTORS: Final = "conformance/test_vectors.py"
 BUDGET: Final = "core/accp/test_budget.py"
-CHECKPOINT: Final = "core/accp/test_checkpoint.py"
+CHECKPOINT: Final = "core/accp/state/test_checkpoint.py"
 CODEC: Final = "core/accp/test_codec.py"
 DEBUG: Final = "core/accp/test_debug.py"
-DELIVERY: Final = "core/accp/test_delivery.py"
-EXCHANGE: Final = "core/accp/test_exchange.py"
+DELIVERY: Final = "core/accp/session/test_delivery.py"
+EXCHANGE: Final = "core/accp/session/test_exchanges.py"
 KEYS: Final = "core/accp/test_keys.py"
-NEGOTIATION: Final = "core/accp/test_negotiation.py"
+NEGOTIATION: Final = "core/accp/session/test_negotiation.py"
 PARSER: Final = "core/accp/test_parser.py"
 PROFILES: Final = "core/accp/test_profiles.py"
 SCHEMA: Final = "core/accp/test_schema.py"
 SERIALIZER: Final = "core/accp/test_serializer.py"
-STATE: Final = "core/accp/test_state.py"
+STATE: Final = "core/accp/state/test_context_state.py"
 STREAM: Final = "core/accp/test_stream.py"
 VALUES: Final = "core/accp/test_values.py"
 HOSTILE: Final = "core/test_security.py"
@@ -140,7 +140,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{VECTORS}::test_a_frame_that_has_no_text_is_refused_with_this_code",
             f"{ROUNDTRIP}::test_a_frame_survives_type_for_type_strictly_and_with_errata",
             f"{ROUNDTRIP}::test_a_frame_survives_in_ascii",
-            "core/accp/test_error_codes.py::test_a_code_has_the_name_and_the_retry_rule_of_table_6",
+            "core/test_error_codes.py::test_a_code_has_the_name_and_the_retry_rule_of_table_6",
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.6-errors*",
         ),
         "8.1-2": ("core/accp/test_vocabulary.py::test_the_intents_are_those_of_table_7_and_the_heartbeat",),

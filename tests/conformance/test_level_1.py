@@ -11,9 +11,9 @@ from accp_core.accp import Intent
 from accp_core.accp.budget import DRAFT_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameLog
-from accp_core.accp.events import ExchangeClosed, FrameDropped, MessageReceived
 from accp_core.accp.message import Message
-from accp_core.accp.session import SessionOptions
+from accp_core.accp.session.events import ExchangeClosed, FrameDropped, MessageReceived
+from accp_core.accp.session.session import SessionOptions
 from accp_core.accp.vocabulary import ABBREVIATIONS
 from tests.conformance.agents import NOW, agent, codes, deliver, frames, message, of, wire
 

@@ -9,7 +9,8 @@ import pytest
 from accp_core.accp import REMOVED
 from accp_core.accp.budget import DRAFT_LIMITS
 from accp_core.accp.codec import Codec
-from accp_core.accp.events import (
+from accp_core.accp.schema import Schema
+from accp_core.accp.session.events import (
     MessageReceived,
     RegistryAgreed,
     RegistryUpdated,
@@ -18,8 +19,7 @@ from accp_core.accp.events import (
     StreamChunkReceived,
     StreamEnded,
 )
-from accp_core.accp.schema import Schema
-from accp_core.accp.session import Session, SessionOptions
+from accp_core.accp.session.session import Session, SessionOptions
 from accp_core.errors import EncodeError
 from tests.conformance.agents import NOW, agent, codes, deliver, frames, message, of, wire
 

@@ -8,14 +8,14 @@ import pytest
 
 from accp_core import Frame, parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS
-from accp_core.accp.checkpoint import Checkpoint
 from accp_core.accp.codec import Codec
-from accp_core.accp.delivery import SequenceScope
-from accp_core.accp.events import CheckpointTaken, Event
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
-from accp_core.accp.session import Session, SessionOptions
-from accp_core.accp.state import ColdKey, ContextState, Entry
+from accp_core.accp.session.delivery import SequenceScope
+from accp_core.accp.session.events import CheckpointTaken, Event
+from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.state.checkpoint import Checkpoint
+from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
 from tests.conformance.vectors import build_message, build_value, exact, load
 
 CODEC = Codec(counter=len, limits=PRACTICAL_LIMITS)

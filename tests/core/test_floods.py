@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from accp_core.accp.events import FrameRefused
-from accp_core.accp.session import SessionOptions
+from accp_core.accp.session.events import FrameRefused
+from accp_core.accp.session.session import SessionOptions
 from accp_core.accp.stream import StreamLimits
 from tests.conformance.agents import NOW, agent, codes, wire
 

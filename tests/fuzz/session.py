@@ -7,9 +7,16 @@ from typing import Any
 from accp_core import parse_frame
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameSeen, to_event
-from accp_core.accp.events import Event, ExchangeClosed, ExchangeOpened, FrameRefused, MessageReceived, RefsNeeded
-from accp_core.accp.exchange import UNMOVED
-from accp_core.accp.session import Session, SessionOptions
+from accp_core.accp.session.events import (
+    Event,
+    ExchangeClosed,
+    ExchangeOpened,
+    FrameRefused,
+    MessageReceived,
+    RefsNeeded,
+)
+from accp_core.accp.session.exchanges import UNMOVED
+from accp_core.accp.session.session import Session, SessionOptions
 from accp_core.accp.stream import StreamLimits
 
 __all__ = ["check"]

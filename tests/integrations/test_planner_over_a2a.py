@@ -15,7 +15,7 @@ from accp_adapters.a2a import RemoteAgent
 from accp_adapters.langgraph import Reply, begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, TaskContext, todo
-from tests.adapters.a2a.test_contexts import LONG, lister, served
+from tests.adapters.a2a.teams.test_contexts import LONG, lister, served
 
 pytest.importorskip("mcp.server", reason="the MCP server behind one of the agents")
 

@@ -15,7 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from accp_core import parse_frame
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.events import (
+from accp_core.accp.frame import Envelope
+from accp_core.accp.message import Message
+from accp_core.accp.session.events import (
     Event,
     ExchangeClosed,
     FrameDropped,
@@ -24,9 +26,7 @@ from accp_core.accp.events import (
     MessageReceived,
     StreamChunkReceived,
 )
-from accp_core.accp.frame import Envelope
-from accp_core.accp.message import Message
-from accp_core.accp.session import Session, SessionOptions
+from accp_core.accp.session.session import Session, SessionOptions
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import LocalProtocolError
 

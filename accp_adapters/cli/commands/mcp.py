@@ -12,8 +12,8 @@ import typer
 from accp_adapters.cli.errors import ExtraMissing
 
 if TYPE_CHECKING:
-    from accp_adapters.mcp.http_headers import Headers
-    from accp_adapters.mcp.proxy import Relay
+    from accp_adapters.mcp.proxy.headers import Headers
+    from accp_adapters.mcp.proxy.relay import Relay
 
 __all__ = ["mcp"]
 
@@ -90,20 +90,20 @@ def mcp(
 
 def _decoder() -> Relay:
     from accp_adapters.mcp import Decoder
-    from accp_adapters.mcp.proxy import Relay
+    from accp_adapters.mcp.proxy.relay import Relay
 
     return Relay(Decoder())
 
 
 def _encoder(**options: Any) -> Callable[[], Relay]:
     from accp_adapters.mcp import Encoder
-    from accp_adapters.mcp.proxy import encoding
+    from accp_adapters.mcp.proxy.relay import encoding
 
     return lambda: encoding(Encoder(**options))
 
 
 def _serve_command(command: list[str], relay: Relay) -> int:
-    from accp_adapters.mcp.proxy_stdio import end_like, run_stdio
+    from accp_adapters.mcp.proxy.stdio import end_like, run_stdio
 
     try:
         return end_like(run_stdio(command, relay))
@@ -113,8 +113,8 @@ def _serve_command(command: list[str], relay: Relay) -> int:
 
 def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[str], allow_host: list[str]) -> None:
     try:
-        from accp_adapters.mcp.http_headers import Hosts
-        from accp_adapters.mcp.proxy_http import serve_http
+        from accp_adapters.mcp.proxy.headers import Hosts
+        from accp_adapters.mcp.proxy.http import serve_http
     except ImportError as error:
         raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
     host, port = _address(listen)
@@ -137,7 +137,7 @@ def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[
 
 def _serve_remote(url: str, relay: Relay, header: list[str]) -> None:
     try:
-        from accp_adapters.mcp.proxy_remote import run_remote
+        from accp_adapters.mcp.proxy.remote import run_remote
     except ImportError as error:
         raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
     with suppress(KeyboardInterrupt):

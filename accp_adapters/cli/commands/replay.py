@@ -11,8 +11,8 @@ import typer
 from accp_adapters.cli.sources import read_source, write_text
 
 if TYPE_CHECKING:
-    from accp_adapters.cli.replay.recording import Run
-    from accp_adapters.cli.replay.report import Report
+    from accp_adapters.replay.recorded_run import Run
+    from accp_adapters.replay.report import Report
 
 __all__ = ["replay"]
 
@@ -64,7 +64,7 @@ def replay(
 
 
 def _read(files: list[str], run_format: Format | None) -> list[Run]:
-    from accp_adapters.cli.replay.formats import RunFormat, read_runs
+    from accp_adapters.replay.formats.detection import RunFormat, read_runs
 
     chosen = RunFormat(run_format.value) if run_format else None
     return [run for file in files for run in read_runs(read_source(file), path=file, run_format=chosen)]
@@ -74,9 +74,9 @@ def _replayed(runs: list[Run], policy: str, jobs: int) -> Report:
     from rich.console import Console
     from rich.progress import track
 
-    from accp_adapters.cli.replay.report import Report
-    from accp_adapters.cli.replay.strategies import StrategyName
-    from accp_adapters.cli.replay.workers import replay_all
+    from accp_adapters.replay.report import Report
+    from accp_adapters.replay.strategies import StrategyName
+    from accp_adapters.replay.workers import replay_all
 
     replays = replay_all(runs, (StrategyName.AS_RECORDED, StrategyName(policy)), processes=jobs or None)
     console = Console(stderr=True)
@@ -88,7 +88,7 @@ def _replayed(runs: list[Run], policy: str, jobs: int) -> Report:
 def _print(report: Report) -> None:
     from rich.console import Console
 
-    from accp_adapters.cli.replay.tables import print_report
+    from accp_adapters.inspector.tables import print_report
 
     console = Console()
     # A file or a pipe has no width of its own; 80 columns would cut names.

@@ -12,7 +12,7 @@ from accp_adapters.cli.demo.folder import read_folder
 from accp_adapters.cli.demo.reading import FETCH
 from accp_adapters.cli.demo.runs import Done, compare_needs, do_job
 from accp_adapters.cli.demo.transcript import write_transcript
-from accp_adapters.cli.replay.tables import percent, plain_table
+from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.tokens import o200k_base
 

@@ -17,13 +17,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from accp_adapters.cli.demo.folder import Snapshot
 from accp_adapters.cli.demo.script import INSTRUCTIONS, JOB
 from accp_adapters.cli.demo.tools import folder_tools
-from accp_adapters.cli.replay.evidence import Evidence, Need
-from accp_adapters.cli.replay.langchain import message_dump_to_run
-from accp_adapters.cli.replay.layouts import compact_json
-from accp_adapters.cli.replay.recording import Run
-from accp_adapters.cli.replay.replay import CallFigures, replay
-from accp_adapters.cli.replay.strategy import Sent, Strategy
 from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.replay.evidence import Evidence, Need
+from accp_adapters.replay.formats.json_layouts import compact_json
+from accp_adapters.replay.formats.langchain import message_dump_to_run
+from accp_adapters.replay.recorded_run import Run
+from accp_adapters.replay.replay import CallFigures, replay
+from accp_adapters.replay.strategy import Sent, Strategy
 from accp_adapters.tokens import o200k_base_encoding
 
 __all__ = ["Done", "compare_needs", "do_job"]

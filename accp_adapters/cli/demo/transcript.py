@@ -8,7 +8,7 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from accp_adapters.cli.replay.layouts import compact_json
+from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_core.ports import TokenCounter
 
 __all__ = ["write_transcript"]

@@ -25,7 +25,7 @@ from a2a.types import (
 )
 
 from accp_adapters.a2a import EXTENSION, AccpClientInterceptor, declare
-from accp_adapters.a2a.wire import encode
+from accp_adapters.a2a.wire.events import encode
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.agent import TICKETS, card
 from tests.adapters.a2a.calls import request

@@ -35,7 +35,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code, is_declared
-from accp_adapters.a2a.wire import encode
+from accp_adapters.a2a.wire.events import encode
 from tests.adapters.a2a.agent import card
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, always, negotiating, plain, running, serve

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
-from tests.adapters.cli.runs import chat, trajectory
+from tests.adapters.replay.runs import chat, trajectory
 
 runner = CliRunner()
 

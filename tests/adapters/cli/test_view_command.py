@@ -4,7 +4,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
-from tests.adapters.cli.runs import FLIGHTS
+from tests.adapters.replay.runs import FLIGHTS
 
 runner = CliRunner()
 

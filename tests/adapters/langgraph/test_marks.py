@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 
-from accp_adapters.langgraph import AccpMiddleware, Policy, tiers
-from accp_adapters.langgraph.convert import compact_message, restore_message
-from accp_adapters.langgraph.grants import grant
+from accp_adapters.langgraph import AccpMiddleware, Policy, stores
 from accp_adapters.langgraph.marks import MARK, carried_pairs, carried_text, carry
+from accp_adapters.langgraph.messages import compact_message, restore_message
+from accp_adapters.langgraph.runtime import grant
 from accp_adapters.stores import SqliteColdStore
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import LOOK_UP, agent, fetch_last, refs_in, results
@@ -74,7 +74,7 @@ async def test_without_a_store_nothing_is_kept_in_this_process(
 ) -> None:
     """A server that runs for months would keep every text of every conversation."""
     embedded = SqliteColdStore()
-    monkeypatch.setattr(tiers, "embedded_store", lambda: embedded)
+    monkeypatch.setattr(stores, "embedded_store", lambda: embedded)
     graph, model = agent([LOOK_UP, fetch_last, "done"])
     asked: Any = {"messages": "go"}
     state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)

@@ -13,7 +13,7 @@ from langchain_core.tools import tool
 from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.convert import MARK, restore_message
+from accp_adapters.langgraph.messages import MARK, restore_message
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.langgraph.jobs import (

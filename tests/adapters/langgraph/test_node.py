@@ -17,7 +17,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
-from accp_adapters.langgraph.convert import MARK
+from accp_adapters.langgraph.messages import MARK
 from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread

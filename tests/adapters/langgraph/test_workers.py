@@ -78,11 +78,11 @@ def job(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
 def set_up(job: dict[str, Any]) -> None:
     """Make the tables, as a deployment does before its workers start."""
     savers: dict[str, Any] = {"postgres": PostgresSaver, "sqlite": SqliteSaver}
-    stores: dict[str, Any] = {"PostgresStore": PostgresStore, "SqliteStore": SqliteStore}
+    saver_stores: dict[str, Any] = {"PostgresStore": PostgresStore, "SqliteStore": SqliteStore}
     with savers[job["saver"]].from_conn_string(job["place"]) as saver:
         saver.setup()
-    if job["store"] in stores:
-        with stores[job["store"]].from_conn_string(job["store_place"]) as store:
+    if job["store"] in saver_stores:
+        with saver_stores[job["store"]].from_conn_string(job["store_place"]) as store:
             store.setup()
 
 

@@ -31,9 +31,9 @@ from langgraph.store.base import BaseStore
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, tiers
-from accp_adapters.langgraph.convert import MARK, restore_message
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, stores
 from accp_adapters.langgraph.marks import carried_text
+from accp_adapters.langgraph.messages import MARK, restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from tests.adapters.langgraph.jobs import fetch_last, thread
 from tests.scripted_model import ScriptedModel, call, calls
@@ -114,15 +114,15 @@ def opened(job: dict[str, Any], doom: Doom) -> Iterator[Any]:
         saver = stack.enter_context(saver_type.from_conn_string(job["place"]))
         store = STORES[job["store"]](job, doom, stack)
         build = _by_hand if job["graph"] == "by hand" else _agent
-        yield build(*_parts(doom), saver, store), tiers.choose(POLICY, store, None)
+        yield build(*_parts(doom), saver, store), stores.choose(POLICY, store, None)
 
 
 @asynccontextmanager
 async def aopened(job: dict[str, Any], doom: Doom) -> AsyncIterator[Any]:
     """Yield the graph on the asynchronous saver and store of PostgreSQL, whose tables are those of `opened`."""
     savers: Any = doom.on(AsyncPostgresSaver, "aput", "aput_writes", "aget_tuple")
-    stores: Any = doom.on(AsyncPostgresStore, "abatch")
-    async with savers.from_conn_string(job["place"]) as saver, stores.from_conn_string(job["place"]) as store:
+    saver_stores: Any = doom.on(AsyncPostgresStore, "abatch")
+    async with savers.from_conn_string(job["place"]) as saver, saver_stores.from_conn_string(job["place"]) as store:
         yield _agent(*_parts(doom), saver, store)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from mcp.server import Server
 
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
-from accp_adapters.mcp.proxy import Relay, encoding
+from accp_adapters.mcp.proxy.relay import Relay, encoding
 from tests.adapters.mcp.conformance_server import build, http_app
 from tests.adapters.mcp.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accp_adapters.mcp.proxy import Message, Relay
+from accp_adapters.mcp.proxy.relay import Message, Relay
 
 __all__ = ["Marks", "marking", "own"]
 

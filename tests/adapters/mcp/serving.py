@@ -11,8 +11,8 @@ from typing import Any
 
 import uvicorn
 
-from accp_adapters.mcp.proxy import LIMIT, Relay
-from accp_adapters.mcp.proxy_http import HttpProxy, connect, listen_at
+from accp_adapters.mcp.proxy.http import HttpProxy, connect, listen_at
+from accp_adapters.mcp.proxy.relay import LIMIT, Relay
 
 __all__ = ["free_port", "proxying", "serving"]
 

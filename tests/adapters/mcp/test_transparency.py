@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.proxy import Message, Relay, encoding
+from accp_adapters.mcp.proxy.relay import Message, Relay, encoding
 from tests.adapters.mcp.conformance_content import ORDERS
 from tests.adapters.mcp.conformance_server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving

@@ -3,9 +3,9 @@
 import pytest
 
 from accp_core.accp.codec import Codec
-from accp_core.accp.events import FrameRefused, MessageReceived
-from accp_core.accp.session import Session
-from accp_core.accp.state import ColdKey
+from accp_core.accp.session.events import FrameRefused, MessageReceived
+from accp_core.accp.session.session import Session
+from accp_core.accp.state.context_state import ColdKey
 from tests.conformance.agents import NOW, agent, deliver, of, wire
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_core.packing.opened import open_json, write_json
+from accp_core.packing.embedded_json import open_json, write_json
 from accp_core.view import read, render, render_text
 
 

@@ -1,0 +1,155 @@
+"""A replay's report as tables for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from accp_adapters.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals, totals
+
+__all__ = ["cost_table", "percent", "plain_table", "print_report", "readable_table"]
+
+_ROWS = 12
+"""Rows of the tables of agents and tools."""
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print what was sent, what stayed readable, agents, tools and the largest messages."""
+    total = report.total()
+    sources = report.by_source()
+    rows = [*sources, total] if len(sources) > 1 else [total]
+    console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
+    console.print(readable_table("what stayed readable", rows))
+    console.print(_fetch_line(total), highlight=False)
+    if total.runs == 1:
+        # Of many runs `--json` has the calls.
+        console.print(cost_table("model calls", _call_rows(report)))
+    agents = report.by_agent()
+    console.print(cost_table(_shown("agents", len(agents)), agents[:_ROWS]))
+    console.print(_tool_table(report.by_tool()))
+    console.print(_largest_table("largest messages as recorded", report.largest_recorded()))
+    console.print(_largest_table("largest messages as sent", report.largest_sent()))
+
+
+def percent(part: float, whole: float) -> str:
+    """Return `part` in percent of `whole`, a dash where there is no whole."""
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def plain_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
+) -> RenderableType:
+    """Return a table of which the first column holds names, to be cut first, and the others numbers."""
+    cells = [tuple(map(_printable, row)) for row in rows]
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column(columns[0], overflow="ellipsis", no_wrap=True)
+    for index, name in enumerate(columns[1:], 1):
+        width = max(len(name), *(len(row[index]) for row in cells), 0)
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    # Not the table's own title, which would wrap at the width of the table.
+    return Group(Text(title, style="bold"), table, *([Text(f"{caption}\n")] if caption else []))
+
+
+def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> RenderableType:
+    """Return tokens and cost, as sent and with us, of each name."""
+    columns = ("", "tokens", "with us", "%", "cost", "with us", "%")
+    return plain_table(title, columns, [(name, *_costs(before, after)) for name, before, after in rows])
+
+
+def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
+    """Return what each comparison left readable, and what it made worse."""
+    columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "dearer", "larger")
+    caption = "needed: values that a model went on to use; dearer: runs by over 1 %; larger: messages"
+    return plain_table(title, columns, [(_short(row.name), *_readable(row)) for row in rows], caption=caption)
+
+
+def _costs(before: Totals, after: Totals) -> tuple[str, ...]:
+    return (
+        f"{before.prompt:,}",
+        f"{after.prompt:,}",
+        percent(after.prompt, before.prompt),
+        f"{before.cost:,.0f}",
+        f"{after.cost:,.0f}",
+        percent(after.cost, before.cost),
+    )
+
+
+def _readable(row: Comparison) -> tuple[str, ...]:
+    after = row.after
+    return (
+        f"{row.runs:,}",
+        f"{after.calls:,}",
+        f"{after.needed:,}",
+        percent(after.visible, after.needed),
+        percent(after.reachable, after.needed),
+        f"{row.dearer_runs:,}",
+        f"{row.larger_messages:,}",
+    )
+
+
+def _call_rows(report: Report) -> list[tuple[str, Totals, Totals]]:
+    return [
+        (f"{number} {before.agent}", totals([before]), totals([after]))
+        for number, (before, after) in enumerate(report.calls(), 1)
+    ]
+
+
+def _fetch_line(total: Comparison) -> str:
+    return (
+        "If every needed value that is not visible were fetched (an estimate): "
+        f"{percent(total.after.fetch_prompt, total.before.prompt)} % of the tokens, "
+        f"{percent(total.after.fetch_cost, total.before.cost)} % of the cost.\n"
+    )
+
+
+def _tool_table(rows: Sequence[ToolTotals]) -> RenderableType:
+    title = _shown("results of tools, and messages of agents to others", len(rows))
+    columns = ("", "messages", "tokens", "%", "in prompts", "with us", "%")
+    return plain_table(title, columns, [(row.name, *_tool(row)) for row in rows[:_ROWS]])
+
+
+def _tool(row: ToolTotals) -> tuple[str, ...]:
+    return (
+        f"{row.messages:,}",
+        f"{row.recorded:,}",
+        percent(row.sent, row.recorded),
+        f"{row.recorded_in_prompts:,}",
+        f"{row.sent_in_prompts:,}",
+        percent(row.sent_in_prompts, row.recorded_in_prompts),
+    )
+
+
+def _largest_table(title: str, rows: Iterable[LargestMessage]) -> RenderableType:
+    return plain_table(title, ("begins", "from", "run", "tokens", "with us", "%"), map(_largest, rows))
+
+
+def _largest(row: LargestMessage) -> tuple[str, ...]:
+    message = row.message
+    return (
+        message.preview[:34],
+        (message.tool or message.sender)[:16],
+        f"{row.run[-16:]} #{message.position}",
+        f"{message.recorded:,}",
+        f"{message.sent:,}",
+        percent(message.sent, message.recorded),
+    )
+
+
+def _printable(text: str) -> str:
+    """Return `text` with a blank for each character that a terminal might obey or that UTF-8 cannot carry."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _short(source: str) -> str:
+    return PurePath(source).name
+
+
+def _shown(title: str, rows: int) -> str:
+    return f"{title} ({_ROWS} of {rows})" if rows > _ROWS else title

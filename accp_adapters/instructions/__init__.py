@@ -1,0 +1,5 @@
+"""Instructions in English as AACP packets, by a chat model (AACP section 6.2)."""
+
+from accp_adapters.instructions.chat_model import ModelInstructionEncoder
+
+__all__ = ["ModelInstructionEncoder"]

@@ -1,0 +1,1 @@
+"""A server's tools, and one tool that indexes them all."""

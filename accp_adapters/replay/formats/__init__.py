@@ -1,0 +1,1 @@
+"""The formats in which recorded runs are written, found by their content."""

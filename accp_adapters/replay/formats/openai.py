@@ -1,0 +1,131 @@
+"""Runs in the OpenAI chat format: a list of messages with roles, alone or with its tool definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from accp_adapters.replay.formats.json_layouts import compact_json
+from accp_adapters.replay.recorded_run import Message, Role, Run, calls_in_order
+
+__all__ = ["blocks_to_text", "chat_to_run", "is_chat", "json_value"]
+
+_ROLES = {
+    "system": Role.INSTRUCTIONS,
+    "developer": Role.INSTRUCTIONS,
+    "user": Role.USER,
+    "assistant": Role.AGENT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+_AGENT = "assistant"
+
+
+def is_chat(messages: object) -> bool:
+    """Whether `messages` is a list of chat messages."""
+    match messages:
+        case [{"role": str(role)}, *_]:
+            return role in _ROLES
+    return False
+
+
+def chat_to_run(messages: list[Mapping[str, Any]], tools: object, *, name: str, source: str) -> Run:
+    """Return the run of one conversation; `tools` are the definitions of the request, or None.
+
+    Each assistant message is one model call, shown all messages before it; a `name` tells agents apart.
+
+    Raises:
+        KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.
+    """
+    called: dict[str, str] = {}
+    read = tuple(part for turn, message in enumerate(messages) for part in _parts(message, turn=turn, called=called))
+    definitions = compact_json(tools) if tools else ""
+    calls = calls_in_order(read, definitions, shared=True)
+    return Run(name=name, source=source, messages=read, calls=calls)
+
+
+def _parts(message: Mapping[str, Any], *, turn: int, called: dict[str, str]) -> Iterator[Message]:
+    """Yield the text of one message, then each of its tool calls; `called` notes the tool of each call id."""
+    role = _ROLES[message["role"]]
+    text = blocks_to_text(message.get("content"))
+    if role is Role.TOOL:
+        yield _tool_result(message, text, turn=turn, called=called)
+    elif role is Role.AGENT:
+        yield from _agent_message(message, text, turn=turn, called=called)
+    else:
+        yield Message(sender=role.value, recipient=_AGENT, role=role, text=text, turn=turn)
+
+
+def _tool_result(message: Mapping[str, Any], text: str, *, turn: int, called: Mapping[str, str]) -> Message:
+    call_id = message.get("tool_call_id") or ""
+    tool = message.get("name") or called.get(call_id, "tool")
+    return Message(
+        sender=tool,
+        recipient=_AGENT,
+        role=Role.TOOL,
+        text=text,
+        value=json_value(text),
+        tool=tool,
+        call_id=call_id,
+        turn=turn,
+    )
+
+
+def _agent_message(message: Mapping[str, Any], text: str, *, turn: int, called: dict[str, str]) -> Iterator[Message]:
+    sender = message.get("name") or _AGENT
+    tool_calls = message.get("tool_calls") or ()
+    if text or not tool_calls:
+        yield Message(
+            sender=sender,
+            recipient="user",
+            role=Role.AGENT,
+            text=text,
+            value=json_value(text),
+            turn=turn,
+            by_model=True,
+        )
+    for call in tool_calls:
+        tool, arguments = call["function"]["name"], call["function"]["arguments"]
+        called[call["id"]] = tool
+        yield Message(
+            sender=sender,
+            recipient=tool,
+            role=Role.AGENT,
+            text=arguments,
+            value=json_value(arguments),
+            tool=tool,
+            call_id=call["id"],
+            turn=turn,
+            by_model=True,
+        )
+
+
+def blocks_to_text(content: object) -> str:
+    """Return the text of a message's content: a string, nothing, or a list of which the text blocks count."""
+    match content:
+        case None:
+            return ""
+        case str(text):
+            return text
+        case [*blocks]:
+            return "\n".join(filter(None, map(_block_to_text, blocks)))
+    raise TypeError(f"expected content as text or as a list of blocks, found {content!r:.60}")
+
+
+def _block_to_text(block: object) -> str:
+    match block:
+        case str(text) | {"text": str(text)}:
+            return text
+    return ""
+
+
+def json_value(text: str) -> object:
+    """Return the JSON object or array that `text` is, None for any other text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value

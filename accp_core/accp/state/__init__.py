@@ -1,0 +1,1 @@
+"""What a session knows: hot, warm and cold state, checkpoints and deltas (ACCP section 5)."""

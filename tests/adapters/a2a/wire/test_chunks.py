@@ -1,0 +1,45 @@
+"""Counting the parts of artifacts: the same at both ends, and bounded."""
+
+from __future__ import annotations
+
+import pytest
+from a2a.types import Artifact, Message, Part, Task, TaskArtifactUpdateEvent
+
+from accp_adapters.a2a.wire.chunks import Chunks
+
+
+def chunk(name: str, parts: int, *, append: bool = True) -> TaskArtifactUpdateEvent:
+    """Return a chunk of so many parts."""
+    artifact = Artifact(artifact_id=name, parts=[Part(text="x")] * parts)
+    return TaskArtifactUpdateEvent(artifact=artifact, append=append)
+
+
+def test_appended_parts_go_on_and_others_begin_anew() -> None:
+    chunks, firsts = Chunks(), []
+    for event in (
+        chunk("a", 2, append=False),
+        chunk("a", 1),
+        chunk("b", 3),
+        chunk("a", 1),
+        chunk("a", 1, append=False),
+    ):
+        firsts.append(chunks.first(event))
+        chunks.add(event)
+    assert firsts == [0, 2, 0, 3, 0]
+    assert chunks.first(chunk("a", 1)) == 1
+
+
+def test_a_task_says_how_many_parts_there_are() -> None:
+    chunks = Chunks()
+    chunks.add(chunk("gone", 5))
+    chunks.add(Task(artifacts=[Artifact(artifact_id="a", parts=[Part(text="x")] * 4)]))
+    chunks.add(Message())
+    assert [chunks.first(event) for event in (chunk("a", 1), chunk("gone", 1), Message())] == [4, 0, 0]
+
+
+def test_the_oldest_artifact_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.a2a.wire.chunks._MOST", 2)
+    chunks = Chunks()
+    for name in ("a", "b", "c"):
+        chunks.add(chunk(name, 1))
+    assert [chunks.first(chunk(name, 1)) for name in ("a", "b", "c")] == [0, 1, 1]

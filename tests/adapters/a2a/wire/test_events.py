@@ -1,0 +1,213 @@
+"""What goes between peers: the same object at the other end, never larger, and only what is ours is opened."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from a2a.helpers import new_data_part, new_text_part
+from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus
+from google.protobuf.json_format import MessageToDict, ParseDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.part_locations import places
+from accp_adapters.tokens import o200k_base
+from accp_core import parse_frame
+from accp_core.errors import ProtocolError
+from tests.adapters.a2a.agent import TICKETS
+from tests.adapters.a2a.strategies import events
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Return whether two objects have the same bytes: NaN is NaN, -0.0 is not 0.0, empty metadata are not none."""
+    return type(one) is type(other) and one.SerializeToString(deterministic=True) == other.SerializeToString(
+        deterministic=True
+    )
+
+
+@given(event=events, first=st.integers(0, 3), never_larger=st.booleans())
+def test_any_object_comes_back_as_it_was(event: Any, first: int, never_larger: bool) -> None:
+    before = event.SerializeToString(deterministic=True)
+    framed = encode(event, first, never_larger=never_larger)
+    assert identical(decode(framed, first), event)
+    assert event.SerializeToString(deterministic=True) == before
+
+
+@given(event=events)
+def test_an_object_that_was_encoded_once_can_be_encoded_again(event: Any) -> None:
+    once = encode(event, never_larger=False)
+    twice = encode(once, never_larger=False)
+    assert identical(decode(twice), once)
+    assert identical(decode(decode(twice)), event)
+
+
+@given(event=events)
+def test_the_same_object_has_the_same_frames(event: Any) -> None:
+    assert identical(encode(event, never_larger=False), encode(event, never_larger=False))
+
+
+@given(event=events)
+def test_nothing_becomes_larger_unless_its_own_metadata_have_our_key(event: Any) -> None:
+    framed = encode(event)
+    if "accp" not in (event.metadata.fields if event.HasField("metadata") else ()):
+        assert framed.ByteSize() <= event.ByteSize()
+        if framed is not event:
+            assert len(written(framed).encode()) <= len(written(event).encode())
+            assert o200k_base()(written(framed)) <= o200k_base()(written(event))
+
+
+@given(event=events)
+def test_every_frame_is_read_by_the_parser_and_has_msg_id_and_sequence(event: Any) -> None:
+    framed = encode(event, never_larger=False)
+    for (before, _, _), (after, index, _) in zip(places(event), places(framed), strict=True):
+        if before[index] != after[index]:
+            assert after[index].media_type == "application/accp"
+            envelope = parse_frame(after[index].text).envelope
+            assert envelope.msg_id and envelope.sequence
+
+
+def written(event: Any) -> str:
+    """Return an object as the SDK's routes write it."""
+    return json.dumps(MessageToDict(event), ensure_ascii=False, separators=(",", ":"))
+
+
+def a_task(*parts: Part, state: TaskState = TaskState.TASK_STATE_COMPLETED, **more: Any) -> Task:
+    """Return a task with one artifact of these parts."""
+    history = [Message(message_id="m1", role=Role.ROLE_USER, context_id="c", task_id="t", parts=[new_text_part("hi")])]
+    artifact = Artifact(artifact_id="a1", parts=parts)
+    return Task(id="t", context_id="c", status=TaskStatus(state=state), history=history, artifacts=[artifact], **more)
+
+
+def frames_of(event: Any, **options: Any) -> list[str]:
+    """Return the texts of all parts of what is sent."""
+    framed = encode(event, never_larger=False, **options)
+    return [parts[index].text for parts, index, _ in places(framed)]
+
+
+def test_a_completed_task_is_a_request_and_what_was_done() -> None:
+    texts = frames_of(a_task(new_text_part("Generated text"), new_data_part({"count": 42, "rate": 2.5})))
+    assert [text.split("[mid")[0] for text in texts] == [
+        "@user>req:task{d:hi}",
+        '@agent>done:task{d:"Generated_text"}',
+        "@agent>done:task{d:{count:42,rate:2.5}}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "beginning"),
+    [
+        (TaskState.TASK_STATE_SUBMITTED, "@agent>ack:task{d:why}["),
+        (TaskState.TASK_STATE_WORKING, "@agent>sync:task{d:why}["),
+        (TaskState.TASK_STATE_INPUT_REQUIRED, "@agent>wait:input{d:why}["),
+        (TaskState.TASK_STATE_AUTH_REQUIRED, "@agent>wait:auth{d:why}["),
+        (TaskState.TASK_STATE_COMPLETED, "@agent>done:task{d:why}["),
+        (TaskState.TASK_STATE_FAILED, "@agent>fail:error{code:E9999|msg:why|schema:ER}["),
+        (TaskState.TASK_STATE_REJECTED, "@agent>fail:error{code:E5001|msg:why|schema:ER}["),
+        (TaskState.TASK_STATE_CANCELED, "@agent>cancel:task{d:why}["),
+        (TaskState.TASK_STATE_UNSPECIFIED, "@agent>sync:task{d:why}["),
+        (42, "@agent>sync:task{d:why}["),
+    ],
+)
+def test_every_state_has_its_intent(state: TaskState, beginning: str) -> None:
+    why = Message(message_id="m", role=Role.ROLE_AGENT, parts=[new_text_part("why")])
+    (text,) = frames_of(Task(id="t", context_id="c", status=TaskStatus(state=state, message=why)))
+    assert text.startswith(beginning)
+    # The first 12 digits of the SHA-256 of "m".
+    assert parse_frame(text).envelope.msg_id == "62c66a7a5dd7"
+
+
+def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifactUpdateEvent:
+    """Return a chunk of an artifact."""
+    artifact = Artifact(artifact_id="a1", parts=parts)
+    return TaskArtifactUpdateEvent(task_id="t", context_id="c", artifact=artifact, append=append, last_chunk=last)
+
+
+def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
+    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), first=3)
+    assert [text.split("[mid")[0] for text in texts] == [
+        "@agent>stream:task{idx:3|d:a|schema:ST}",
+        "@agent>stream:task{idx:4|d:{n:1}|done:true|schema:ST}",
+    ]
+    assert [parse_frame(text).envelope.sequence for text in texts] == [4, 5]
+
+
+@pytest.mark.parametrize(("due", "code"), [(4, "E3002"), (2, "E3003")])
+def test_a_chunk_before_or_behind_its_turn_is_refused(due: int, code: str) -> None:
+    framed = encode(chunk(new_text_part("a")), 3, never_larger=False)
+    with pytest.raises(ProtocolError, match=f"{code}: expected part {due}, found part 3"):
+        decode(framed, due)
+
+
+def test_a_frame_that_the_agent_made_itself_is_not_encoded_twice() -> None:
+    own = Part(text="@crm>done:lookup{n:1}[mid:0123456789ab,seq:1]", media_type="application/accp")
+    task = a_task(own)
+    assert identical(decode(encode(task, never_larger=False)), task)
+    assert frames_of(task)[1] == own.text
+
+
+def test_a_frame_that_would_pass_for_ours_is_put_into_another_one() -> None:
+    framed = encode(a_task(new_text_part("one"), new_text_part("two")), never_larger=False)
+    for parts in (framed.artifacts[0].parts[:], framed.artifacts[0].parts[::-1]):
+        relayed = a_task(*parts)
+        again = encode(relayed, never_larger=False)
+        assert identical(decode(again), relayed)
+        assert again.artifacts[0].parts[0].text.startswith("@agent>done:task{d:\\@agent")
+
+
+def test_what_json_cannot_say_goes_as_it_is() -> None:
+    task = a_task(new_data_part(TICKETS))
+    task.metadata.fields["x"].number_value = float("nan")
+    assert encode(task) is task
+    assert identical(decode(encode(task, never_larger=False)), task)
+
+
+def test_long_prose_is_not_even_tried() -> None:
+    prose = new_text_part("Das ist ein Satz ohne Zeichen die etwas kosten " * 2_000)
+    assert encode(a_task(prose, new_data_part(TICKETS))).artifacts[0].parts[0] == prose
+
+
+def test_files_stay_what_they_are() -> None:
+    files = [Part(raw=b"tck", filename="x", media_type="text/plain"), Part(url="https://example.org/x")]
+    framed = encode(a_task(*files, new_data_part(TICKETS)), never_larger=False)
+    assert list(framed.artifacts[0].parts[:2]) == files
+
+
+def test_prose_stays_prose_where_a_frame_would_take_more_tokens() -> None:
+    prose = new_text_part("The quick brown fox jumps over the lazy dog. " * 40)
+    framed = encode(a_task(prose, new_data_part(TICKETS)))
+    assert framed.artifacts[0].parts[0] == prose
+    assert framed.artifacts[0].parts[1].text.startswith("@agent>done:task{view:")
+
+
+def test_a_small_message_goes_as_it_is() -> None:
+    message = Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hi")])
+    assert encode(message) is message
+
+
+def test_what_a_frame_cannot_hold_goes_as_it_is() -> None:
+    huge = new_text_part("x" * (1 << 20))
+    framed = encode(a_task(huge), never_larger=False)
+    assert framed.artifacts[0].parts[0] == huge
+    assert framed.history[0].parts[0].text.startswith("@user>req:task{")
+
+
+def test_a_broken_frame_of_ours_is_refused_with_its_code() -> None:
+    framed = encode(chunk(new_text_part("a")), never_larger=False)
+    framed.artifact.parts[0].text = framed.artifact.parts[0].text.replace("d:a", "x:a")
+    with pytest.raises(ProtocolError, match=r"E1001: expected one of .*found \[\]"):
+        decode(framed)
+
+
+def test_text_that_is_no_frame_is_text_in_a_marked_object_too() -> None:
+    framed = encode(chunk(new_text_part("a")), never_larger=False)
+    framed.artifact.parts[0].text = "@agent>stream:task{idx:"
+    assert decode(framed).artifact.parts[0].text == "@agent>stream:task{idx:"
+
+
+def test_whole_numbers_are_integers_in_a_frame() -> None:
+    text = frames_of(a_task(new_data_part({"count": 42, "half": 0.5})))[1]
+    assert "{count:42,half:0.5}" in text
+    assert ParseDict(MessageToDict(decode(encode(a_task(new_data_part({"count": 42}))))), Task()).artifacts

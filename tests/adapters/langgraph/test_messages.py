@@ -1,0 +1,171 @@
+"""compact_message and restore_message, without a graph."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import ToolMessage
+
+from accp_adapters.langgraph.messages import MARK, ColdItem, compact_message, restore_message
+from accp_adapters.langgraph.policy import Limits, Policy, count_o200k
+from accp_core.cold import cold_key
+from accp_core.errors import ProtocolError
+from tests.adapters.langgraph.jobs import ROWS
+
+FEW = json.dumps(ROWS[:20])
+MANY = json.dumps(ROWS)
+IMAGE = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+
+
+def message(content: Any, **fields: Any) -> ToolMessage:
+    return ToolMessage(content=content, tool_call_id="c1", name="crm", id="m1", **fields)
+
+
+def compact(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[ColdItem, ...]]:
+    return compact_message(source, policy or Policy(), "thread")
+
+
+def tokens(of: ToolMessage) -> int:
+    return count_o200k(of.text)
+
+
+def test_a_result_that_fits_is_shown_whole_in_fewer_tokens() -> None:
+    source = message(FEW)
+    small, items = compact(source)
+    assert tokens(small) < tokens(source)
+    assert items == ()
+    assert "refs" not in small.additional_kwargs[MARK]
+    assert restore_message(small) == source
+
+
+def test_a_result_that_does_not_fit_is_previewed_and_kept_whole() -> None:
+    source = message(MANY)
+    small, items = compact(source)
+    key = cold_key("thread", MANY)
+    assert items == (ColdItem(key=key, text=MANY),)
+    assert f"${key}" in small.text
+    assert tokens(small) <= Policy().preview_limit
+    assert small.additional_kwargs[MARK] == {"blocks": [{"ref": key}], "refs": [key], "sessions": ["thread"]}
+    assert restore_message(small, {key: MANY}.get) == source
+
+
+def test_a_preview_whose_text_is_gone_cannot_be_restored() -> None:
+    small, _ = compact(message(MANY))
+    for read_cold in (None, {}.get):
+        with pytest.raises(ProtocolError, match=r"E2001: expected a stored text under '\$cold\."):
+            restore_message(small, read_cold)
+
+
+def test_the_key_belongs_to_the_session_and_the_text() -> None:
+    assert cold_key("a", "text") == cold_key("a", "text")
+    assert len({cold_key("a", "text"), cold_key("b", "text"), cold_key("a", "text2"), cold_key("at", "ext")}) == 4
+    assert cold_key("a", "\ud800").startswith("cold.")
+
+
+def test_everything_but_the_text_stays() -> None:
+    source = message(FEW, artifact={"raw": 1}, additional_kwargs={"mine": 1}, response_metadata={"r": 1})
+    small, _ = compact(source)
+    kept = {"id", "name", "tool_call_id", "status", "artifact", "response_metadata", "type"}
+    assert small.model_dump(include=kept) == source.model_dump(include=kept)
+    assert small.additional_kwargs["mine"] == 1
+    assert source.additional_kwargs == {"mine": 1}
+
+
+def test_a_rewritten_message_is_not_rewritten_again() -> None:
+    for policy in (Policy(), Policy.draft(), Policy(inline_limit=1)):
+        small, _ = compact(message(FEW))
+        assert compact(small, policy) == (small, ())
+
+
+@pytest.mark.parametrize(
+    ("source", "policy"),
+    [
+        (message(MANY, status="error"), Policy()),
+        (message(MANY), Policy(exclude_tools=frozenset({"crm"}))),
+        (message("Nothing to say."), Policy()),
+        (message(""), Policy()),
+        (message([]), Policy()),
+        (message([IMAGE, {"type": "text", "text": ""}]), Policy()),
+    ],
+    ids=["error", "excluded", "prose", "empty", "no blocks", "no text"],
+)
+def test_what_must_stay_is_the_same_object(source: ToolMessage, policy: Policy) -> None:
+    assert compact(source, policy)[0] is source
+    assert restore_message(source) is source
+
+
+def test_each_text_block_is_opened_and_other_blocks_stay() -> None:
+    blocks = [{"type": "text", "text": FEW, "id": "b1"}, IMAGE, FEW, {"type": "text", "text": "prose"}]
+    source = message(blocks)
+    small, _ = compact(source)
+    first, image, second, prose = small.content
+    assert isinstance(first, dict)
+    assert first == {"type": "text", "text": second, "id": "b1"}
+    assert len(str(second)) < len(FEW)
+    assert (image, prose) == (IMAGE, blocks[3])
+    assert small.additional_kwargs[MARK]["blocks"][1::2] == [None, None]
+    assert restore_message(small) == source
+
+
+def test_blocks_share_the_limit_and_the_small_ones_stay_whole() -> None:
+    source = message([{"type": "text", "text": text} for text in (MANY, "a short word", FEW)])
+    small, items = compact_message(source, Policy(), "s", limits=Limits(inline=1_500, preview=400))
+    assert [item.text for item in items] == [MANY]
+    assert tokens(small) < 1_500
+    assert small.content[1] == source.content[1]
+    assert restore_message(small, {items[0].key: MANY}.get) == source
+
+
+def test_previews_of_several_blocks_stay_within_the_limit_of_the_message() -> None:
+    blocks = [json.dumps(ROWS[start:]) for start in range(6)]
+    small, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=3_000, preview=1_000))
+    assert len(items) == 6
+    assert tokens(small) <= 3_000
+    tight, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=13, preview=600))
+    assert len(items) == 6
+    assert tokens(tight) <= 600
+
+
+def test_a_preview_that_would_not_be_shorter_is_not_made() -> None:
+    source = message("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
+    small, items = compact(source, Policy.draft())
+    assert tokens(small) <= tokens(source)
+    assert items == () or len(small.text) < len(source.text)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=8), inner, max_size=6),
+    max_leaves=30,
+)
+ROWS_OF = st.lists(
+    st.fixed_dictionaries({"id": st.integers(0, 9_999), "name": st.text(max_size=12), "ok": st.booleans()}),
+    max_size=30,
+)
+SOURCES = st.text() | st.builds(
+    json.dumps, VALUES | ROWS_OF, indent=st.sampled_from([None, 2]), ensure_ascii=st.booleans()
+)
+CONTENTS = SOURCES | st.lists(
+    SOURCES | st.builds(lambda text: {"type": "text", "text": text}, SOURCES) | st.just(IMAGE), max_size=4
+)
+POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy.draft(), Policy(inline_limit=1, preview_limit=80)])
+
+
+@given(CONTENTS, POLICIES)
+@settings(max_examples=150, deadline=None)
+def test_a_result_never_grows_and_always_comes_back(content: Any, policy: Policy) -> None:
+    source = message(content)
+    small, items = compact(source, policy)
+    assert sum(map(count_o200k, _texts(small))) <= sum(map(count_o200k, _texts(source)))
+    assert restore_message(small, {item.key: item.text for item in items}.get) == source
+    assert compact(small, policy) == (small, ())
+    assert compact(source, policy) == (small, items)
+
+
+def _texts(of: ToolMessage) -> list[str]:
+    blocks = [of.content] if isinstance(of.content, str) else of.content
+    return [block if isinstance(block, str) else block.get("text", "") for block in blocks]

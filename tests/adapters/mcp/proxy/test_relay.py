@@ -1,0 +1,93 @@
+"""The bytes of a message: what the shim leaves alone passes as it came, and so does what cannot be read exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.mcp.proxy.relay import Message, read_lines, read_message, write_message
+from tests.adapters.mcp.marks import marking
+
+UNTOUCHED = [
+    b'{"jsonrpc":"2.0","id":1,"result":{}}\n',
+    b'  { "id" : 1 }\r\n',
+    b'[{"mark":1}]\n',
+    b"starting server...\n",
+    b"\n",
+    b"",
+    b'{"mark":1,"a":1,"a":2}\n',
+    b'{"mark":1,"n":1e400}\n',
+    b'{"mark":1,"n":0.12345678901234567890123}\n',
+    b'{"mark":1,"n":NaN}\n',
+    b'{"mark":' + b"9" * 5000 + b"}\n",
+    b'{"mark":"\xff"}\n',
+    b'{"mark":' + b"[" * 100_000 + b"\n",
+    b'{"fail":1}\n',
+    b'"mark"\n',
+    b"null\n",
+]
+
+
+@pytest.mark.parametrize("line", UNTOUCHED, ids=range(len(UNTOUCHED)))
+def test_what_is_not_changed_is_the_very_bytes_that_came(line: bytes) -> None:
+    assert marking().from_server(line) is line
+    passage = marking().from_client(line)
+    assert passage.data is line
+    assert not passage.answered
+
+
+def test_a_changed_message_is_written_in_one_line() -> None:
+    assert (
+        marking().from_server(b'{"mark": "a\\nb\\u00e4", "n": 1.50}\r\n')
+        == '{"mark":"a\\nbä","n":1.5,"marked":true}'.encode()
+    )
+
+
+def test_a_lone_surrogate_survives_a_change() -> None:
+    assert json.loads(marking().from_server(b'{"mark":"\\ud800"}')) == {"mark": "\ud800", "marked": True}
+
+
+def test_a_request_that_the_shim_answers_goes_back() -> None:
+    passage = marking().from_client(b'{"method":"ours","id":7}\n')
+    assert (passage.data, passage.answered) == (b'{"id":7,"result":"ours"}', True)
+
+
+def test_a_shim_that_fails_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    marking().from_server(b'{"fail":"secret"}')
+    assert "RuntimeError('no')" in caplog.text
+    assert "secret" not in caplog.text
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+def test_what_is_written_is_read_again(message: Message) -> None:
+    assert read_message(write_message(message)) == message
+
+
+def chunks_of(data: bytes, size: int) -> Callable[[], bytes]:
+    parts = iter([data[at : at + size] for at in range(0, len(data), size)])
+    return lambda: next(parts, b"")
+
+
+@given(st.binary(max_size=60).map(lambda data: data.replace(b"x", b"\n")), st.integers(1, 9), st.integers(1, 20))
+def test_lines_are_the_stream_whatever_the_chunks(data: bytes, size: int, limit: int) -> None:
+    lines = list(read_lines(chunks_of(data, size), limit))
+    assert b"".join(line for line, _ in lines) == data
+    assert all(line.find(b"\n") in (-1, len(line) - 1) and len(line) <= limit for line, whole in lines if whole)
+    assert all(line.endswith(b"\n") for line, whole in lines[:-1] if whole)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_a_line_beyond_the_limit_comes_in_pieces_and_the_next_one_whole(size: int) -> None:
+    lines = list(read_lines(chunks_of(b"ab\n0123456789\ncd\nef", size), limit=5))
+    assert [line for line, whole in lines if whole] == [b"ab\n", b"cd\n", b"ef"]

@@ -1,0 +1,195 @@
+"""A result as a frame, and the plain result again."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_adapters.mcp.shim.columns import pack
+from accp_adapters.mcp.shim.duplicate_content import find_copy
+from accp_adapters.mcp.shim.frames import is_framed
+from accp_core import parse_frame
+from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served
+from tests.properties.json_values import values as json_values
+
+FORCED = -1_000_000
+
+
+def read_part(result: dict[str, Any]) -> str:
+    return json.dumps([result.get("content"), result.get("structuredContent")])
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_result_travels_as_a_frame_and_arrives_as_it_was(era: Era) -> None:
+    wire = Wire(era=era)
+    wire.begin()
+    assert wire.call(served(rows())) == served(rows())
+    travelled = wire.between[-1]["result"]
+    (block,) = travelled["content"]
+    frame = parse_frame(block["resource"]["text"], strict=True)
+    assert block["resource"]["mimeType"] == "application/accp"
+    assert (frame.intent, frame.operation, frame.params["tool"]) == ("done", "tool", "find")
+    assert "structuredContent" not in travelled
+    assert len(read_part(travelled)) < len(read_part(served(rows()))) / 2
+
+
+def test_the_envelope_links_the_result_to_its_request() -> None:
+    wire = Wire(encoder=Encoder(new_id=lambda: "49679033e07c", now=lambda: 1_714_000_000.9))
+    wire.begin()
+    wire.call(served(rows()), message_id=7)
+    wire.call(served(rows()), message_id="a b")
+    envelopes = [sent["result"]["_meta"][EXTENSION]["env"] for sent in wire.between[1:]]
+    assert envelopes[0] == "[mid:49679033e07c,seq:1,ts:1714000000,cid:7]"
+    assert parse_frame(f"@a>req:op{{}}{envelopes[1]}").envelope.sequence == 2
+
+
+def test_a_frame_may_be_carried_as_text() -> None:
+    wire = Wire(encoder=Encoder(carrier="text"))
+    wire.begin()
+    assert wire.call(served(rows())) == served(rows())
+    (block,) = wire.between[-1]["result"]["content"]
+    assert block["text"].startswith("@mcp>done:tool{")
+    assert block["_meta"] == {EXTENSION: {"mimeType": "application/accp"}}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2, 4])
+def test_a_text_without_structured_content_is_framed_too(indent: int | None) -> None:
+    plain = {"content": [{"type": "text", "text": json.dumps(rows(), indent=indent)}]}
+    wire = Wire()
+    wire.begin()
+    assert wire.call(plain) == plain
+    assert "_meta" in wire.between[-1]["result"]
+
+
+def test_a_list_of_one_block_an_item_is_one_frame() -> None:
+    items = rows()["items"]
+    blocks = [{"type": "text", "text": json.dumps(item, indent=2)} for item in items]
+    for plain in ({"content": blocks}, {"content": blocks, "structuredContent": {"result": items}}):
+        wire = Wire()
+        wire.begin()
+        assert wire.call(plain) == plain
+        assert len(wire.between[-1]["result"]["content"]) == 1
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"content": [{"type": "text", "text": "All is well."}], "isError": False},
+        {"content": [{"type": "text", "text": '{"a": 1}'}]},
+        {**served(rows()), "resultType": "input_required"},
+        {**served(rows()), "resultType": "com.example/task"},
+        {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]},
+        {"content": []},
+        {"toolResult": 1},
+    ],
+)
+def test_what_a_frame_does_not_make_smaller_or_is_not_ours_passes_as_it_came(plain: dict[str, Any]) -> None:
+    encoder = Encoder()
+    encoder.c2s(Decoder().c2s(call(era="2026-07-28")))
+    answer = response(plain)
+    assert encoder.s2c(answer) is answer
+
+
+def test_other_blocks_annotations_and_meta_stay() -> None:
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png", "annotations": {"audience": ["user"]}}
+    plain = served(rows(), _meta={"com.example/trace": "x"})
+    plain["content"] = [image, *plain["content"], image]
+    wire = Wire()
+    wire.begin()
+    assert wire.call(plain) == plain
+    travelled = wire.between[-1]["result"]
+    assert travelled["content"][0] == travelled["content"][2] == image
+    assert travelled["_meta"]["com.example/trace"] == "x"
+
+
+def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:
+    wire = Wire()
+    wire.begin()
+    assert wire.encoder is not None
+    unasked = response(served(rows()), message_id=99)
+    assert wire.encoder.s2c(unasked) is unasked
+    wire.encoder.c2s(call(message_id=99))
+    wire.encoder.c2s({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
+    assert wire.encoder.s2c(unasked) is unasked
+
+
+@pytest.mark.parametrize("settings", [{}, {"policy": "always", "fetch": True, "tools": "lazy"}])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+        {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": rows()}},
+        {"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": []}},
+        {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": "?"}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"task": {"taskId": "t", "status": "working"}}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required", "requestState": "s", **served(rows())}},
+    ],
+)
+def test_what_is_said_while_a_call_is_under_way_passes_as_it_came(settings: Any, message: dict[str, Any]) -> None:
+    encoder, decoder = Encoder(**settings), Decoder(view="view")
+    encoder.c2s(decoder.c2s(call(era="2026-07-28")))
+    assert encoder.s2c(message) is message
+    assert decoder.s2c(message) is message
+
+
+def test_what_a_client_answers_a_server_passes_as_it_came() -> None:
+    for answer in ({"jsonrpc": "2.0", "id": 1, "result": served(rows())}, {"jsonrpc": "2.0", "id": 1, "error": {}}):
+        assert Encoder(policy="always").c2s(answer) is answer
+        assert Decoder().c2s(answer) is answer
+
+
+texts = st.text(max_size=30) | json_values.map(lambda value: json.dumps(value)) | st.just("{")
+blocks = st.builds(lambda text: {"type": "text", "text": text}, texts) | st.just(
+    {"type": "resource_link", "uri": "a:b"}
+)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> dict[str, Any]:
+    """Results as servers write them, and results as nobody should."""
+    value = draw(json_values)
+    structured = draw(st.sampled_from(["none", "same", "wrapped", "other"]))
+    ascii_only, indent = draw(st.booleans()), draw(st.sampled_from([None, 0, 2, 3]))
+    items = value if isinstance(value, list) and draw(st.booleans()) else [value]
+    said = [
+        each
+        if isinstance(each, str) and draw(st.booleans())
+        else json.dumps(each, ensure_ascii=ascii_only, indent=indent)
+        for each in items
+    ]
+    content = [{"type": "text", "text": text} for text in said]
+    result: dict[str, Any] = {
+        "content": draw(st.lists(blocks, max_size=1)) + content + draw(st.lists(blocks, max_size=2))
+    }
+    other = {"same": value, "wrapped": {"result": value}, "other": draw(json_values)}
+    if structured != "none":
+        result["structuredContent"] = other[structured]
+    if draw(st.booleans()):
+        result["_meta"] = draw(st.dictionaries(st.text(max_size=5), json_values, max_size=2))
+    return result
+
+
+@given(results(), st.sampled_from(ERAS), st.sampled_from(["resource", "text"]))
+def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, era: Era, carrier: Any) -> None:
+    wire = Wire(encoder=Encoder(min_gain=FORCED, carrier=carrier), era=era)
+    wire.begin()
+    seen = wire.call(copy.deepcopy(result))
+    assert json.dumps(seen, sort_keys=True) == json.dumps(result, sort_keys=True)
+    structured = "structuredContent"
+    assert json.dumps(seen.get(structured)) == json.dumps(result.get(structured))
+    assert is_framed(wire.between[-1]["result"]) == can_be_framed(result)
+
+
+def can_be_framed(result: dict[str, Any]) -> bool:
+    """Tell whether a result says a JSON value whose order of keys can be noted."""
+    found = find_copy(result)
+    try:
+        return found is not None and bool(pack(found[1]))
+    except ValueError:
+        return False

@@ -1,0 +1,267 @@
+"""Results too big to show: a preview, a reference, a tool and a resource that open it, for this session only."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_adapters.mcp.shim.negotiation import Declared, declare
+from accp_adapters.mcp.shim.pending import Shared
+from accp_adapters.mcp.shim.protocol import count_o200k
+from accp_adapters.mcp.shim.views import restore_view
+from accp_adapters.stores import SqliteColdStore
+from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start
+
+BIG = rows(400)
+BIG_TEXT = json.dumps(BIG, indent=2)
+
+
+def fetching(era: Era = "2025-11-25", **settings: Any) -> Wire:
+    settings = {"policy": "always", "fetch": True, "inline_limit": 500, "preview_limit": 200, **settings}
+    return Wire(encoder=Encoder(**settings), decoder=None, era=era)
+
+
+def ref_in(result: Json) -> str:
+    found = re.search(r"\$cold\.[0-9a-f]{16}", json.dumps(result))
+    assert found is not None
+    return found[0]
+
+
+def fetch(wire: Wire, **arguments: Any) -> Json:
+    """Return the answer of the fetch tool, which the server does not see."""
+    result: Json = wire.ask(call("accp_fetch", arguments, era=wire.era), {"content": "the server was asked"})["result"]
+    return result
+
+
+def opened(wire: Wire) -> Any:
+    assert wire.encoder is not None
+    assert wire.encoder.shared.shelf is not None
+    return wire.encoder.shared.shelf.open
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("structured", ["keep", "drop"])
+def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, structured: str) -> None:
+    wire = fetching(era, structured=structured)
+    seen = wire.call(served(BIG))
+    assert count_o200k(seen["content"][0]["text"]) <= 200
+    assert ("structuredContent" in seen) == (structured == "keep")
+    found = fetch(wire, ref=ref_in(seen), select="sku=A-377,name")
+    assert "part 377" in found["content"][0]["text"]
+    assert restore_view(seen, opened(wire)) == served(BIG)
+
+
+def test_nothing_is_kept_unless_asked() -> None:
+    wire = fetching(fetch=False)
+    assert "cold." not in json.dumps(wire.call(served(BIG)))
+    assert fetch(wire, ref="$cold.0123456789abcdef") == {"content": "the server was asked"}
+
+
+def test_what_fits_is_shown_whole() -> None:
+    wire = fetching(inline_limit=100_000)
+    assert "cold." not in json.dumps(wire.call(served(BIG)))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"content": [{"type": "text", "text": json.dumps(row, indent=2)} for row in BIG["items"]]},
+        {"content": [{"type": "text", "text": "many parts"}], "structuredContent": BIG},
+        {"content": [{"type": "text", "text": "All is well, " * 3_000}]},
+        {"content": [{"type": "text", "text": BIG_TEXT, "annotations": {"priority": 1}}] * 2},
+    ],
+)
+def test_whatever_form_it_has_nothing_is_lost(plain: Json) -> None:
+    wire = fetching(structured="drop")
+    seen = wire.call(plain)
+    assert count_o200k(json.dumps(seen["content"])) < 700
+    assert restore_view(seen, opened(wire)) == plain
+    with pytest.raises(LookupError):
+        restore_view(seen)
+
+
+@pytest.mark.parametrize("ref", ["$cold.0123456789abcdef", "", "$warm.x", "x" * 10_000])
+def test_a_reference_that_was_not_handed_out_opens_nothing(ref: str) -> None:
+    wire = fetching()
+    wire.call(served(BIG))
+    refused = fetch(wire, ref=ref)
+    assert refused["isError"]
+    assert refused["content"][0]["text"].startswith("E5002")
+    assert len(refused["content"][0]["text"]) < 300
+
+
+def test_another_session_cannot_open_it_nor_sees_it_listed() -> None:
+    store = SqliteColdStore()
+    one, other = fetching(store=store), fetching(store=store)
+    ref = ref_in(one.call(served(BIG)))
+    assert fetch(other, ref=ref)["content"][0]["text"].startswith("E5002")
+    uri = f"accp://cold/{ref.removeprefix('$')}"
+    assert "contents" in one.ask(request("resources/read", {"uri": uri}), {})["result"]
+    error = other.ask(request("resources/read", {"uri": uri}), {})["error"]
+    assert (error["code"], error["data"][EXTENSION]["code"]) == (-32602, "E5002")
+    listed = [wire.ask(request("resources/list"), {"resources": []})["result"]["resources"] for wire in (one, other)]
+    assert [each["uri"] for each in listed[0]] == [uri]
+    assert listed[1] == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_resource_is_the_text_as_the_tool_gave_it(era: Era) -> None:
+    wire = fetching(era)
+    ref = ref_in(wire.call(served(BIG)))
+    for uri in (f"accp://cold/{ref.removeprefix('$')}", f"accp://cold/{ref.removeprefix('$cold.')}"):
+        result = wire.ask(request("resources/read", {"uri": uri}, era=era), {})["result"]
+        assert result["contents"][0]["text"] == BIG_TEXT
+        assert result.get("cacheScope", "private") == "private"
+
+
+def test_what_the_store_has_lost_is_said_to_be_lost() -> None:
+    store = SqliteColdStore()
+    wire = fetching(store=store)
+    ref = ref_in(wire.call(served(BIG)))
+    assert wire.encoder is not None
+    assert wire.encoder.shared.shelf is not None
+    store.purge(wire.encoder.shared.shelf.session_id)
+    assert fetch(wire, ref=ref)["content"][0]["text"].startswith("E2001")
+
+
+def test_a_store_that_fails_neither_stops_the_result_nor_the_connection() -> None:
+    class Gone:
+        def put(self, session_id: str, key: str, text: str) -> None:
+            raise OSError("no disk")
+
+        def get(self, session_id: str, key: str) -> str | None:
+            raise OSError("no disk")
+
+        def purge(self, session_id: str) -> int:
+            return 0
+
+    wire = fetching(store=Gone())
+    assert wire.call(served(BIG)) == served(BIG)
+    assert wire.encoder is not None
+    assert wire.encoder.shared.shelf is not None
+    wire.encoder.shared.shelf.granted["cold.0123456789abcdef"] = 1
+    assert fetch(wire, ref="$cold.0123456789abcdef") == {"content": "the server was asked"}
+
+
+def test_what_is_asked_wrongly_is_told_so() -> None:
+    wire = fetching()
+    ref = ref_in(wire.call(served(BIG)))
+    assert fetch(wire, ref=ref, select="nonsense=1")["content"][0]["text"].startswith("E1004")
+    assert wire.ask(call("accp_fetch"), {})["result"]["isError"]
+
+
+def test_the_end_of_a_session_is_the_end_of_its_texts() -> None:
+    wire = fetching()
+    ref = ref_in(wire.call(served(BIG)))
+    assert wire.encoder is not None
+    wire.encoder.close()
+    assert fetch(wire, ref=ref)["content"][0]["text"].startswith("E5002")
+    Encoder().close()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_exchange_of_the_same_session_opens_what_another_was_shown(era: Era) -> None:
+    wire = fetching(era)
+    ref = ref_in(wire.call(served(BIG)))
+    assert wire.encoder is not None
+    assert not fetch(Wire(encoder=wire.encoder.exchange(), decoder=None, era=era), ref=ref)["isError"]
+
+
+def test_where_there_are_no_sessions_nothing_is_listed() -> None:
+    encoder = Encoder(policy="always", fetch=True, inline_limit=500, shared=Shared(is_session=False))
+    wire = Wire(encoder=encoder, decoder=None)
+    assert ref_in(wire.call(served(BIG)))
+    assert wire.ask(request("resources/list"), {"resources": []})["result"] == {"resources": []}
+
+
+def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_references() -> None:
+    page: Json = {"tools": [{"name": "find", "inputSchema": {}}]}
+    wire = fetching()
+    assert wire.ask(request("tools/list"), {**page, "nextCursor": "2"})["result"] == {**page, "nextCursor": "2"}
+    names = [tool["name"] for tool in wire.ask(request("tools/list", {"cursor": "2"}), page)["result"]["tools"]]
+    assert names == ["find", "accp_fetch"]
+    many = {"tools": [{"name": f"t{n}", "description": "word\n" + "word " * 50} for n in range(9)]}
+    lazily = fetching(tools="lazy").ask(request("tools/list"), many)["result"]["tools"]
+    assert [tool["name"] for tool in lazily] == ["accp_tools", "accp_fetch"]
+    negotiating = fetching(policy="negotiate").ask(request("tools/list"), page)["result"]
+    assert negotiating == page
+
+
+def test_the_tool_can_be_called_by_the_index_too() -> None:
+    wire = fetching(tools="lazy")
+    ref = ref_in(wire.call(served(BIG)))
+    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "select": "sku=A-377,name"}}
+    result = wire.ask(call("accp_tools", asked), {"content": "the server was asked"})["result"]
+    assert "part 377" in result["content"][0]["text"]
+
+
+def test_a_server_that_has_a_tool_of_that_name_keeps_it() -> None:
+    wire, page = fetching(), {"tools": [{"name": "accp_fetch"}]}
+    assert wire.ask(request("tools/list"), page)["result"] == page
+    assert fetch(wire, ref="$cold.0") == {"content": "the server was asked"}
+
+
+def test_a_client_asks_for_references_by_declaring_them() -> None:
+    for wanted in (True, False):
+        encoder = Encoder(fetch=True, inline_limit=500)
+        encoder.c2s(declare(start(), Declared(results="view", fetch=wanted)))
+        encoder.c2s(call())
+        assert ("cold." in json.dumps(encoder.s2c(response(served(BIG))))) == wanted
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_resources_are_listed_to_aware_clients_also_where_the_server_has_none(era: Era) -> None:
+    wire = Wire(decoder=Decoder(view="frame"), era=era)
+    wire.begin()
+    assert wire.encoder is not None
+    assert wire.decoder is not None
+    theirs = {"uri": "file:///a", "name": "a"}
+    first = wire.ask(request("resources/list", era=era), {"resources": [theirs], "nextCursor": "2"})["result"]
+    assert first["resources"] == [theirs]
+    last = wire.ask(request("resources/list", {"cursor": "2"}, era=era), {"resources": [theirs]})["result"]
+    assert [each["uri"] for each in last["resources"]] == ["file:///a", "accp://registry"]
+    wire.encoder.c2s(wire.decoder.c2s(request("resources/list", era=era)))
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
+    result = wire.encoder.s2c(refused)["result"]
+    assert [each["uri"] for each in result["resources"]] == ["accp://registry"]
+    assert ("cacheScope" in result) == (era == "2026-07-28")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_decoder_that_shows_what_the_server_said_is_listed_what_the_server_listed(era: Era) -> None:
+    wire = Wire(era=era)
+    wire.begin()
+    assert wire.ask(request("resources/list", era=era), {"resources": []})["result"] == {"resources": []}
+
+
+def test_an_unaware_client_sees_the_servers_list_and_the_servers_error() -> None:
+    encoder = Encoder()
+    for answer in (response({"resources": []}), {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": ""}}):
+        encoder.c2s(request("resources/list"))
+        assert encoder.s2c(answer) is answer
+
+
+def test_a_session_that_holds_too_many_references_is_shown_results_whole() -> None:
+    wire = fetching()
+    assert wire.encoder is not None
+    assert wire.encoder.shared.shelf is not None
+    wire.encoder.shared.shelf.granted.update({f"cold.{n}": 1 for n in range(10_000)})
+    for structured in ({}, {"structuredContent": {"other": BIG}}):
+        seen = wire.call({"content": [{"type": "text", "text": BIG_TEXT}], **structured})
+        assert "cold." not in json.dumps(seen["content"])
+
+
+@pytest.mark.parametrize(("name", "value"), [("inline_limit", 0), ("preview_limit", 59), ("fetch_limit", 0)])
+def test_limits_that_leave_no_room_are_refused(name: str, value: int) -> None:
+    with pytest.raises(ValueError, match=f"expected {name} to be at least"):
+        Encoder(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["policy", "carrier", "structured", "tools"])
+def test_a_setting_that_is_none_of_its_choices_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"expected {name} to be one of '.*', got 'nonsense'"):
+        Encoder(**{name: "nonsense"})

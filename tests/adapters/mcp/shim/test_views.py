@@ -1,0 +1,214 @@
+"""A result as texts for a model, for hosts that ask or for all hosts, and the plain result again."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.mcp import EXTENSION, Decoder, Encoder
+from accp_adapters.mcp.shim.negotiation import Declared, declare
+from accp_adapters.mcp.shim.protocol import count_o200k, read_part
+from accp_adapters.mcp.shim.views import Showing, is_view, restore_view, write_view
+from accp_core.view import read
+from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served, start, started
+from tests.adapters.mcp.shim.test_frames import results
+
+
+def always(**settings: Any) -> Wire:
+    return Wire(encoder=Encoder(policy="always", **settings), decoder=None)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_host_that_knows_nothing_is_shown_views_when_asked_for(era: Era) -> None:
+    wire = Wire(encoder=Encoder(policy="always"), decoder=None, era=era)
+    assert wire.begin()["result"] == started(era)
+    seen = wire.call(served(rows()))
+    assert read(seen["content"][0]["text"]) == rows()
+    assert seen["structuredContent"] == rows()
+    assert count_o200k(seen["content"][0]["text"]) < count_o200k(served(rows())["content"][0]["text"]) / 2
+
+
+def test_one_form_is_enough_where_the_text_says_it_all() -> None:
+    seen = always(structured="drop").call(served(rows()))
+    assert "structuredContent" not in seen
+    assert read(seen["content"][0]["text"]) == rows()
+    assert restore_view(seen) == served(rows())
+
+
+def test_the_other_form_is_enough_too() -> None:
+    seen = always(structured="only").call(served(rows()))
+    assert seen["content"] == []
+    assert seen["structuredContent"] == rows()
+    assert restore_view(seen) == served(rows())
+
+
+def test_what_no_text_says_is_put_in_one_before_it_is_dropped() -> None:
+    plain = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
+    seen = always(structured="drop").call(plain)
+    first, second = seen["content"]
+    assert first == plain["content"][0]
+    assert read(second["text"]) == rows()
+    assert restore_view(seen) == plain
+
+
+def test_a_text_that_says_something_else_is_never_left_out() -> None:
+    plain = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
+    assert always(structured="only").call(plain) == plain
+
+
+def test_a_list_of_one_block_an_item_becomes_one_table() -> None:
+    items = rows()["items"]
+    blocks = [{"type": "text", "text": json.dumps(item, indent=2)} for item in items]
+    plain = {"content": blocks, "structuredContent": {"result": items}}
+    seen = always().call(plain)
+    assert len(seen["content"]) == 1
+    assert read(seen["content"][0]["text"]) == items
+    assert restore_view(seen) == plain
+
+
+def test_a_client_may_ask_for_views_and_for_one_form() -> None:
+    encoder = Encoder()
+    encoder.c2s(declare(start(), Declared(results="view", structured="drop")))
+    encoder.s2c(response(started(), 0))
+    encoder.c2s(call())
+    seen = encoder.s2c(response(served(rows())))["result"]
+    assert "structuredContent" not in seen
+    assert read(seen["content"][0]["text"]) == rows()
+
+
+@pytest.mark.parametrize("settings", [{}, {"results": "frame"}])
+def test_a_client_of_frames_is_sent_frames_although_hosts_are_shown_views(settings: dict[str, Any]) -> None:
+    encoder = Encoder(policy="always")
+    encoder.c2s(declare(start(), Declared(**settings)))
+    encoder.c2s(call())
+    assert encoder.s2c(response(served(rows())))["result"]["content"][0]["type"] == "resource"
+
+
+def test_a_client_that_only_names_the_extension_keeps_what_its_sdk_checks() -> None:
+    encoder = Encoder()
+    encoder.c2s(declare(start(), Declared()))
+    encoder.c2s(call())
+    seen = encoder.s2c(response(served(rows())))["result"]
+    assert "@mcp>done:tool{" in json.dumps(seen["content"])
+    assert seen["structuredContent"] == rows()
+    assert Decoder().s2c(response(seen)) == response(served(rows()))
+
+
+def test_schemas_of_results_go_where_structured_content_goes() -> None:
+    tool = {"name": "find", "inputSchema": {}, "outputSchema": {"type": "object"}}
+    listed = {"tools": [tool], "ttlMs": 5, "cacheScope": "public"}
+    for structured, stripped in (("keep", False), ("only", False), ("drop", True)):
+        wire = always(structured=structured)
+        seen = wire.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"]
+        assert ("outputSchema" not in seen["tools"][0]) == stripped
+        assert seen["cacheScope"] == ("private" if stripped else "public")
+    frames = Encoder()
+    frames.c2s(declare(start(), Declared(structured="drop")))
+    frames.c2s({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+    assert "outputSchema" not in frames.s2c(response(listed, 3))["result"]["tools"][0]
+    aware = Wire(encoder=Encoder(policy="always", structured="drop"))
+    aware.begin()
+    assert aware.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"] == listed
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "text", "text": json.dumps(rows()), "annotations": {"audience": ["user"]}},
+        {"type": "text", "text": "Prose stays as it is."},
+        {"type": "text", "text": 5},
+        {"type": "image", "data": "", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "a:b", "blob": ""}},
+        {"type": "audio", "data": "", "mimeType": "audio/wav"},
+        "no block",
+    ],
+)
+def test_what_no_model_reads_and_what_gets_no_smaller_stays(block: Any) -> None:
+    plain = {"content": [block]}
+    encoder = Encoder(policy="always")
+    encoder.c2s(call())
+    answer = response(plain)
+    assert encoder.s2c(answer) is answer
+
+
+def test_annotations_and_meta_of_a_block_stay() -> None:
+    extra = {"annotations": {"audience": ["assistant"], "priority": 1.0}, "_meta": {"a": 1}}
+    plain = {"content": [{"type": "text", "text": json.dumps(rows(), indent=2), **extra}]}
+    seen = always().call(plain)
+    assert {name: seen["content"][0][name] for name in extra} == extra
+    assert restore_view(seen) == plain
+
+
+def test_an_error_stays_as_it_is() -> None:
+    plain = served(rows(), isError=True)
+    assert always().call(plain) == plain
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_decoder_shows_views_whatever_the_server_is(era: Era) -> None:
+    for encoder in (None, Encoder(), Encoder(policy="always"), Encoder(policy="never")):
+        wire = Wire(encoder=encoder, decoder=Decoder(view="view"), era=era)
+        wire.begin()
+        seen = wire.call(served(rows()))
+        assert read(seen["content"][0]["text"]) == rows()
+        assert seen["structuredContent"] == rows()
+
+
+def test_a_decoder_shows_frames_as_they_come() -> None:
+    wire = Wire(decoder=Decoder(view="frame"))
+    wire.begin()
+    assert "@mcp>done:tool{" in json.dumps(wire.call(served(rows())))
+
+
+def test_a_decoder_gives_views_back_that_a_server_showed_to_everybody() -> None:
+    wire = Wire(encoder=Encoder(policy="always"), decoder=None)
+    seen = wire.call(served(rows()))
+    assert is_view(seen)
+    assert Decoder().s2c(response(seen)) == response(served(rows()))
+    assert Decoder(view="view").s2c(response(seen)) == response(seen)
+
+
+def test_only_results_of_tools_are_shown_as_views() -> None:
+    decoder = Decoder(view="view")
+    unasked = response(served(rows()))
+    assert decoder.s2c(unasked) is unasked
+    decoder.c2s(call())
+    decoder.c2s({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert decoder.s2c(unasked) is unasked
+    decoder.c2s(call())
+    waiting = response({**served(rows()), "resultType": "input_required"})
+    assert decoder.s2c(waiting) is waiting
+
+
+def test_a_view_that_is_no_view_passes() -> None:
+    broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": ["j2u:3", None]}}}}})
+    assert Decoder().s2c(broken) is broken
+
+
+@given(results(), st.sampled_from(["keep", "drop", "only"]))
+def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, structured: Any) -> None:
+    seen = always(structured=structured).call(copy.deepcopy(result))
+    assert count_o200k(read_part(seen)) <= count_o200k(read_part(result))
+    if is_view(seen):
+        assert json.dumps(restore_view(seen), sort_keys=True) == json.dumps(result, sort_keys=True)
+    else:
+        assert seen == result
+
+
+@given(results())
+def test_a_decoders_view_is_never_larger_and_keeps_what_programs_read(result: Any) -> None:
+    wire = Wire(decoder=Decoder(view="view"))
+    wire.begin()
+    seen = wire.call(copy.deepcopy(result))
+    assert count_o200k(read_part(seen)) <= count_o200k(read_part(result))
+    assert json.dumps(seen.get("structuredContent")) == json.dumps(result.get("structuredContent"))
+
+
+def test_a_result_that_somebody_rewrote_already_is_left_alone() -> None:
+    noted = served(rows(), _meta={EXTENSION: {}})
+    assert write_view(noted, Showing(counter=count_o200k)) is None

@@ -1,0 +1,86 @@
+"""Tiny recorded runs for the tests of the command, in every format that it reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from accp_adapters.replay.recorded_run import Message, Role, Run, calls_in_order
+
+FLIGHTS = [
+    {"flight": "HAT069", "price": 121, "seats": {"economy": 17, "business": 4}},
+    {"flight": "HAT083", "price": 1100, "seats": {"economy": 7, "business": 12}},
+]
+
+
+def user(text: str, turn: int = 0) -> Message:
+    """Return what the user says to the agent `clerk`."""
+    return Message(sender="user", recipient="clerk", role=Role.USER, text=text, turn=turn)
+
+
+def says(text: str, turn: int, *, sender: str = "clerk", to: str = "user") -> Message:
+    """Return what an agent says."""
+    return Message(sender=sender, recipient=to, role=Role.AGENT, text=text, turn=turn, by_model=True)
+
+
+def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id: str = "") -> Message:
+    """Return a tool call of `clerk`."""
+    return Message(
+        sender="clerk",
+        recipient=tool,
+        role=Role.AGENT,
+        text=json.dumps(arguments),
+        value=arguments,
+        tool=tool,
+        call_id=call_id,
+        turn=turn,
+        by_model=True,
+    )
+
+
+def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> Message:
+    """Return a tool's answer to `clerk`."""
+    return Message(sender=tool, recipient="clerk", role=Role.TOOL, text=text, tool=tool, call_id=call_id, turn=turn)
+
+
+def run_of(*messages: Message, tools: str = "") -> Run:
+    """Return the run of `messages`, its calls found in their order."""
+    return Run(name="test", source="test.json", messages=messages, calls=calls_in_order(messages, tools))
+
+
+def chat() -> list[dict[str, Any]]:
+    """Return a conversation in the OpenAI chat format."""
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"to":"SEA"}'}}
+    return [
+        {"role": "system", "content": "You book flights."},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "To Seattle"}, {"type": "image_url", "image_url": {}}],
+        },
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": json.dumps(FLIGHTS)},
+        {"role": "assistant", "content": "Take HAT083 for 1,100 dollars."},
+    ]
+
+
+def trajectory(**changes: Any) -> dict[str, Any]:
+    """Return one line of a trajectory file, the conversation of `chat`."""
+    rows: list[dict[str, Any]] = [
+        {
+            "from": "harness",
+            "to": "clerk",
+            "role": "system",
+            "kind": "system",
+            "content": "You book flights.",
+        },
+        {"from": "user", "to": "clerk", "role": "user", "kind": "request", "content": "To Seattle"},
+        {"from": "clerk", "to": "search", "role": "assistant", "kind": "tool_call", "content": {"to": "SEA"}}
+        | {"fmt": "compact", "tool_name": "search", "tool_call_id": "c1", "llm": True},
+        {"from": "search", "to": "clerk", "role": "tool", "kind": "tool_result", "content": FLIGHTS}
+        | {"fmt": "py", "tool_name": "search", "tool_call_id": "c1"},
+        {"from": "clerk", "to": "user", "role": "assistant", "kind": "final", "turn": 1}
+        | {"content": "Take HAT083 for 1,100 dollars.", "llm": True},
+    ]
+    messages = [{"seq": seq, "turn": 0} | row for seq, row in enumerate(rows)]
+    line = {"source": "test", "trajectory_id": "t1", "framework": "none", "messages": messages}
+    return line | changes

@@ -1,0 +1,164 @@
+from decimal import Decimal
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from accp_adapters.replay.evidence import Evidence, Need
+from accp_adapters.replay.needed_values import stands, values_of
+from accp_adapters.replay.recorded_run import Message, Role, Run
+from accp_adapters.replay.strategy import Sent
+from tests.adapters.replay.runs import answers, asks, run_of, says, user
+
+
+def found_in(text: str) -> set[object]:
+    return set(values_of([says(text, 0)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("see https://example.com/a?b=1.", "https://example.com/a?b=1"),
+        ("write to ann.lee@example.com now", "ann.lee@example.com"),
+        ("on 2024-05-20 at noon", "2024-05-20"),
+        ("on 5/20/2024 at noon", "5/20/2024"),
+        ("until May 20, 2024 or so", "May 20, 2024"),
+        ("leaves at 17:45", "17:45"),
+        ("flight HAT069 it is", "HAT069"),
+        ("the user mia_li_3668", "mia_li_3668"),
+        ("set max_tokens", "max_tokens"),
+        ("call getUser", "getUser"),
+        ("open /srv/demo/notes.txt", "/srv/demo/notes.txt"),
+        ("open src/app/main.py", "src/app/main.py"),
+        ("open report.pdf", "report.pdf"),
+        ("costs 1,234.50 dollars", Decimal("1234.5")),
+        ("about 121 people", Decimal(121)),
+    ],
+)
+def test_a_text_holds_values_of_every_kind(text: str, value: object) -> None:
+    assert found_in(text) == {value}
+
+
+def test_plain_words_and_short_numbers_are_no_values() -> None:
+    assert found_in("I can help you with 12 of those, in 3 days") == set()
+
+
+def test_the_digits_of_a_url_are_no_numbers() -> None:
+    assert found_in("https://example.com/12345") == {"https://example.com/12345"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ({"to": "SEA"}, set()),
+        ({"to": "Seattle"}, {"Seattle"}),
+        ({"text": "x" * 2000}, {"x" * 2000}),
+        ({"text": "x" * 2001}, set()),
+        ({"price": 1100, "seats": 17, "rate": 0.125}, {Decimal(1100), Decimal("0.125")}),
+        ({"price": "1,100.00"}, {Decimal(1100)}),
+        ({"yes": True, "none": None, "deep": [{"er": ["HAT069"]}]}, {"HAT069"}),
+        ({"loss": -2500}, {Decimal(2500)}),
+    ],
+)
+def test_arguments_hold_their_leaves(arguments: dict[str, Any], values: set[object]) -> None:
+    assert set(values_of([asks(arguments, 0)])) == values
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("HAT069", 'flight "HAT069", 121'),
+        ("line one\nline two", '{"text": "line one\\nline two"}'),
+        ("naïve", '{"text": "na\\u00efve"}'),
+        ("it's", "text='it\\'s'"),
+        ("HAT069", '{"text": "{\\"flight\\": \\"\\\\nHAT069\\"}"}'),
+        (Decimal("1234.5"), "in all 1,234.50 dollars"),
+        (Decimal("1234.5"), '{"price": 1234.5}'),
+        ("C:\\new", "at C:\\new there"),
+    ],
+)
+def test_a_value_stands_raw_or_with_its_escapes_undone(value: str | Decimal, text: str) -> None:
+    assert stands(value, text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("HAT06", "flight HAT069"),
+        ("AT069", "flight HAT069"),
+        ("user", "user_id"),
+        (Decimal(121), "1211 and 0.121 and A121"),
+    ],
+)
+def test_a_part_of_a_word_does_not_count(value: str | Decimal, text: str) -> None:
+    assert not stands(value, text)
+
+
+def test_a_later_whole_word_counts_after_a_part_of_a_word() -> None:
+    assert stands("HAT06", "HAT069 HAT06")
+
+
+def needs_of(run: Run, sent: dict[int, Sent] | None = None) -> list[Need]:
+    recorded = {i: Sent(text=m.text) for i, m in enumerate(run.messages)}
+    return Evidence(run).needs(run.calls[-1], recorded | (sent or {}))
+
+
+def test_a_value_from_a_tool_result_is_needed() -> None:
+    run = run_of(user("book"), asks({"to": "SEA"}, 0), answers("HAT069 121", 0), says("take HAT069", 1))
+    assert [need.value for need in needs_of(run)] == ["HAT069"]
+
+
+@pytest.mark.parametrize("given", ["book HAT069", "the HAT069, please"])
+def test_a_value_that_the_user_gave_is_not_needed(given: str) -> None:
+    run = run_of(user(given), asks({"to": "SEA"}, 0), answers("HAT069", 0), says("take HAT069", 1))
+    assert needs_of(run) == []
+
+
+def test_a_value_that_the_agent_said_before_is_not_needed() -> None:
+    run = run_of(user("book"), asks({"to": "HAT069"}, 0), answers("HAT069", 0), says("take HAT069", 1))
+    assert needs_of(run) == []
+
+
+def test_a_value_of_the_tool_definitions_is_not_needed() -> None:
+    messages = (user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
+    assert needs_of(run_of(*messages, tools='[{"enum":["HAT069"]}]')) == []
+
+
+def test_a_value_that_stands_nowhere_is_not_needed() -> None:
+    run = run_of(user("book"), asks({}, 0), answers("nothing", 0), says("take HAT069", 1))
+    assert needs_of(run) == []
+
+
+def test_a_value_from_another_agent_is_needed() -> None:
+    other = Message(sender="scout", recipient="clerk", role=Role.AGENT, text="HAT069 is free")
+    run = run_of(user("book"), other, says("take HAT069", 1))
+    assert [need.value for need in needs_of(run, {1: Sent(text=other.text)})] == ["HAT069"]
+
+
+def test_a_value_left_out_is_hidden_and_without_a_reference_unreachable() -> None:
+    run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
+    (need,) = needs_of(run, {2: Sent(text="one flight")})
+    assert (need.visible, need.reachable) == (False, False)
+
+
+def test_a_value_left_out_is_reachable_through_a_reference_to_its_message() -> None:
+    run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
+    (need,) = needs_of(run, {2: Sent(text="one flight, $cold.1", ref="$cold.1")})
+    assert (need.visible, need.sources) == (False, (2,))
+
+
+def test_a_value_that_a_preview_keeps_is_visible() -> None:
+    run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
+    (need,) = needs_of(run, {2: Sent(text="HAT069, $cold.1", ref="$cold.1")})
+    assert need.visible
+
+
+def test_the_letter_of_an_escape_begins_no_name() -> None:
+    assert found_in('{"title": "Ann\\u2019s"}') == set()
+
+
+@pytest.mark.parametrize("text", ["a." * 50_000, "a/" * 50_000, "A" * 100_000, "1," * 50_000, "a-" * 50_000])
+def test_a_long_run_takes_no_quadratic_time(text: str) -> None:
+    started = perf_counter()
+    values_of([says(text, 0)])
+    assert perf_counter() - started < 5

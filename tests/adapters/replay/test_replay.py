@@ -1,0 +1,208 @@
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from accp_adapters.replay import AS_RECORDED, Message, Role, Run, Strategy, replay
+from accp_adapters.replay.replay import FETCH_CALL_TOKENS, Replay
+from accp_adapters.replay.strategies import StrategyName, strategy_named
+from accp_adapters.replay.strategy import Birth, Rewrite, Sent
+from accp_adapters.tokens import o200k_base
+from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
+
+
+def words(text: str) -> Sequence[int]:
+    """Return one token a word."""
+    return [hash(word) for word in text.split()]
+
+
+def shortening(*, ref: str = "", fetch_tool: str = "") -> Strategy:
+    """Return the strategy that keeps the first word of long texts."""
+
+    def rewrite(birth: Birth) -> Sent:
+        first, *rest = birth.message.text.split() or [""]
+        return Sent(text=first, ref=ref) if len(rest) > 1 else Sent(text=birth.message.text)
+
+    return Strategy(name="short", rewrite=rewrite, fetch_tool=fetch_tool)
+
+
+def job() -> Run:
+    """Return a run of three calls whose second needs a word of the answer to the first."""
+    return run_of(
+        user("find flights", 0),
+        asks({"to": "SEA"}, 0),
+        answers("three flights: HAT069 HAT083", 0),
+        says("take HAT083", 1),
+        user("thanks", 1),
+        says("welcome", 2),
+        tools="one tool",
+    )
+
+
+def prompts(played: Replay) -> list[int]:
+    return [call.charge.tokens for call in played.calls]
+
+
+def test_prompts_hold_tools_and_all_that_the_agent_saw() -> None:
+    assert prompts(replay(job(), AS_RECORDED, words)) == [4, 10, 13]
+
+
+def test_a_result_counts_in_its_new_size_in_every_later_prompt() -> None:
+    assert prompts(replay(job(), shortening(), words)) == [4, 7, 10]
+
+
+def test_each_message_is_rewritten_once() -> None:
+    born: list[int] = []
+
+    def rewrite(birth: Birth) -> Sent:
+        born.append(birth.message.turn)
+        return Sent(text=birth.message.text)
+
+    replay(job(), Strategy(name="counting", rewrite=rewrite), words)
+    assert born == [0]
+
+
+def test_as_recorded_everything_needed_is_visible() -> None:
+    calls = replay(job(), AS_RECORDED, words).calls
+    assert [(call.needed, call.visible, call.reachable) for call in calls] == [
+        (0, 0, 0),
+        (1, 1, 1),
+        (0, 0, 0),
+    ]
+
+
+def test_what_is_left_out_without_a_reference_is_lost() -> None:
+    call = replay(job(), shortening(), words).calls[1]
+    assert (call.needed, call.visible, call.reachable) == (1, 0, 0)
+    assert len(call.with_fetches) == 1
+
+
+def test_what_is_behind_a_reference_is_reachable_for_one_more_call_and_stays() -> None:
+    calls = replay(job(), shortening(ref="$cold.1"), words).calls
+    assert (calls[1].visible, calls[1].reachable) == (0, 1)
+    fetched = FETCH_CALL_TOKENS + 4
+    assert [[charge.tokens for charge in call.with_fetches] for call in calls] == [
+        [4],
+        [7, 7 + fetched],
+        [10 + fetched],
+    ]
+
+
+def test_a_source_is_fetched_once() -> None:
+    run = run_of(user("find"), asks({}, 0), answers("three: HAT069 HAT083", 0), says("HAT083", 1), says("HAT069", 2))
+    calls = replay(run, shortening(ref="$cold.1"), words).calls
+    assert [len(call.with_fetches) for call in calls] == [1, 2, 1]
+
+
+def test_the_fetch_tool_counts_from_the_first_call_on_that_shows_a_reference() -> None:
+    played = replay(job(), shortening(ref="$cold.1", fetch_tool="a fetch tool"), words)
+    plain = replay(job(), shortening(ref="$cold.1"), words)
+    assert [with_tool - without for with_tool, without in zip(prompts(played), prompts(plain), strict=True)] == [
+        0,
+        3,
+        3,
+    ]
+
+
+def test_the_fetch_tool_does_not_count_where_no_reference_appears() -> None:
+    run = run_of(user("find"), asks({}, 0), answers("none", 0), says("sorry", 1))
+    strategy = shortening(ref="$cold.1", fetch_tool="a fetch tool")
+    assert prompts(replay(run, strategy, words)) == prompts(replay(run, AS_RECORDED, words))
+
+
+def test_an_agent_reads_its_own_words_as_it_wrote_them() -> None:
+    long = "a report of many words"
+    messages = (
+        Message(sender="user", recipient="group", role=Role.USER, text="go"),
+        says(long, 0, sender="scout", to="group"),
+        says("fine", 1, sender="clerk", to="group"),
+        says("more", 2, sender="scout", to="group"),
+    )
+    assert prompts(replay(run_of(*messages), shortening(), words)) == [1, 2, 7]
+
+
+def test_message_figures_say_what_models_were_shown() -> None:
+    (figures,) = replay(job(), shortening(), words).messages
+    assert (figures.recorded, figures.sent, figures.shown) == (4, 1, 2)
+    assert (figures.tool, figures.preview) == ("search", "three flights: HAT069 HAT083")
+
+
+def births(run: Run) -> list[Birth]:
+    """Return what a strategy is asked about."""
+    seen: list[Birth] = []
+
+    def rewrite(birth: Birth) -> Sent:
+        seen.append(birth)
+        return Sent(text=birth.message.text)
+
+    replay(run, Strategy(name="watching", rewrite=rewrite), words)
+    return seen
+
+
+def test_a_birth_knows_the_users_last_words_and_the_call_it_answers() -> None:
+    run = run_of(
+        user("hello"),
+        says("yes?", 0),
+        user("to Seattle"),
+        asks({"to": "SEA"}, 1, call_id="c1"),
+        asks({"to": "LAX"}, 1, call_id="c2"),
+        answers("one", 1, call_id="c1"),
+        answers("two", 1, call_id="c2"),
+        says("done", 2),
+    )
+    first, second = births(run)
+    assert first.request == 'to Seattle {"to": "SEA"}'
+    assert second.request == 'to Seattle {"to": "LAX"}'
+    assert (first.beside, second.beside) == (2, 2)
+
+
+def test_a_message_of_another_agent_answers_no_call() -> None:
+    run = run_of(user("go"), says("found it", 0, sender="scout", to="clerk"), says("done", 1))
+    assert [(birth.request, birth.beside) for birth in births(run)] == [("go", 1)]
+
+
+def test_a_reader_is_asked_for_each_message_of_its_agent_in_order_and_again_where_the_prompt_begins_anew() -> None:
+    read: list[tuple[str, str, bool]] = []
+
+    def reader(agent: str, tools: str) -> Rewrite:
+        assert tools == "one tool"
+
+        def rewrite(birth: Birth) -> Sent:
+            read.append((agent, birth.message.text.split()[0], birth.foreign))
+            return Sent(text=birth.message.text)
+
+        return rewrite
+
+    run = job()
+    played = replay(run, Strategy(name="reading", reader=reader), words)
+    assert prompts(played) == prompts(replay(run, AS_RECORDED, words))
+    whole = [("clerk", "find", False), ("clerk", '{"to":', False), ("clerk", "three", True)]
+    assert read == [*whole, ("clerk", "take", False), ("clerk", "thanks", False)]
+    read.clear()
+    trimmed = replace(run, calls=(*run.calls, replace(run.calls[-1], prompt=run.calls[-1].prompt[2:])))
+    replay(trimmed, Strategy(name="reading", reader=reader), words)
+    assert read[5:] == [("clerk", "three", True), ("clerk", "take", False), ("clerk", "thanks", False)]
+
+
+def test_a_message_that_two_agents_read_in_two_forms_counts_in_each() -> None:
+    def reader(agent: str, tools: str) -> Rewrite:
+        return lambda birth: Sent(text=f"for {agent}" if birth.foreign else birth.message.text)
+
+    messages = (says("a report of words", 0, sender="scout", to="group"),)
+    later = (says("fine", 1, sender="clerk", to="group"), says("good", 1, sender="chief", to="group"))
+    figures = replay(run_of(*messages, *later), Strategy(name="two", reader=reader), words).messages
+    assert [(each.position, each.sent, each.shown) for each in figures] == [(0, 2, 1), (0, 2, 1), (1, 2, 1)]
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_no_message_gets_larger(name: StrategyName) -> None:
+    texts = [json.dumps(FLIGHTS, indent=2), "plain words", "[]", "{broken", '{"a": 1}', "", "42"]
+    run = run_of(user("go"), *(answers(text, 0) for text in texts), says("done", 1))
+    played = replay(run, strategy_named(name, o200k_base()), o200k_base_ids)
+    assert all(message.sent <= message.recorded for message in played.messages)
+    assert (played.messages[0].sent < played.messages[0].recorded) == (name is not StrategyName.AS_RECORDED)
+
+
+def o200k_base_ids(text: str) -> Sequence[int]:
+    return range(o200k_base()(text))

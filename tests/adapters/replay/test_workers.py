@@ -1,0 +1,26 @@
+import json
+
+import pytest
+
+from accp_adapters.replay import Run, read_runs
+from accp_adapters.replay.strategies import StrategyName
+from accp_adapters.replay.workers import replay_all
+from tests.adapters.replay.runs import trajectory
+
+NAMES = (StrategyName.AS_RECORDED, StrategyName.LOSSLESS)
+
+
+@pytest.fixture
+def runs() -> list[Run]:
+    lines = [json.dumps(trajectory(trajectory_id=f"t{number}")) for number in range(3)]
+    return read_runs("\n".join(lines), path="runs.jsonl")
+
+
+def test_runs_come_back_in_their_order_under_every_strategy(runs: list[Run]) -> None:
+    replays = list(replay_all(runs, NAMES))
+    assert [[one.run for one in each] for each in replays] == [["t0"] * 2, ["t1"] * 2, ["t2"] * 2]
+    assert [one.strategy for one in replays[0]] == ["as recorded", "lossless"]
+
+
+def test_several_processes_come_to_the_same_figures(runs: list[Run]) -> None:
+    assert list(replay_all(runs, NAMES, processes=2)) == list(replay_all(runs, NAMES, processes=1))

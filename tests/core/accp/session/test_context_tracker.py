@@ -1,0 +1,97 @@
+"""Hot state, its checkpoints, and the shared context of one session."""
+
+from typing import Any
+
+import pytest
+
+from accp_core.accp.frame import REMOVED, Ref
+from accp_core.accp.message import Message
+from accp_core.accp.session.context_tracker import Memory
+from accp_core.accp.session.events import CheckpointTaken, ResyncRequested, StateChanged
+from accp_core.accp.state.context_state import ContextState
+from accp_core.accp.vocabulary import Intent
+from accp_core.errors import ProtocolError
+
+
+def memory(**options: Any) -> Memory:
+    return Memory(ContextState(session_id="s1"), len, **{"summarizer": None, "lifetime": None, **options})
+
+
+def message(intent: str = "req", sender: str = "a", **payload: Any) -> Message:
+    return Message(sender=sender, intent=Intent(intent), operation="state", payload=payload)
+
+
+def test_messages_stay_hot_until_they_take_over_400_tokens() -> None:
+    kept = memory()
+    for number in range(4):
+        assert kept.remember(f"m{number}", message(n=number), "x" * 100, 0) == []
+    assert kept.state.resolve(Ref("hot.m2.n"), 0) == 2
+    (taken,) = kept.remember("m4", message(), "x", 0)
+    assert taken.checkpoint.trigger == "hot"
+    assert list(kept.state.hot) == ["checkpoint"]
+    assert kept.cold == list(taken.checkpoint.cold)
+
+
+def test_a_message_that_has_no_room_takes_a_checkpoint_of_what_was_there() -> None:
+    kept = memory()
+    kept.remember("m0", message(n=0), "x" * 300, 0)
+    (taken,) = kept.remember("m1", message(n=1), "x" * 300, 0)
+    assert "n=0" in taken.checkpoint.summary
+    assert list(kept.state.hot) == ["checkpoint", "m1"]
+
+
+def test_a_message_over_the_whole_budget_goes_to_the_cold_store_and_leaves_its_facts() -> None:
+    kept = memory()
+    (taken,) = kept.remember("m0", message(n=0), "x" * 9_000, 0)
+    assert "n=0" in taken.checkpoint.summary
+    assert "x" * 9_000 in kept.cold[0].text
+    before, after = kept.remember("m1", message("done", n=1), "x" * 9_000, 0)
+    assert (before.checkpoint.trigger, after.checkpoint.trigger) == ("hot", "done")
+    assert kept.state.hot_tokens <= 500
+
+
+def test_the_raw_data_of_a_checkpoint_has_the_lifetime_of_the_session() -> None:
+    kept = memory(lifetime=60, summarizer=lambda raw, limit: "said")
+    (taken,) = kept.remember("m0", message("done"), "x", 100)
+    assert isinstance(taken, CheckpointTaken)
+    assert (taken.checkpoint.summary, taken.checkpoint.cold[0].expires_at) == ("said", 160)
+
+
+def test_a_delta_of_a_peer_changes_the_context() -> None:
+    kept = memory()
+    event = kept.receive_context(message("sync", version=1, delta={"x": 1}), "me")
+    assert event == StateChanged(version=1, changes={"x": 1})
+    event = kept.receive_context(message("sync", version=2, delta={"x": REMOVED}), "me")
+    assert event == StateChanged(version=2, changes={"x": REMOVED})
+
+
+def test_a_gap_asks_for_the_whole_and_the_whole_is_taken_then_even_if_it_is_older() -> None:
+    kept = memory()
+    kept.receive_context(message("sync", version=1, delta={"x": 1}), "me")
+    assert kept.receive_context(message("sync", version=0, context={}), "me") is None
+    gap = kept.receive_context(message("sync", version=3, delta={"y": 1}), "me")
+    assert gap == ResyncRequested(sender="me", version=1)
+    event = kept.receive_context(message("sync", version=1, context={"z": 1}), "me")
+    assert event == StateChanged(version=1, changes={"z": 1, "x": REMOVED})
+
+
+@pytest.mark.parametrize(("sender", "asks"), [("a", True), ("z", False)])
+def test_of_two_deltas_of_one_version_that_of_the_first_agent_stays(sender: str, asks: bool) -> None:
+    kept = memory()
+    kept.state = kept.send_context({"version": 1, "delta": {"x": "mine"}})
+    event = kept.receive_context(message("sync", sender, version=1, delta={"x": "theirs"}), "me")
+    assert isinstance(event, ResyncRequested) is asks
+    assert kept.state.context == {"x": "mine"}
+
+
+def test_our_own_delta_must_be_of_the_next_version_or_is_refused_with_e1004() -> None:
+    kept = memory()
+    assert kept.send_context({"version": 5, "context": {"x": 1}}).version == 5
+    for payload in ({"version": 2, "delta": {}}, {"version": 1}, {}):
+        with pytest.raises(ProtocolError, match="E1004"):
+            kept.send_context(payload)
+
+
+def test_a_synchronisation_that_says_nothing_is_refused_with_e1004() -> None:
+    with pytest.raises(ProtocolError, match="E1004"):
+        memory().receive_context(message("sync", version=1), "me")

@@ -1,0 +1,257 @@
+"""Once and in order; sent again; streams; all of it bounded."""
+
+import pytest
+
+from accp_core.accp.frame import Envelope, Frame
+from accp_core.accp.message import Message
+from accp_core.accp.session.delivery import Inbox, Outbox, Requests, SequenceScope, Streams, has_expired
+from accp_core.accp.stream import StreamLimits
+from accp_core.accp.vocabulary import Intent
+from accp_core.errors import ProtocolError
+
+MESSAGE = Message(sender="me", intent=Intent.REQUEST, operation="op")
+
+
+def inbox(scope: str = "received", *, remembered: int = 100, reorder: int = 0, senders: int = 4) -> Inbox:
+    return Inbox(SequenceScope(scope), remembered=remembered, reorder=reorder, senders=senders)
+
+
+def frame(mid: str | None, number: int | None, sender: str = "a") -> Frame:
+    envelope = Envelope(msg_id=mid, sequence=number)
+    return Frame(sender=sender, intent=Intent.REQUEST, operation="op", envelope=envelope)
+
+
+def refused(code: str, box: Inbox, one: Frame) -> None:
+    with pytest.raises(ProtocolError) as refusal:
+        box.admit(one)
+    assert refusal.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("ts", "ttl", "now", "skew", "expired"),
+    [(0, 40, 40, 0, False), (0, 40, 41, 0, True), (0, 40, 41, 1, False), (0, 0, 99, 0, False), (0, None, 99, 0, False),
+     (None, 40, 99, 0, False)],
+)  # fmt: skip
+def test_a_frame_expires_after_the_last_second_of_its_ttl(
+    ts: int | None, ttl: int | None, now: int, skew: int, expired: bool
+) -> None:
+    assert has_expired(Envelope(timestamp=ts, ttl=ttl), now, skew) is expired
+
+
+def test_the_first_frame_sets_the_number_and_the_next_ones_follow_it() -> None:
+    box = inbox()
+    assert box.expected("a") is None
+    for number in (7, 8, 9):
+        assert box.admit(frame(f"m{number}", number)) == (frame(f"m{number}", number),)
+    assert box.expected("a") == 10
+
+
+def test_a_first_frame_that_was_lost_is_noticed_where_its_number_is_known() -> None:
+    box = Inbox(SequenceScope.RECEIVED, remembered=9, reorder=0, senders=1, first=1)
+    assert box.expected("a") == 1
+    refused("E3003", box, frame("m2", 2))
+    assert box.admit(frame("m1", 1))
+
+
+def test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number() -> None:
+    box = inbox()
+    box.admit(frame("m", 1))
+    refused("E3002", box, frame("m", 1))
+    refused("E3002", box, frame("m", 2))
+
+
+def test_a_number_that_is_not_the_next_is_refused_with_e3003_and_not_remembered() -> None:
+    box = inbox()
+    box.admit(frame("m1", 1))
+    for number in (0, 1, 3):
+        refused("E3003", box, frame("x", number))
+    assert box.admit(frame("x", 2))
+
+
+def test_an_id_that_is_forgotten_is_refused_by_its_number_with_e3002() -> None:
+    box = inbox(remembered=3)
+    for number in range(10):
+        box.admit(frame(f"m{number}", number))
+    for number in range(10):
+        refused("E3002", box, frame(f"m{number}", number))
+    refused("E3003", box, frame("new", 8))
+
+
+def test_frames_that_come_early_are_held_and_released_in_order() -> None:
+    box = inbox(reorder=3)
+    box.admit(frame("m1", 1))
+    assert box.admit(frame("m4", 4)) is None
+    assert box.admit(frame("m3", 3)) is None
+    refused("E3002", box, frame("m3", 3))
+    refused("E3003", box, frame("x", 3))
+    refused("E3003", box, frame("m5", 5))
+    assert len(box) == 4
+    assert box.admit(frame("m2", 2)) == (frame("m2", 2), frame("m3", 3), frame("m4", 4))
+    assert box.expected("a") == 5
+
+
+def test_an_expired_frame_in_its_turn_is_counted_and_one_out_of_turn_is_not() -> None:
+    box = inbox(reorder=2)
+    assert box.skip(frame("m5", 5)) == ()
+    assert box.expected("a") == 6
+    assert box.skip(frame("m5", 6)) == ()
+    assert box.skip(frame("m8", 8)) == ()
+    assert box.expected("a") == 6
+    assert box.admit(frame("m7", 7)) is None
+    assert box.skip(frame("m6", 6)) == (frame("m7", 7),)
+
+
+def test_each_sender_has_its_own_numbers_in_that_scope() -> None:
+    box = inbox("sender", senders=2)
+    for sender, number in (("a", 5), ("b", 1), ("a", 6)):
+        assert box.admit(frame(f"{sender}{number}", number, sender))
+    refused("E3002", box, frame("a5", 2, "b"))
+    refused("E2003", box, frame("c1", 1, "c"))
+    assert box.skip(frame("c1", 1, "c")) == ()
+
+
+def test_ids_of_each_sender_are_forgotten_by_its_own_numbers() -> None:
+    box = inbox("sender", remembered=2)
+    for sender, number in (("a", 50), ("b", 1), ("a", 51), ("b", 2)):
+        box.admit(frame(f"{sender}{number}", number, sender))
+    refused("E3002", box, frame("a50", 50, "a"))
+    refused("E3002", box, frame("b1", 1, "b"))
+    assert box.admit(frame("b3", 3, "b"))
+
+
+def test_what_is_sent_counts_only_where_both_directions_share_their_numbers() -> None:
+    shared, own = inbox("shared"), inbox()
+    for box in (shared, own):
+        box.count_sent(4)
+        box.admit(frame("m5", 5))
+        box.count_sent(3)
+    assert (shared.last_shared(), own.last_shared()) == (5, 0)
+    assert inbox("shared").last_shared() == 0
+    refused("E3003", shared, frame("m9", 9))
+
+
+def test_a_frame_without_id_or_number_is_refused_with_e1001() -> None:
+    refused("E1001", inbox(), frame(None, 1))
+    refused("E1001", inbox(), frame("m", None))
+
+
+def test_what_an_inbox_keeps_is_bounded() -> None:
+    box = inbox("sender", remembered=10, reorder=5, senders=3)
+    for number in range(3_000):
+        for sender in "abcde":
+            for ahead in (3, 0):
+                try:
+                    box.admit(frame(f"{sender}{number + ahead}", number + ahead, sender))
+                except ProtocolError:
+                    continue
+    assert len(box) <= 10 + 3 + 3 * 5
+
+
+def test_frames_are_sent_again_from_the_one_that_is_missing() -> None:
+    box = Outbox(frames=3, characters=100)
+    assert box.since(1) == []
+    for number in range(1, 6):
+        box.add(number, f"frame {number}")
+    assert box.since(4) == ["frame 4", "frame 5"]
+    assert box.since(3) == ["frame 3", "frame 4", "frame 5"]
+    assert box.since(2) == []
+    assert box.since(9) == []
+
+
+def test_what_is_kept_of_sent_frames_is_bounded_by_its_characters_too() -> None:
+    box = Outbox(frames=100, characters=10)
+    for number in range(5):
+        box.add(number, "x" * 4)
+    assert len(box) == 2
+    box.add(9, "x" * 11)
+    assert len(box) == 0
+
+
+def requests(timeout: int | None = 10, retries: int = 0) -> Requests:
+    return Requests(timeout=timeout, retries=retries, delay=2)
+
+
+def test_a_request_without_an_answer_is_given_up_at_its_deadline() -> None:
+    box = requests()
+    assert box.deadline() is None
+    box.opened("c", MESSAGE, 100)
+    box.opened("d", MESSAGE, 103)
+    assert box.deadline() == 110
+    assert box.due(109) == ([], [])
+    assert box.due(110) == ([], ["c"])
+    assert len(box) == 1
+
+
+def test_a_sign_of_life_moves_the_deadline_and_waiting_takes_it_away() -> None:
+    box = requests()
+    box.opened("c", MESSAGE, 100)
+    box.heard("c", 105)
+    assert box.deadline() == 115
+    box.heard("c", 106, waiting=True)
+    assert box.deadline() is None
+    assert box.due(999) == ([], [])
+    box.heard("unknown", 106)
+    box.answered("c", 107)
+    assert len(box) == 0
+
+
+def test_a_request_may_wait_for_ever() -> None:
+    box = requests(timeout=None)
+    box.opened("c", MESSAGE, 100)
+    assert box.deadline() is None
+
+
+def test_a_request_is_sent_again_as_often_as_it_may_be() -> None:
+    box = requests(retries=2)
+    box.opened("c", MESSAGE, 0)
+    for now in (10, 20):
+        assert box.due(now) == ([("c", MESSAGE)], [])
+        box.opened("c", MESSAGE, now)
+    assert box.due(30) == ([], ["c"])
+
+
+def test_after_a_retryable_error_a_request_is_sent_again_soon() -> None:
+    box = requests(retries=1)
+    box.opened("c", MESSAGE, 0)
+    box.answered("c", 5, retryable=True)
+    assert box.deadline() == 7
+    assert box.due(7) == ([("c", MESSAGE)], [])
+    box.opened("c", MESSAGE, 7)
+    box.answered("c", 8, retryable=True)
+    assert len(box) == 0
+    box.answered("c", 9)
+
+
+def chunk(index: int, *, final: bool = False) -> Message:
+    payload = {"chunk_index": index, "data": "x", "is_final": final}
+    return Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST", payload=payload)
+
+
+def test_streams_do_not_mix_and_are_forgotten_when_they_end() -> None:
+    streams = Streams(StreamLimits(streams=2))
+    assert streams.add("c", chunk(1, final=True)) == ((), False)
+    assert streams.add("d", chunk(0)) == ((chunk(0),), False)
+    with pytest.raises(ProtocolError, match="E2003"):
+        streams.add("e", chunk(0))
+    assert streams.add("c", chunk(0)) == ((chunk(0), chunk(1, final=True)), True)
+    assert len(streams) == 1
+    assert streams.close("d")
+    assert not streams.close("d")
+    assert len(streams) == 0
+
+
+def test_a_stream_that_ends_with_a_gap_is_refused_with_e3003_and_stays() -> None:
+    streams = Streams(StreamLimits())
+    streams.add("c", chunk(1))
+    with pytest.raises(ProtocolError, match="E3003"):
+        streams.close("c")
+    assert len(streams) == 1
+    streams.drop("c")
+    assert len(streams) == 0
+
+
+def test_a_first_chunk_that_is_refused_begins_no_stream() -> None:
+    streams = Streams(StreamLimits())
+    with pytest.raises(ProtocolError, match="E1004"):
+        streams.add("c", Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST"))
+    assert len(streams) == 0

@@ -1,0 +1,208 @@
+"""Tiers, references and versions."""
+
+from dataclasses import replace
+
+import pytest
+
+from accp_core.accp.frame import REMOVED, Ref
+from accp_core.accp.state.context_state import (
+    ColdKey,
+    ColdWrite,
+    ContextState,
+    Entry,
+    StateLimits,
+    cold_key,
+    cold_write,
+    foreign_ref,
+)
+from accp_core.errors import ProtocolError
+
+EMPTY = ContextState(session_id="s1")
+
+
+def entry(value: object, tokens: int = 1, expires_at: int | None = None) -> Entry:
+    return Entry(value=value, tokens=tokens, expires_at=expires_at)  # type: ignore[arg-type]
+
+
+def refused(code: str, state: ContextState, key: str, now: int = 0, grants: tuple[ColdKey, ...] = ()) -> None:
+    with pytest.raises(ProtocolError) as refusal:
+        state.resolve(Ref(key), now, grants)
+    assert refusal.value.code == code
+
+
+def test_each_tier_counts_its_tokens() -> None:
+    state = EMPTY.put_hot("a", entry(1, 30)).put_hot("b", entry(2, 12)).put_warm("ckpt_1", entry(3, 50))
+    assert (state.hot_tokens, state.warm_tokens) == (42, 50)
+    assert EMPTY.hot_tokens == 0
+
+
+def test_hot_state_over_its_budget_is_refused_with_e2003_and_at_its_budget_kept() -> None:
+    state = EMPTY.put_hot("a", entry(1, 499)).put_hot("b", entry(2, 1))
+    assert state.put_hot("a", entry(1, 400)).hot_tokens == 401
+    with pytest.raises(ProtocolError, match="E2003"):
+        state.put_hot("c", entry(3, 1))
+
+
+def test_a_warm_entry_over_its_budget_is_refused_with_e2003() -> None:
+    assert EMPTY.put_warm("ckpt_1", entry(1, 200)).warm_tokens == 200
+    with pytest.raises(ProtocolError, match="E2003"):
+        EMPTY.put_warm("ckpt_1", entry(1, 201))
+
+
+def test_only_the_newest_warm_entries_are_kept_and_older_ones_are_known_to_be_expired() -> None:
+    state = replace(EMPTY, limits=StateLimits(warm_entries=2), checkpoints=3)
+    for number in (1, 2, 3):
+        state = state.put_warm(f"ckpt_{number}", entry({"status": number}))
+    assert list(state.warm) == ["ckpt_2", "ckpt_3"]
+    assert state.resolve(Ref("warm.ckpt_2.status"), 0) == 2
+    assert state.resolve(Ref("ckpt_3.status"), 0) == 3
+    refused("E2002", state, "warm.ckpt_1.status")
+    refused("E2002", state, "warm.ckpt_1")
+    refused("E2002", state, "ckpt_1")
+    refused("E2001", state, "warm.ckpt_4")
+    refused("E2001", state, "hot.ckpt_1")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hot.job", {"task": "auth"}),
+        ("hot.job.task", "auth"),
+        ("job.task", "auth"),
+        ("hot.a.b", "dotted"),
+        ("a.b", "dotted"),
+        ("note", "warm"),
+        ("warm.note", "warm"),
+        ("ctx.sales_db", "h1"),
+        ("ctx.nested.deep.x", None),
+    ],
+)
+def test_a_reference_stands_for_the_value_in_its_tier(key: str, value: object) -> None:
+    state = EMPTY.put_hot("job", entry({"task": "auth"})).put_hot("a.b", entry("dotted")).put_hot("a", entry({"b": 1}))
+    state = state.put_warm("note", entry("warm")).with_context(1, {"sales_db": "h1", "nested": {"deep": {"x": None}}})
+    assert state.resolve(Ref(key), 0) == value
+
+
+@pytest.mark.parametrize(
+    "key", ["vault.x", "x", "hot.x", "warm.x", "ctx.x", "ctx.a.x", "ctx.a.b.x", "42.30", "hot", "hot.", "."]
+)
+def test_what_is_not_there_is_refused_with_e2001(key: str) -> None:
+    refused("E2001", EMPTY.with_context(1, {"a": {"b": 1}}), key)
+
+
+def test_a_bare_reference_does_not_reach_the_shared_context() -> None:
+    refused("E2001", EMPTY.with_context(1, {"a": 1}), "a")
+
+
+def test_a_reference_of_any_length_is_refused_quickly() -> None:
+    refused("E2001", EMPTY.put_hot("a", entry(1)), "a" + ".a" * 100_000)
+
+
+def test_an_entry_past_its_lifetime_is_refused_with_e2002() -> None:
+    state = EMPTY.put_hot("a", entry(1, expires_at=10))
+    assert state.resolve(Ref("hot.a"), 10) == 1
+    refused("E2002", state, "hot.a", 11)
+    refused("E2002", state, "a", 11)
+
+
+def test_a_cold_reference_names_the_text_of_its_own_session() -> None:
+    assert EMPTY.resolve(Ref("cold.abc"), 0) == ColdKey("s1", "cold.abc")
+    assert EMPTY.resolve(Ref("cold.s1.abc"), 0) == ColdKey("s1", "cold.abc")
+
+
+def test_a_cold_text_past_its_lifetime_is_refused_with_e2002() -> None:
+    write = cold_write("s1", "[1]", expires_at=10)
+    state = EMPTY.put_cold(write).put_cold(cold_write("s1", "[2]"))
+    assert list(state.lifetimes) == [write.key]
+    assert state.resolve(Ref(write.key), 10) == ColdKey("s1", write.key)
+    assert state.resolve(Ref(write.key.removeprefix("cold.")), 10) == ColdKey("s1", write.key)
+    refused("E2002", state, write.key, 11)
+    refused("E2002", state, write.key.removeprefix("cold."), 11)
+
+
+def test_the_lifetimes_that_are_remembered_are_bounded() -> None:
+    state = replace(EMPTY, limits=StateLimits(lifetimes=3))
+    for number in range(10):
+        state = state.put_cold(cold_write("s1", str(number), expires_at=number))
+    assert list(state.lifetimes.values()) == [7, 8, 9]
+
+
+def test_a_cold_text_of_another_session_needs_a_grant_or_is_refused_with_e5002() -> None:
+    foreign = ColdKey("agent-7/s2", "cold.abc")
+    ref = foreign_ref(foreign)
+    assert ref == Ref("cold.agent_x2d_7_x2f_s2.abc")
+    refused("E5002", EMPTY, ref.key)
+    refused("E5002", EMPTY, ref.key, grants=(ColdKey("agent-7/s2", "cold.def"), ColdKey("s3", "cold.abc")))
+    assert EMPTY.resolve(ref, 0, (foreign,)) == foreign
+
+
+def test_a_grant_opens_nothing_under_the_name_of_a_text_of_ones_own() -> None:
+    assert EMPTY.resolve(Ref("cold.abc"), 0, (ColdKey("s2", "cold.abc"),)) == ColdKey("s1", "cold.abc")
+
+
+def test_a_session_that_cannot_exist_is_refused_with_e2001() -> None:
+    refused("E2001", EMPTY, "cold._x110000_.abc")
+
+
+def test_keys_of_cold_texts_are_content_addressed_within_a_session() -> None:
+    assert cold_key("s1", "[1]") == cold_key("s1", "[1]") == cold_write("s1", "[1]").key
+    assert len({cold_key("s1", "[1]"), cold_key("s2", "[1]"), cold_key("s1", "[2]"), cold_key("s1", "\ud800")}) == 4
+    assert cold_write("s1", "[1]") == ColdWrite(session_id="s1", key=cold_key("s1", "[1]"), text="[1]")
+
+
+def test_a_delta_must_be_of_the_next_version() -> None:
+    state = EMPTY.apply_delta(1, {"a": 1, "b": 2})
+    assert state is not None
+    assert state.apply_delta(1, {"a": 9}) is None
+    assert state.apply_delta(3, {"a": 9}) is None
+    after = state.apply_delta(2, {"a": REMOVED, "b": None})
+    assert after is not None
+    assert (after.version, after.context) == (2, {"b": None})
+
+
+@pytest.mark.parametrize("version", ["N+1", "1", 1.0, True, None, -1])
+def test_a_version_that_is_no_whole_number_is_refused_with_e1004(version: object) -> None:
+    for change in (EMPTY.apply_delta, EMPTY.with_context):
+        with pytest.raises(ProtocolError, match="E1004"):
+            change(version, {})
+
+
+@pytest.mark.parametrize("delta", ["x", None, [1]])
+def test_a_delta_or_context_that_is_no_map_is_refused_with_e1004(delta: object) -> None:
+    for change in (EMPTY.apply_delta, EMPTY.with_context):
+        with pytest.raises(ProtocolError, match="E1004"):
+            change(1, delta)
+
+
+def test_a_context_of_too_many_keys_is_refused_with_e2003() -> None:
+    state = replace(EMPTY, limits=StateLimits(context_keys=2))
+    full = state.apply_delta(1, {"a": 1, "b": 2})
+    assert full is not None
+    with pytest.raises(ProtocolError, match="E2003"):
+        full.apply_delta(2, {"c": 3})
+    assert full.apply_delta(2, {"c": 3, "a": REMOVED}) is not None
+
+
+def test_a_context_of_too_many_characters_is_refused_with_e2003() -> None:
+    state = replace(EMPTY, limits=StateLimits(context_chars=40))
+    full = state.apply_delta(1, {"a": "x" * 12, "b": ["y"] * 3})
+    assert full is not None
+    with pytest.raises(ProtocolError, match="E2003"):
+        full.apply_delta(2, {"c": "z" * 12})
+    assert full.apply_delta(2, {"a": REMOVED, "c": "z" * 12}) is not None
+    with pytest.raises(ProtocolError, match="E2003"):
+        full.with_context(9, {"a": "x" * 40})
+
+
+def test_a_context_that_is_changed_again_and_again_is_measured_as_it_is() -> None:
+    state: ContextState | None = replace(EMPTY, limits=StateLimits(context_chars=40))
+    for version in range(1, 50):
+        assert state is not None
+        state = state.apply_delta(version, {"a": "x" * (version % 12), "b": REMOVED if version % 2 else version})
+    assert state is not None
+    assert state.context_chars == replace(EMPTY).with_context(1, state.context).context_chars
+
+
+def test_a_delta_says_how_to_come_from_one_context_to_another() -> None:
+    state = EMPTY.with_context(4, {"a": 1, "b": 2})
+    assert state.delta_to({"b": 2, "c": None}) == (5, {"c": None, "a": REMOVED})

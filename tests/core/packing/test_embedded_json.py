@@ -1,0 +1,122 @@
+"""JSON inside strings, opened where the same bytes can be written again."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_core.packing.embedded_json import STYLES, open_json, pack_opened, unpack_opened, write_json
+from accp_core.packing.tree import Opened
+from tests.core.exactly import exactly
+
+RICH = {
+    "id": 7,
+    "tags": ["a", "b c"],
+    "city": "São Paulo",
+    "n": [1, 1.0, True, None, -0.0, 1e22, 1e-07, 10**40],
+    "": {},
+}
+PLAIN = {"id": 7, "tags": ["a", "b c"], "none": [], "map": {}}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_document_of_each_style_is_opened_and_written_to_the_same_bytes(style: str) -> None:
+    text = write_json(RICH, style)
+    opened = open_json(text)
+    assert opened is not None
+    assert exactly(opened[0]) == exactly(RICH)
+    assert opened[1] == style
+    assert write_json(*opened) == text
+
+
+@pytest.mark.parametrize("style", [style for style in STYLES if "u" not in style])
+def test_a_document_in_ascii_needs_no_letter_for_raw_unicode(style: str) -> None:
+    text = write_json(PLAIN, style + "u")
+    assert open_json(text) == (PLAIN, style)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "style"),
+    [
+        ({}, ""),
+        ({"separators": (",", ":")}, "0"),
+        ({"indent": 2}, "2"),
+        ({"indent": "\t"}, "t"),
+        ({"ensure_ascii": False, "indent": 4}, "4u"),
+    ],
+)
+def test_the_styles_are_those_of_the_standard_library(keywords: dict[str, Any], style: str) -> None:
+    assert write_json(RICH, style) == json.dumps(RICH, **keywords)
+
+
+UNUSUAL = {
+    "a zero with a sign": "[-0]",
+    "NaN": "[NaN]",
+    "infinity": '{"a": -Infinity}',
+    "a number beyond a float": "[1e999]",
+    "a number of 5000 digits": f"[{'9' * 5000}]",
+    "a key twice": '{"a": 1, "a": 2}',
+    "other blanks": '{"a" : 1}',
+    "two styles of separators": '{"a": 1,"b": 2}',
+    "an indentation of no style": '[\n     1\n]',
+    "an indentation that changes": '[\n  1,\n   2\n]',
+    "carriage returns": '[\r\n  1\r\n]',
+    "escaped and raw letters": '["\\u00e9", "é"]',
+    "an escaped solidus": '["\\/"]',
+    "a capital in an escape": '["\\u00E9"]',
+    "a line break at the end": "[1]\n",
+    "a byte order mark": "\ufeff[1]",
+    "nothing": "",
+    "prose": "[see below]",
+    "too many brackets": "[" * 100_000,
+    "too deep": "[" * 100_000 + "]" * 100_000,
+    "single quotes": "['a']",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_what_no_style_writes_is_not_opened(text: str) -> None:
+    assert open_json(text) is None
+    assert pack_opened([text]) == [text]
+
+
+@pytest.mark.parametrize("text", ['"a"', "1", "null", "[]", "{}", "[ ]", "", "[", "[1", "1]", "x[1]"])
+def test_a_string_that_is_no_filled_array_or_map_stays_a_string(text: str) -> None:
+    assert pack_opened(text) == text
+
+
+def test_documents_are_opened_at_every_depth() -> None:
+    inner = json.dumps({"x": [1, 2]}, indent=2)
+    value = {"a": [json.dumps({"b": inner}), None], "c": {"d": "[1,2]"}, "e": 1}
+    packed = pack_opened(value)
+    assert packed == {
+        "a": [Opened({"b": Opened({"x": [1, 2]}, "2")}, ""), None],
+        "c": {"d": Opened([1, 2], "0")},
+        "e": 1,
+    }
+    assert exactly(unpack_opened(packed)) == exactly(value)
+
+
+@pytest.mark.parametrize("value", [None, 1, 1.0, True, "x", [], {}, ["x", {"a": None}]])
+def test_a_value_without_documents_stays_as_it_is(value: object) -> None:
+    assert exactly(pack_opened(value)) == exactly(value)
+    assert exactly(unpack_opened(value)) == exactly(value)
+
+
+def test_the_key_of_a_map_is_never_opened() -> None:
+    assert pack_opened({"[1, 2]": 1}) == {"[1, 2]": 1}
+
+
+def test_documents_within_documents_are_written_within_a_limit() -> None:
+    value: object = "x"
+    for _ in range(100):
+        value = Opened(value, "")
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_opened(value, limit=1000)
+
+
+def test_the_limit_counts_all_documents_together() -> None:
+    value = [Opened([1], "0")] * 4
+    assert unpack_opened(value, limit=12) == ["[1]"] * 4
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_opened(value, limit=11)

@@ -1,0 +1,40 @@
+"""When a rewriting pays, in the prices of a provider's prompt cache."""
+
+from __future__ import annotations
+
+import pytest
+
+from accp_core.projection.cache_cost import FETCH_TOKENS, Prompt, first_reference_pays, worth_it
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "prompt", "worth"),
+    [
+        pytest.param(100, 99, 0, True, id="of an unknown prompt every saving counts"),
+        pytest.param(100, 100, 0, False, id="nothing saved"),
+        pytest.param(100, 101, 9_000, False, id="larger"),
+        pytest.param(300, 250, 9_000, False, id="50 tokens of 9,000 are lost in the rounding"),
+        pytest.param(300, 236, 9_000, True, id="64 tokens are not"),
+        pytest.param(300, 280, 2_000, True, id="nor is a hundredth of the prompt"),
+        pytest.param(578, 167, 718, False, id="just out of the cache costs in each later call"),
+        pytest.param(11_000, 150, 100, True, id="far out of the cache pays"),
+        pytest.param(300, 200, 900, True, id="above the cache's least on both sides"),
+        pytest.param(200, 100, 300, True, id="below it on both sides"),
+    ],
+)
+def test_a_saving_must_outlast_the_rounding_of_the_cache(before: int, after: int, prompt: int, worth: bool) -> None:
+    assert worth_it(before, after, Prompt(tokens=prompt)) is worth
+
+
+@pytest.mark.parametrize(
+    ("saved", "prompt", "pays"),
+    [
+        pytest.param(1, Prompt(tokens=50_000, references=True), True, id="the tool is offered already"),
+        pytest.param(FETCH_TOKENS, Prompt(), False, id="no more than the tool takes"),
+        pytest.param(FETCH_TOKENS + 1, Prompt(tokens=1_000), True, id="a prompt that is not cached"),
+        pytest.param(5_000, Prompt(tokens=6_000), False, id="less than writing the prompt again"),
+        pytest.param(6_000, Prompt(tokens=6_000), True, id="more than that"),
+    ],
+)
+def test_the_first_reference_pays_for_the_tool_that_opens_it(saved: int, prompt: Prompt, pays: bool) -> None:
+    assert first_reference_pays(saved, prompt) is pays

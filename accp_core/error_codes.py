@@ -1,12 +1,20 @@
-"""The error codes of the wire and what each allows the sender to do (ACCP section 3.6, Tables 5 and 6)."""
+"""Every error code of the wire: what it means, whether the frame may be sent again, where it is defined (ACCP 3.6).
 
+Tables 5 and 6 of the draft are one table here. An exception is not a code; it carries one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-__all__ = ["ErrorCategory", "ErrorCode"]
+__all__ = ["ERROR_CODES", "CodeInfo", "ErrorCategory", "ErrorCode"]
 
 
 class ErrorCategory(StrEnum):
-    """The range a code belongs to (Table 5); the value is the range's wording in the draft."""
+    """The range that a code belongs to (Table 5); the value is the range's wording in the draft."""
 
     PARSE = "Parse / grammar errors"
     STATE = "State store errors"
@@ -17,7 +25,7 @@ class ErrorCategory(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """A standard error code (Table 6); the value is what stands on the wire, such as "E3002"."""
+    """A standard error code (Table 6); the value is what a frame holds, such as "E3002"."""
 
     PARSE_ERROR = "E1001"
     INVALID_INTENT = "E1002"
@@ -37,24 +45,48 @@ class ErrorCode(StrEnum):
     INTERNAL_ERROR = "E9999"
 
     @property
-    def retryable(self) -> bool:
-        """Whether the frame may be sent again, with a new msg_id and sequence (section 3.7, item 3)."""
-        return self in _RETRYABLE
+    def category(self) -> ErrorCategory:
+        """The range of Table 5 that the code belongs to."""
+        return ERROR_CODES[self].category
 
     @property
-    def category(self) -> ErrorCategory:
-        """The range of Table 5 that the first digit names."""
-        return _CATEGORIES[self.value[1]]
+    def meaning(self) -> str:
+        """What the code says, in words."""
+        return ERROR_CODES[self].meaning
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the frame may be sent again, with a new msg_id and sequence (section 3.7, item 3)."""
+        return ERROR_CODES[self].retryable
 
 
-_RETRYABLE = frozenset(
-    {ErrorCode.TIMEOUT, ErrorCode.SEQUENCE_GAP, ErrorCode.TOOL_EXEC_FAILED, ErrorCode.INTERNAL_ERROR}
+class CodeInfo(NamedTuple):
+    """One row of the table."""
+
+    category: ErrorCategory
+    meaning: str
+    retryable: bool
+    section: str
+    """The section of the ACCP draft that says when the code is used."""
+
+
+ERROR_CODES: Final[Mapping[ErrorCode, CodeInfo]] = MappingProxyType(
+    {
+        ErrorCode.PARSE_ERROR: CodeInfo(ErrorCategory.PARSE, "the text is malformed", False, "3.6"),
+        ErrorCode.INVALID_INTENT: CodeInfo(ErrorCategory.PARSE, "the intent is unknown or not allowed", False, "3.2"),
+        ErrorCode.UNKNOWN_SCHEMA: CodeInfo(ErrorCategory.PARSE, "the schema is not registered", False, "6.2"),
+        ErrorCode.INVALID_TYPE: CodeInfo(ErrorCategory.PARSE, "a value has the wrong type", False, "3.1.1"),
+        ErrorCode.REF_NOT_FOUND: CodeInfo(ErrorCategory.STATE, "nothing is stored there", False, "5.1"),
+        ErrorCode.REF_EXPIRED: CodeInfo(ErrorCategory.STATE, "the stored value has expired", False, "5.1"),
+        ErrorCode.BUDGET_EXCEEDED: CodeInfo(ErrorCategory.STATE, "a limit is exceeded", False, "5.1"),
+        ErrorCode.TIMEOUT: CodeInfo(ErrorCategory.DELIVERY, "no answer came in time", True, "3.7"),
+        ErrorCode.DUPLICATE: CodeInfo(ErrorCategory.DELIVERY, "the frame came twice", False, "3.7"),
+        ErrorCode.SEQUENCE_GAP: CodeInfo(ErrorCategory.DELIVERY, "an earlier frame is missing", True, "3.7"),
+        ErrorCode.TOOL_NOT_FOUND: CodeInfo(ErrorCategory.TOOL, "there is no such tool", False, "10.2"),
+        ErrorCode.TOOL_EXEC_FAILED: CodeInfo(ErrorCategory.TOOL, "the tool failed", True, "10.2"),
+        ErrorCode.TOOL_SCHEMA_MISMATCH: CodeInfo(ErrorCategory.TOOL, "a value breaks the schema", False, "10.2"),
+        ErrorCode.POLICY_DENIED: CodeInfo(ErrorCategory.POLICY, "a policy does not allow it", False, "9"),
+        ErrorCode.UNAUTHORIZED_REF: CodeInfo(ErrorCategory.POLICY, "the reference was not granted", False, "9"),
+        ErrorCode.INTERNAL_ERROR: CodeInfo(ErrorCategory.INTERNAL, "an internal error", True, "3.6"),
+    }
 )
-_CATEGORIES = {
-    "1": ErrorCategory.PARSE,
-    "2": ErrorCategory.STATE,
-    "3": ErrorCategory.DELIVERY,
-    "4": ErrorCategory.TOOL,
-    "5": ErrorCategory.POLICY,
-    "9": ErrorCategory.INTERNAL,
-}

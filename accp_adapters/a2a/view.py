@@ -72,7 +72,7 @@ def task_view(
     text = render(shown if write is None else {**shown, "whole": f"${write.key}"}, counter=count)
     if write is not None and limit is not None and count(text) > limit:
         source = json.dumps(shown, ensure_ascii=False)
-        text = preview(source, limit=limit, ref=f"${write.key}", counter=count, request=request)
+        text = preview(source, limit=limit, opening=f"${write.key}", counter=count, request=request)
     return TaskView(
         text=text,
         ref=None if write is None else f"${write.key}",

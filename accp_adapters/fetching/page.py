@@ -8,6 +8,7 @@ from typing import Any
 
 from accp_adapters.fetching.select import Query, Table, narrow, table_of
 from accp_adapters.fetching.sources import Value, document_in, lines_of, open_source
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import render, render_text
@@ -75,7 +76,9 @@ def _lines(text: str, query: Query, limit: int, counter: TokenCounter) -> str:
 def _left(unit: str, query: Query, total: int) -> int:
     """Return how many units the query leaves; E1004 when it begins behind the last one."""
     if query.offset and query.offset >= total:
-        raise ProtocolError(f"expected an offset below {total} {unit}, found {query.offset!r}", code="E1004")
+        raise ProtocolError(
+            f"expected an offset below {total} {unit}, found {query.offset!r}", code=ErrorCode.INVALID_TYPE
+        )
     left = total - query.offset
     return left if query.limit is None else min(left, query.limit)
 

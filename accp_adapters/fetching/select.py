@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_adapters.fetching.sources import Value, lines_of
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["Query", "Table", "narrow", "table_of"]
@@ -143,14 +144,14 @@ def _lines_with(text: str, words: str) -> str:
     lines = enumerate(lines_of(text))
     found = [f"{number}: {line}" for number, line in lines if words.casefold() in line.casefold()]
     if not found:
-        raise ProtocolError(f"expected words that stand in the text, found {words!r}", code="E1004")
+        raise ProtocolError(f"expected words that stand in the text, found {words!r}", code=ErrorCode.INVALID_TYPE)
     return "".join(found)
 
 
 def _no_such(name: str, *values: Value) -> ProtocolError:
     known = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
     listed = ", ".join(list(known)[:_NAMED]) or "a list index or nothing"
-    return ProtocolError(f"expected select to name one of: {listed}; found {name!r}", code="E1004")
+    return ProtocolError(f"expected select to name one of: {listed}; found {name!r}", code=ErrorCode.INVALID_TYPE)
 
 
 def _whole_number(name: str, value: object) -> int:
@@ -159,5 +160,7 @@ def _whole_number(name: str, value: object) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise ProtocolError(f"expected {name} to be a whole number from 0 on, found {value!r}", code="E1004")
+        raise ProtocolError(
+            f"expected {name} to be a whole number from 0 on, found {value!r}", code=ErrorCode.INVALID_TYPE
+        )
     return number

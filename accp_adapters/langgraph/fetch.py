@@ -15,6 +15,7 @@ from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.projection import said
 from accp_adapters.langgraph.runtime import agents_of, held_in, messages_of, open_grant, results_beside, session_of
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["fetch_tool", "refusals"]
@@ -87,7 +88,7 @@ def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]
 def _answer(source: str | None, asked: Mapping[str, object], policy: Policy, runtime: ToolRuntime) -> str:
     if source is None:
         reason = f"expected a stored text under {asked['ref']!r}, found none: gone, or in another store"
-        raise ProtocolError(reason, code="E2001")
+        raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND)
     query = Query.of(asked.get("select"), asked.get("offset"), asked.get("limit"))
     results = results_beside(messages_of(runtime.state), runtime.tool_call_id)
     limit = min(policy.fetch_limit, policy.batch_limit // results)

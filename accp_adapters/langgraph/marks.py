@@ -14,6 +14,7 @@ from typing import Final
 from langchain_core.messages import BaseMessage
 
 from accp_adapters.stores.texts import pack_text, unpack_text
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["MARK", "carried_pairs", "carried_text", "carry"]
@@ -40,7 +41,7 @@ def carried_text(key: str, messages: Iterable[BaseMessage]) -> str | None:
         return None if packed is None else unpack_text(base64.b64decode(packed, validate=True))
     except binascii.Error as problem:
         reason = f"expected the text of {f'${key}'!r} in base64, found {packed!r:.40}"
-        raise ProtocolError(reason, code="E2001") from problem
+        raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND) from problem
 
 
 def carried_pairs(keys: Collection[str], messages: Iterable[BaseMessage]) -> dict[str, list[list[str]]]:

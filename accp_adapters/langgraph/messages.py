@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from accp_adapters.langgraph.marks import MARK, carried_text, carry
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW, Limits, Policy
 from accp_core.cold import cold_key
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import Prompt, first_reference_pays, worth_it
@@ -89,7 +90,9 @@ class _Rewriter:
     def _preview(self, source: str, view: View, room: int) -> _Rewritten | None:
         """Return the preview of `source`, None where it would not be shorter than the view."""
         key = cold_key(self.session_id, source)
-        text = preview(source, limit=room, ref=f"${key}", counter=self.counter, request=self.request, view=view)
+        text = preview(
+            source, limit=room, opening=f"accp_fetch ${key}", counter=self.counter, request=self.request, view=view
+        )
         after = self.counter(text)
         if after >= view.tokens_after:
             return None
@@ -220,7 +223,7 @@ def _source(text: str, note: dict[str, str], read: Callable[[str], str | None]) 
     key = note["ref"]
     source = read(key)
     if source is None:
-        raise ProtocolError(f"expected a stored text under {f'${key}'!r}, found none", code="E2001")
+        raise ProtocolError(f"expected a stored text under {f'${key}'!r}, found none", code=ErrorCode.REF_NOT_FOUND)
     return source
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from accp_adapters.langgraph.marks import MARK
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = [
@@ -138,7 +139,7 @@ def open_grant(
             return owner, key
     raise ProtocolError(
         f"expected a reference that a tool result of this conversation cites, found {ref!r}",
-        code="E5002",
+        code=ErrorCode.UNAUTHORIZED_REF,
     )
 
 

@@ -21,6 +21,7 @@ from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_adapters.stores.sqlite import MEMORY
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
@@ -110,7 +111,7 @@ class StoreColdStore:
         """
         if found != text:
             reason = f"expected {type(self.base).__name__} to give back {f'${key}'!r} after it was put, found "
-            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code="E2001")
+            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
 
     def _place(self, session_id: str) -> tuple[str, str]:
         return _label(self._root), _label(session_id)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from accp_core.error_codes import ErrorCode
+
 __all__ = ["ExtraMissing", "InputRefused", "place"]
 
 
 class InputRefused(Exception):
     """The input is malformed; the command ends with exit code 1 and this text on standard error."""
 
-    def __init__(self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = "E1001") -> None:
+    def __init__(
+        self, reason: str, *, path: str, line: int = 1, column: int = 1, code: str = ErrorCode.PARSE_ERROR
+    ) -> None:
         super().__init__(f"{path}:{line}:{column}: {code}: {reason}")
         self.reason = reason
         self.path = path

@@ -11,15 +11,16 @@ from urllib.parse import quote, urlsplit
 import redis
 
 from accp_adapters.stores.texts import TEXT_ENCODING, pack_text, unpack_text
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["RedisColdStore"]
 
 # In the order in which they are tried: redis-py derives the first from the second.
 _CODES: Final = (
-    (redis.AuthenticationError, "E5001"),
-    ((redis.ConnectionError, redis.TimeoutError), "E3001"),
-    (redis.RedisError, "E9999"),
+    (redis.AuthenticationError, ErrorCode.POLICY_DENIED),
+    ((redis.ConnectionError, redis.TimeoutError), ErrorCode.TIMEOUT),
+    (redis.RedisError, ErrorCode.INTERNAL_ERROR),
 )
 
 

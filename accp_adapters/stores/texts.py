@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["TEXT_ENCODING", "pack_text", "unpack_text"]
@@ -28,4 +29,4 @@ def unpack_text(packed: bytes) -> str:
         return zlib.decompress(packed).decode(*TEXT_ENCODING)
     except (zlib.error, UnicodeDecodeError) as problem:
         reason = f"expected a text that was put into the store, found other bytes: {packed[:20]!r}"
-        raise ProtocolError(reason, code="E2001") from problem
+        raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND) from problem

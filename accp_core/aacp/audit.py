@@ -14,6 +14,7 @@ from typing import Final
 
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.validation import validate
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
 __all__ = ["AuditRecord", "Replayed", "digest_of", "read_record", "replay", "write_record"]
@@ -75,8 +76,10 @@ def read_record(line: str) -> AuditRecord:
         if not wrong:
             return AuditRecord(**members)
     except (ValueError, TypeError, RecursionError) as error:
-        raise DecodeError(f"no audit record: {error}", code="E1001", text=line, position=0) from None
-    raise DecodeError(f"no audit record: {', '.join(wrong)} of another type", code="E1001", text=line, position=0)
+        raise DecodeError(f"no audit record: {error}", code=ErrorCode.PARSE_ERROR, text=line, position=0) from None
+    raise DecodeError(
+        f"no audit record: {', '.join(wrong)} of another type", code=ErrorCode.PARSE_ERROR, text=line, position=0
+    )
 
 
 def replay(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[Replayed]:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from accp_core.aacp.packet import Packet, canonical, check_packet
 from accp_core.aacp.vocabulary import DRAFT, ORDER, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = ["ARGUMENT_NAMES", "Argument", "encode_packet", "is_blank", "is_key", "write_scalar", "write_value"]
@@ -33,7 +34,7 @@ def two_decimals(text: str) -> str:
     try:
         return f"{Decimal(text):.2f}"
     except (InvalidOperation, ValueError):
-        raise EncodeError(f"prog: expected a number, found {text!r}", code="E1004") from None
+        raise EncodeError(f"prog: expected a number, found {text!r}", code=ErrorCode.INVALID_TYPE) from None
 
 
 TRANSFORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
@@ -70,11 +71,11 @@ def encode_packet(
     """
     fields = {RETURN: return_agent, PRIORITY: str(priority), VERSION_KEY: VERSION}
     if not return_agent.strip():
-        raise EncodeError(f"return_agent: expected an agent, found {return_agent!r}", code="E1004")
+        raise EncodeError(f"return_agent: expected an agent, found {return_agent!r}", code=ErrorCode.INVALID_TYPE)
     for name, value in arguments.items():
         key = ARGUMENT_NAMES.get(name, name)
         if key in fields or not is_key(key, vocabulary):
-            raise EncodeError(f"not an argument, or twice: {name!r}", code="E1004")
+            raise EncodeError(f"not an argument, or twice: {name!r}", code=ErrorCode.INVALID_TYPE)
         fields[key] = write_value(key, value)
     packet = Packet(
         task=task.upper(), domain=domain.upper(), fields={key: value for key, value in fields.items() if value}
@@ -108,11 +109,13 @@ def write_value(key: str, value: Argument) -> str:
 
 def _join(key: str, items: Sequence[object]) -> str:
     if key not in LISTS and not key.startswith(OWN):
-        raise EncodeError(f"{key}: expected one value, found {items!r}", code="E1004")
+        raise EncodeError(f"{key}: expected one value, found {items!r}", code=ErrorCode.INVALID_TYPE)
     texts = [write_scalar(key, item) for item in items]
     for text in texts:
         if "," in text or text != text.strip() or not text:
-            raise EncodeError(f"{key}: an item is not empty, holds no ',' and no outer blanks: {text!r}", code="E1004")
+            raise EncodeError(
+                f"{key}: an item is not empty, holds no ',' and no outer blanks: {text!r}", code=ErrorCode.INVALID_TYPE
+            )
     return ",".join(texts)
 
 
@@ -128,5 +131,5 @@ def write_scalar(key: str, value: object) -> str:
             if (text := str(value)) and Decimal(text).is_finite():
                 return text
         except ValueError:
-            raise EncodeError(f"{key}: the number has too many digits", code="E1004") from None
-    raise EncodeError(f"{key}: expected text or a number, found {value!r}", code="E1004")
+            raise EncodeError(f"{key}: the number has too many digits", code=ErrorCode.INVALID_TYPE) from None
+    raise EncodeError(f"{key}: expected text or a number, found {value!r}", code=ErrorCode.INVALID_TYPE)

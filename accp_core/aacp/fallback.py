@@ -25,6 +25,7 @@ from accp_core.aacp.steps import Workflow
 from accp_core.aacp.validation import validate
 from accp_core.aacp.vocabulary import DRAFT, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
 from accp_core.aacp.workflows import WORKFLOWS
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.ports import InstructionEncoder
 
@@ -129,7 +130,8 @@ class FallbackEncoder:
     def _ask(self, instruction: Instruction) -> Entry:
         if self._model is None:
             raise EncodeError(
-                f"no rule and no entry for {instruction.english[:80]!r}, and no model to ask", code="E4001"
+                f"no rule and no entry for {instruction.english[:80]!r}, and no model to ask",
+                code=ErrorCode.TOOL_NOT_FOUND,
             )
         answer = self._model(
             instruction.english,
@@ -155,9 +157,12 @@ class FallbackEncoder:
             report = validate(packet, vocabulary=self._vocabulary, guard=self._guard)
             report.check()
         except (DecodeError, EncodeError) as error:
-            raise EncodeError(f"{what} is no packet: {text[:200]!r}: {error.reason}", code="E4002") from None
+            raise EncodeError(
+                f"{what} is no packet: {text[:200]!r}: {error.reason}", code=ErrorCode.TOOL_EXEC_FAILED
+            ) from None
         if packet.domain != instruction.domain or packet.task not in self._vocabulary.tasks:
             raise EncodeError(
-                f"{what} is no packet of {instruction.domain} with a known TASK: {text[:200]!r}", code="E4002"
+                f"{what} is no packet of {instruction.domain} with a known TASK: {text[:200]!r}",
+                code=ErrorCode.TOOL_EXEC_FAILED,
             )
         return packet, (*report.warnings, *omissions(instruction, packet))

@@ -18,6 +18,7 @@ from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, stamp
 from accp_core.aacp.registry import Entry
 from accp_core.aacp.validation import validate
 from accp_core.aacp.vocabulary import VERSION, VERSION_KEY
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["Imported", "read_registry"]
@@ -50,7 +51,9 @@ def read_registry(data: object, *, source: str = "import", keep_english: bool = 
             for entry in read_item(item, source, keep_english):
                 known = entries.setdefault(entry.pattern, entry)
                 if known.packet != entry.packet:
-                    raise ProtocolError(f"another packet for one wording: {known.packet!r}", code="E5001")
+                    raise ProtocolError(
+                        f"another packet for one wording: {known.packet!r}", code=ErrorCode.POLICY_DENIED
+                    )
         except ProtocolError as error:
             refused.append(f"{name_of(item, place)}: {error.reason}")
     return Imported(entries=tuple(entries.values()), refused=tuple(refused))
@@ -62,7 +65,8 @@ def items(data: object) -> list[object]:
         data = data.get("rules", [data] if "packet" in data else None)
     if not isinstance(data, list) or len(data) > MOST:
         raise ProtocolError(
-            f'expected at most {MOST} patterns or {{"rules": […]}}, found {type(data).__name__}', code="E1001"
+            f'expected at most {MOST} patterns or {{"rules": […]}}, found {type(data).__name__}',
+            code=ErrorCode.PARSE_ERROR,
         )
     return data
 
@@ -75,12 +79,12 @@ def name_of(item: object, place: int) -> str:
 def read_item(item: object, source: str, keep_english: bool) -> Iterator[Entry]:
     """Yield the entries of one pattern or rule."""
     if not isinstance(item, Mapping):
-        raise ProtocolError(f"expected an object, found {item!r}", code="E1004")
+        raise ProtocolError(f"expected an object, found {item!r}", code=ErrorCode.INVALID_TYPE)
     rule = "aacp_packet" not in item
     packet = read_packet(text_of(item, "packet" if rule else "aacp_packet"))
     domain = item.get("dom" if rule else "domain", packet.domain)
     if domain != packet.domain:
-        raise ProtocolError(f"the packet is for {packet.domain}, its entry for {domain!r}", code="E1004")
+        raise ProtocolError(f"the packet is for {packet.domain}, its entry for {domain!r}", code=ErrorCode.INVALID_TYPE)
     seen = item.get("times_seen", 1)
     texts = ("description", "name") if rule else ("english",)
     for name in [name for name in texts if name in item] or texts[:1]:
@@ -109,5 +113,5 @@ def text_of(item: Mapping[Any, Any], name: str) -> str:
     """Return the member of that name, if it is text."""
     value = item.get(name)
     if not isinstance(value, str):
-        raise ProtocolError(f"{name}: expected text, found {value!r}", code="E1004")
+        raise ProtocolError(f"{name}: expected text, found {value!r}", code=ErrorCode.INVALID_TYPE)
     return value

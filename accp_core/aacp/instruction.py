@@ -18,6 +18,7 @@ from typing import Final
 from accp_core.aacp.findings import Code, Finding
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import PRIORITIES, VERSION
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = ["LONGEST_INSTRUCTION", "Instruction", "Word", "is_identifier", "omissions", "read_words", "wording"]
@@ -151,13 +152,16 @@ class Instruction:
     def __post_init__(self) -> None:
         if not self.english.strip() or len(self.english) > LONGEST_INSTRUCTION:
             raise EncodeError(
-                f"expected 1 to {LONGEST_INSTRUCTION} characters of English, found {self.english[:80]!r}", code="E1004"
+                f"expected 1 to {LONGEST_INSTRUCTION} characters of English, found {self.english[:80]!r}",
+                code=ErrorCode.INVALID_TYPE,
             )
         if self.priority not in PRIORITIES:
-            raise EncodeError(f"priority: expected {', '.join(PRIORITIES)}, found {self.priority!r}", code="E1004")
+            raise EncodeError(
+                f"priority: expected {', '.join(PRIORITIES)}, found {self.priority!r}", code=ErrorCode.INVALID_TYPE
+            )
         for name, word in (("domain", self.domain), ("return_agent", self.return_agent)):
             if not word.strip():
-                raise EncodeError(f"{name}: expected a word, found {word!r}", code="E1004")
+                raise EncodeError(f"{name}: expected a word, found {word!r}", code=ErrorCode.INVALID_TYPE)
         words = read_words(self.english)
         meant = wording(words)
         agent = (self.domain, self.return_agent, self.priority)

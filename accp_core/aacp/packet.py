@@ -17,6 +17,7 @@ from typing import Final
 
 from accp_core.aacp.findings import Code, Finding
 from accp_core.aacp.vocabulary import ORDER, PRIORITY, RETURN, VERSION_KEY
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 
 __all__ = [
@@ -96,7 +97,9 @@ def parse_packet(text: str, *, escaped: bool = False) -> Packet:
     found = scan(text, escaped=escaped)
     if found.faults:
         fault = found.faults[0]
-        raise DecodeError(f"{fault.field}: {fault.reason}", code="E1001", text=text, position=fault.position)
+        raise DecodeError(
+            f"{fault.field}: {fault.reason}", code=ErrorCode.PARSE_ERROR, text=text, position=fault.position
+        )
     return Packet(task=found.task, domain=found.domain, fields=found.fields)
 
 
@@ -112,7 +115,9 @@ def serialize_packet(packet: Packet, *, escaped: bool = False) -> str:
     slots = [f"{key}:{write(value)}" for key, value in canonical(packet).fields.items()]
     text = "|".join([packet.task, packet.domain, *slots])
     if len(text) > LONGEST or len(slots) > MOST_FIELDS:
-        raise EncodeError(f"a packet has at most {LONGEST} characters and {MOST_FIELDS} fields", code="E1001")
+        raise EncodeError(
+            f"a packet has at most {LONGEST} characters and {MOST_FIELDS} fields", code=ErrorCode.PARSE_ERROR
+        )
     return text
 
 
@@ -139,22 +144,24 @@ def check_packet(packet: Packet, *, escaped: bool = False) -> None:
     for key, value in packet.fields.items():
         _check_word(f"the key {key!r}", key)
         if not isinstance(value, str):
-            raise EncodeError(f"{key}: expected text, found {value!r}", code="E1004")
+            raise EncodeError(f"{key}: expected text, found {value!r}", code=ErrorCode.INVALID_TYPE)
         if not escaped:
             _check_text(key, value)
 
 
 def _check_word(name: str, word: object) -> None:
     if not isinstance(word, str) or not word or ":" in word:
-        raise EncodeError(f"{name}: expected a word without ':', found {word!r}", code="E1004")
+        raise EncodeError(f"{name}: expected a word without ':', found {word!r}", code=ErrorCode.INVALID_TYPE)
     _check_text(name, word)
 
 
 def _check_text(name: str, text: str) -> None:
     if "|" in text or _FORBIDDEN.search(text):
-        raise EncodeError(f"{name}: '|', line breaks and control characters are not allowed: {text!r}", code="E1004")
+        raise EncodeError(
+            f"{name}: '|', line breaks and control characters are not allowed: {text!r}", code=ErrorCode.INVALID_TYPE
+        )
     if text != text.strip():
-        raise EncodeError(f"{name}: white space around it would be lost: {text!r}", code="E1004")
+        raise EncodeError(f"{name}: white space around it would be lost: {text!r}", code=ErrorCode.INVALID_TYPE)
 
 
 def scan(text: str, *, escaped: bool = False) -> Scan:
@@ -268,7 +275,7 @@ def _escape(value: str) -> str:
         shown = _HIDDEN.sub(lambda found: _percent(found[0]), value[start:end])
         return _percent(value[:start]) + shown + _percent(value[end:])
     except UnicodeEncodeError:
-        raise EncodeError(f"half a surrogate pair is no text: {value!r}", code="E1004") from None
+        raise EncodeError(f"half a surrogate pair is no text: {value!r}", code=ErrorCode.INVALID_TYPE) from None
 
 
 def _percent(text: str) -> str:

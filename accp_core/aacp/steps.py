@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, cast
 from accp_core.aacp.encoding import Argument, encode_packet, is_blank, is_key, write_scalar, write_value
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import DRAFT, PRIORITIES, Vocabulary
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["Run", "Step", "Workflow", "WorkflowEncoder", "workflow_from_dict"]
@@ -113,7 +114,7 @@ def fill(template: str, arguments: Mapping[str, Argument], required: Sequence[st
     names = [found[1] for found in PLACE.finditer(template)]
     for name in names:
         if is_blank(arguments[name]) and name in required:
-            raise EncodeError(f"{name}: expected a value, found {arguments[name]!r}", code="E1004")
+            raise EncodeError(f"{name}: expected a value, found {arguments[name]!r}", code=ErrorCode.INVALID_TYPE)
     if any(is_blank(arguments[name]) for name in names):
         return None
     if template == f"{{{names[0] if names else ''}}}":
@@ -155,7 +156,7 @@ def check_phrases(step: Step) -> None:
 
 def refuse(reason: str) -> ProtocolError:
     """Return the exception that refuses a table."""
-    return ProtocolError(reason, code="E1004")
+    return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 class Run:

@@ -10,6 +10,7 @@ from accp_core.aacp.findings import Code, Finding
 from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.packet import Packet, Scan, scan, serialize_packet
 from accp_core.aacp.vocabulary import DRAFT, PRIORITIES, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = ["Report", "validate"]
@@ -38,7 +39,7 @@ class Report:
         """
         if self.packet is None:
             reasons = "; ".join(f"{finding.field}: {finding.reason}" for finding in self.errors)
-            raise EncodeError(f"not a valid packet: {reasons}", code="E1001")
+            raise EncodeError(f"not a valid packet: {reasons}", code=ErrorCode.PARSE_ERROR)
         return self.packet
 
 

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = [
@@ -52,18 +53,18 @@ def check_text(name: str, value: object, *, filled: bool = False, longest: int =
     Raises: ProtocolError E1004 for anything else, E2003 for more than `longest` characters.
     """
     if not isinstance(value, str) or (filled and not value):
-        raise breach("E1004", f"{name} to be {'a text that is not empty' if filled else 'text'}", value)
+        raise breach(ErrorCode.INVALID_TYPE, f"{name} to be {'a text that is not empty' if filled else 'text'}", value)
     if len(value) > longest:
-        raise breach("E2003", f"{name} of at most {longest:,} characters", value)
+        raise breach(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {longest:,} characters", value)
     return value
 
 
 def check_most(name: str, values: object) -> None:
     """Refuse what is no tuple (E1004) or too long (E2003)."""
     if not isinstance(values, tuple):
-        raise breach("E1004", f"{name} to be a tuple", values)
+        raise breach(ErrorCode.INVALID_TYPE, f"{name} to be a tuple", values)
     if len(values) > MOST:
-        raise breach("E2003", f"at most {MOST:,} {name}", len(values))
+        raise breach(ErrorCode.BUDGET_EXCEEDED, f"at most {MOST:,} {name}", len(values))
 
 
 def check_unique(name: str, keys: Iterable[Hashable]) -> None:
@@ -71,7 +72,7 @@ def check_unique(name: str, keys: Iterable[Hashable]) -> None:
     seen: set[Hashable] = set()
     for key in keys:
         if key in seen:
-            raise breach("E1004", f"each of {name} once", key)
+            raise breach(ErrorCode.INVALID_TYPE, f"each of {name} once", key)
         seen.add(key)
 
 
@@ -81,20 +82,20 @@ def check_context(value: Json) -> Json:
     Raises: ProtocolError E1004 for anything else, E2003 for too many characters or levels.
     """
     if value in (None, "") or (isinstance(value, str) and is_reference(value)):
-        raise breach("E1004", "inline context: JSON that is neither empty nor a reference", value)
+        raise breach(ErrorCode.INVALID_TYPE, "inline context: JSON that is neither empty nor a reference", value)
     return check_json("inline context", value)
 
 
 def check_json(name: str, value: Json) -> Json:
     """Return `value` when it is JSON (E1004) and neither too deep nor too long (E2003)."""
     if _is_deep(value):
-        raise breach("E2003", f"{name} of at most {DEEPEST} levels", "more")
+        raise breach(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {DEEPEST} levels", "more")
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
-        raise breach("E1004", f"{name} that is JSON", value) from None
+        raise breach(ErrorCode.INVALID_TYPE, f"{name} that is JSON", value) from None
     if len(text) > LONGEST_CONTEXT:
-        raise breach("E2003", f"{name} of at most {LONGEST_CONTEXT:,} characters", len(text))
+        raise breach(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {LONGEST_CONTEXT:,} characters", len(text))
     return value
 
 

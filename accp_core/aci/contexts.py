@@ -18,6 +18,7 @@ from accp_core.aci.checks import (
 )
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem
 from accp_core.aci.json_names import JSON_NAMES, Fields, status_word
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["AgentContext", "TaskContext", "overall_status"]
 
@@ -222,5 +223,5 @@ def _one_or_list(values: tuple[Json, ...]) -> Json:
 
 def _check_extra(extra: Mapping[str, Json]) -> None:
     if known := _TASK_FIELDS & set(extra):
-        raise breach("E1004", "other fields than those of the draft", sorted(known))
+        raise breach(ErrorCode.INVALID_TYPE, "other fields than those of the draft", sorted(known))
     check_json("other fields", dict(extra))

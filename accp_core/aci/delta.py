@@ -13,6 +13,7 @@ from typing import Any, Final
 from accp_core.aci.checks import Json, breach, is_map
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import ItemState, KeyInformation, TodoItem
+from accp_core.error_codes import ErrorCode
 from accp_core.packing.delta import Removed, apply, diff
 
 __all__ = ["change", "changed", "from_fields", "to_fields"]
@@ -48,10 +49,10 @@ def from_fields(fields: Json) -> AgentContext:
     Raises: ProtocolError: E1004 and E2003 as `AgentContext`.
     """
     if not is_map(fields):
-        raise breach("E1004", "the fields of an AgentContext", fields)
+        raise breach(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
     for key in ("agent", "subtask"):
         if key not in fields:
-            raise breach("E1004", f"an AgentContext with {key!r}", list(fields))
+            raise breach(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
     found: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
     found |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
     return AgentContext(
@@ -81,5 +82,5 @@ def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
 
 def _entries(key: str, value: Json) -> tuple[Json, ...]:
     if not isinstance(value, (list, tuple)):
-        raise breach("E1004", f"{key} to be an array", value)
+        raise breach(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
     return tuple(value)

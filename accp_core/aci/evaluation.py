@@ -15,6 +15,7 @@ from typing import Final
 from accp_core.aci.checks import Json, breach, check_text
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import DONE
+from accp_core.error_codes import ErrorCode
 from accp_core.ports import Verifier
 
 __all__ = ["Claim", "Evaluation", "OpenItem", "evaluate", "judge", "says_something", "verify"]
@@ -124,7 +125,7 @@ def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> E
 
 def _feedback(verdict: object) -> str:
     if not isinstance(verdict, str):
-        raise breach("E1004", "a verdict to be None or feedback in words", verdict)
+        raise breach(ErrorCode.INVALID_TYPE, "a verdict to be None or feedback in words", verdict)
     return check_text("feedback", verdict) or "rejected"
 
 

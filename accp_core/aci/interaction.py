@@ -28,6 +28,7 @@ from accp_core.aci.isolation import accept_reply, isolate, outgoing, with_result
 from accp_core.aci.items import DONE, ItemState, KeyInformation, Status
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Move, Progress, SubtaskState
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
 
@@ -78,7 +79,7 @@ class Interaction:
     def __post_init__(self) -> None:
         """Refuse a number of retries that is none (ProtocolError E1004)."""
         if type(self.retries) is not int or not 0 <= self.retries <= _MOST_RETRIES:
-            raise breach("E1004", f"retries from 0 to {_MOST_RETRIES}", self.retries)
+            raise breach(ErrorCode.INVALID_TYPE, f"retries from 0 to {_MOST_RETRIES}", self.retries)
 
     @classmethod
     def start(
@@ -262,7 +263,9 @@ class Interaction:
         for each, progress in self.progress.items():
             if progress.state is SubtaskState.DELIVERED and self._delivery_id(each) == delivery_id:
                 return each
-        raise LocalProtocolError(f"expected the id of a delivery without a reply, found {delivery_id!r}", code="E3002")
+        raise LocalProtocolError(
+            f"expected the id of a delivery without a reply, found {delivery_id!r}", code=ErrorCode.DUPLICATE
+        )
 
     def _delivery_id(self, subtask_id: str) -> str:
         identity = f"{self.base.task_id}\0{subtask_id}\0{self.progress[subtask_id].attempts}"

@@ -17,6 +17,7 @@ from typing import Final
 from accp_core.aci.checks import Json, breach, ref_of, uri_of
 from accp_core.aci.contexts import AgentContext, TaskContext
 from accp_core.cold import cold_key
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["Offloaded", "accept_reply", "check_grant", "isolate", "offload", "outgoing", "scope_of", "with_results"]
 
@@ -35,7 +36,7 @@ def isolate(task: TaskContext, agent_context: AgentContext) -> dict[str, Json]:
     for value in agent_context.context:
         for text, is_key in _texts_in(value):
             if text in _TASK_KEYS if is_key else _quotes(text, task.user_query):
-                raise breach("E5001", "context without the TaskContext and the user's query", text)
+                raise breach(ErrorCode.POLICY_DENIED, "context without the TaskContext and the user's query", text)
     return outgoing(agent_context)
 
 
@@ -78,10 +79,10 @@ def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: C
     reply = returned if isinstance(returned, AgentContext) else AgentContext.from_json(returned)
     for name in ("agent_id", "subtask_id"):
         if getattr(reply, name) != getattr(sent, name):
-            raise breach("E5001", f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name))
+            raise breach(ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name))
     for name in ("subtask_name", "dependencies", "todo_items", "context"):
         if getattr(reply, name) not in (getattr(sent, name), "", ()):
-            raise breach("E5001", f"{name} unchanged in the reply", getattr(reply, name))
+            raise breach(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
     _check_items(sent, reply)
     return replace(
         sent,
@@ -97,17 +98,17 @@ def _check_items(sent: AgentContext, reply: AgentContext) -> None:
     known = {item.item_id for item in sent.todo_items}
     for item_id in (*reply.states, *reply.abstracts):
         if item_id not in known:
-            raise breach("E5001", f"only items of subtask {sent.subtask_id!r}", item_id)
+            raise breach(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
 
 
 def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[str]) -> Iterable[str]:
     if reply.context_uri and not set(sent.context_uri) <= set(reply.context_uri):
-        raise breach("E5001", "ContextURI with all that was sent", list(reply.context_uri))
+        raise breach(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
     new = [uri for uri in reply.context_uri if uri not in sent.context_uri]
     known = set(map(uri_of, stored))
     for uri in new:
         if uri not in known:
-            raise breach("E5002", "references that the agent stored itself", uri)
+            raise breach(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
     return new
 
 
@@ -139,7 +140,7 @@ def check_grant(context: AgentContext, reference: str) -> str:
     uri = uri_of(reference.strip())
     key = ref_of(uri)
     if key is None or uri not in context.context_uri:
-        raise breach("E5002", "a reference that the AgentContext grants", reference)
+        raise breach(ErrorCode.UNAUTHORIZED_REF, "a reference that the AgentContext grants", reference)
     return key
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from accp_core.aci.checks import MOST, Json, breach, is_map, is_reference, is_time, uri_of
 from accp_core.aci.items import Status
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["JSON_NAMES", "Fields", "status_word"]
 
@@ -79,7 +80,7 @@ class Fields:
         """
         inner = data[wrapper] if is_map(data) and set(data) == {wrapper} else data
         if not is_map(inner):
-            raise breach("E1004", f"{wrapper}: a JSON object", inner)
+            raise breach(ErrorCode.INVALID_TYPE, f"{wrapper}: a JSON object", inner)
         self._left: Final[dict[str, Json]] = dict(inner)
         # `"Optional": [...]` is a remark of the schema, not a field.
         self._left.pop("Optional", None)
@@ -95,7 +96,7 @@ class Fields:
         variant = _VARIANTS.get(spelled, spelled)
         if variant != spelled and variant in self._left:
             if spelled in self._left:
-                raise breach("E1001", f"one of {spelled!r} and {variant!r}", "both")
+                raise breach(ErrorCode.PARSE_ERROR, f"one of {spelled!r} and {variant!r}", "both")
             return self._left.pop(variant)
         return self._left.pop(spelled, None)
 
@@ -126,9 +127,9 @@ class Fields:
         """
         values = self.value(name)
         if values is not None and not isinstance(values, list):
-            raise breach("E1004", f"{JSON_NAMES[name]} to be an array", values)
+            raise breach(ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]} to be an array", values)
         if values and len(values) > MOST:
-            raise breach("E2003", f"{JSON_NAMES[name]} of at most {MOST:,} entries", len(values))
+            raise breach(ErrorCode.BUDGET_EXCEEDED, f"{JSON_NAMES[name]} of at most {MOST:,} entries", len(values))
         return values or []
 
     def entries(self, name: str, make: Callable[[Any, Any], Entry], first: str, second: str) -> tuple[Entry, ...]:
@@ -140,7 +141,9 @@ class Fields:
         found = []
         for entry in self.array(name):
             if not is_map(entry) or not set(keys) <= set(entry):
-                raise breach("E1004", f"{JSON_NAMES[name]}: objects with {keys[0]!r} and {keys[1]!r}", entry)
+                raise breach(
+                    ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]}: objects with {keys[0]!r} and {keys[1]!r}", entry
+                )
             found.append(make(entry[keys[0]], entry[keys[1]]))
         return tuple(found)
 
@@ -151,7 +154,7 @@ class Fields:
         """
         keys = [key for key in (_EITHER_CONTEXT, "Context", "ContextURI") if key in self._left]
         if _EITHER_CONTEXT in keys and len(keys) > 1:
-            raise breach("E1001", f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
+            raise breach(ErrorCode.PARSE_ERROR, f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
         values = [value for key in keys for value in _several(self._left.pop(key)) if value not in (None, "")]
         references = [value for value in values if isinstance(value, str) and is_reference(value)]
         inline = tuple(value for value in values if not (isinstance(value, str) and is_reference(value)))

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from accp_core.aci.checks import MOST, breach, check_unique
 from accp_core.aci.contexts import AgentContext, TaskContext, overall_status
 from accp_core.aci.items import Goal, Status
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["Plan"]
 
@@ -39,7 +40,7 @@ class Plan:
         """
         found = sorted(contexts, key=lambda context: context.subtask_id)
         if not 0 < len(found) <= MOST:
-            raise breach("E2003", f"1 to {MOST:,} subtasks", len(found))
+            raise breach(ErrorCode.BUDGET_EXCEEDED, f"1 to {MOST:,} subtasks", len(found))
         check_unique("the subtasks", (context.subtask_id for context in found))
         subtasks = {context.subtask_id: context for context in found}
         served = {goal: tuple(ids) for goal, ids in (goals or _goals_of(found)).items()}
@@ -73,20 +74,26 @@ def _goals_of(contexts: Iterable[AgentContext]) -> dict[str, tuple[str, ...]]:
 def _check_goals(task: TaskContext, subtasks: Mapping[str, AgentContext], goals: Mapping[str, tuple[str, ...]]) -> None:
     for goal, ids in goals.items():
         if not ids or not set(ids) <= set(subtasks):
-            raise breach("E1004", f"subtasks of the plan for goal {goal!r}", ids)
+            raise breach(ErrorCode.INVALID_TYPE, f"subtasks of the plan for goal {goal!r}", ids)
     for known in task.goal_status:
         if known.goal not in goals:
-            raise breach("E1004", f"a subtask for each goal of the task, one of {sorted(goals)}", known.goal)
+            raise breach(
+                ErrorCode.INVALID_TYPE, f"a subtask for each goal of the task, one of {sorted(goals)}", known.goal
+            )
 
 
 def _check_subtask(context: AgentContext, subtasks: Mapping[str, AgentContext]) -> None:
     if not context.todo_items:
-        raise breach("E1004", f"an item to do in subtask {context.subtask_id!r}", ())
+        raise breach(ErrorCode.INVALID_TYPE, f"an item to do in subtask {context.subtask_id!r}", ())
     if context.item_state_updates or context.key_information:
-        raise breach("E1004", f"subtask {context.subtask_id!r} to be planned without results", context.states)
+        raise breach(
+            ErrorCode.INVALID_TYPE, f"subtask {context.subtask_id!r} to be planned without results", context.states
+        )
     for dependency in context.dependencies:
         if dependency not in subtasks:
-            raise breach("E1004", f"dependencies of {context.subtask_id!r} among {list(subtasks)}", dependency)
+            raise breach(
+                ErrorCode.INVALID_TYPE, f"dependencies of {context.subtask_id!r} among {list(subtasks)}", dependency
+            )
 
 
 def _in_order(subtasks: Mapping[str, AgentContext]) -> tuple[str, ...]:
@@ -97,4 +104,4 @@ def _in_order(subtasks: Mapping[str, AgentContext]) -> tuple[str, ...]:
     try:
         return tuple(TopologicalSorter({each: found.dependencies for each, found in subtasks.items()}).static_order())
     except CycleError as error:
-        raise breach("E1004", "dependencies without a cycle", error.args[1]) from None
+        raise breach(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None

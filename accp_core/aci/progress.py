@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.evaluation import OpenItem
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 
 __all__ = ["TRANSITIONS", "Move", "Progress", "SubtaskState"]
@@ -80,6 +81,6 @@ class Progress:
         after = TRANSITIONS.get((self.state, move))
         if after is None:
             raise LocalProtocolError(
-                f"expected no {move.value!r} of a subtask that is {self.state.value}", code="E5001"
+                f"expected no {move.value!r} of a subtask that is {self.state.value}", code=ErrorCode.POLICY_DENIED
             )
         return replace(self, state=after, **changes)

@@ -10,6 +10,7 @@ from accp_core.aci.evaluation import OpenItem
 from accp_core.aci.interaction import Interaction, Mode
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Progress, SubtaskState
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["load", "save"]
 
@@ -40,7 +41,7 @@ def load(data: Json) -> Interaction:
             base=task, plan=plan, mode=mode, retries=data["retries"], progress=MappingProxyType(progress)
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise breach("E1004", "an interaction as `save` wrote it", data) from None
+        raise breach(ErrorCode.INVALID_TYPE, "an interaction as `save` wrote it", data) from None
 
 
 def _save_progress(progress: Progress) -> dict[str, Json]:

@@ -17,6 +17,7 @@ from accp_core.aacp.packet import Packet, canonical, stamp
 from accp_core.aacp.validation import validate
 from accp_core.aacp.vocabulary import ORDER, PRIORITY, VERSION, VERSION_KEY
 from accp_core.accp import Intent, Message, Schema, Value
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.ports import InstructionEncoder
 
@@ -48,7 +49,9 @@ def packet_to_message(packet: Packet, *, sender: str) -> Message:
     """
     said = stamp(validate(packet, guard=None).check(), **{PRIORITY: packet.priority})
     if not OPERATION.fullmatch(said.task) or DOMAIN in said.fields:
-        raise EncodeError(f"no request says TASK {said.task!r} with {', '.join(said.fields)}", code="E1004")
+        raise EncodeError(
+            f"no request says TASK {said.task!r} with {', '.join(said.fields)}", code=ErrorCode.INVALID_TYPE
+        )
     payload: dict[str, Value] = {DOMAIN: said.domain}
     payload |= {key: text_to_value(text) for key, text in said.fields.items()}
     return Message(sender=sender, intent=Intent.REQUEST, operation=said.task, payload=payload, schema=AACP_SCHEMA.code)
@@ -61,9 +64,11 @@ def message_to_packet(message: Message) -> Packet:
         E1002 when it is no request, E1004 for a value that no packet has.
     """
     if message.schema != AACP_SCHEMA.code:
-        raise ProtocolError(f"expected schema {AACP_SCHEMA.code}, found {message.schema!r}", code="E1003")
+        raise ProtocolError(
+            f"expected schema {AACP_SCHEMA.code}, found {message.schema!r}", code=ErrorCode.UNKNOWN_SCHEMA
+        )
     if message.intent is not Intent.REQUEST:
-        raise ProtocolError(f"expected a request, found {message.intent.value!r}", code="E1002")
+        raise ProtocolError(f"expected a request, found {message.intent.value!r}", code=ErrorCode.INVALID_INTENT)
     fields = {key: value_to_text(key, value) for key, value in message.payload.items()}
     packet = Packet(task=message.operation, domain=fields.pop(DOMAIN, ""), fields=fields)
     return canonical(validate(packet, guard=None).check())
@@ -100,5 +105,5 @@ def value_to_text(key: str, value: Value) -> str:
     """
     items = value if isinstance(value, (list, tuple)) else [value]
     if any(not isinstance(item, str) and type(item) is not int for item in items) or not items:
-        raise ProtocolError(f"{key}: expected text or whole numbers, found {value!r}", code="E1004")
+        raise ProtocolError(f"{key}: expected text or whole numbers, found {value!r}", code=ErrorCode.INVALID_TYPE)
     return ",".join(map(str, items))

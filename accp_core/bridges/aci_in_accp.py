@@ -18,6 +18,7 @@ from accp_core.accp import Envelope, Intent, Message, Ref, Value
 from accp_core.aci.checks import Json, breach, ref_of
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.delta import change, changed, from_fields, to_fields
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["apply_update", "completion", "delivery", "read_context", "update"]
 
@@ -61,11 +62,11 @@ def apply_update(known: AgentContext, version: int, message: Message) -> AgentCo
     """
     number, delta = message.payload.get(_VERSION), message.payload.get("delta")
     if (message.intent, message.operation) != (Intent.SYNCHRONIZE, STATE) or type(number) is not int:
-        raise breach("E1004", "sync:state with a version", f"{message.intent.value}:{message.operation}")
+        raise breach(ErrorCode.INVALID_TYPE, "sync:state with a version", f"{message.intent.value}:{message.operation}")
     if "context" in message.payload:
         return from_fields(_plain(message.payload["context"]))
     if not isinstance(delta, Mapping):
-        raise breach("E1004", "a delta or a context", list(message.payload))
+        raise breach(ErrorCode.INVALID_TYPE, "a delta or a context", list(message.payload))
     return changed(known, _plain(delta)) if number == version + 1 else None
 
 
@@ -97,10 +98,12 @@ def read_context(message: Message) -> tuple[AgentContext, int]:
     Raises: ProtocolError: E1004 for another message, E1004 and E2003 as `from_fields`.
     """
     if message.operation != EXECUTE or message.intent not in (Intent.REQUEST, Intent.COMPLETE):
-        raise breach("E1004", "req:execute or done:execute", f"{message.intent.value}:{message.operation}")
+        raise breach(
+            ErrorCode.INVALID_TYPE, "req:execute or done:execute", f"{message.intent.value}:{message.operation}"
+        )
     version = message.payload.get(_VERSION, 1)
     if type(version) is not int or version < 1:
-        raise breach("E1004", "a version from 1", version)
+        raise breach(ErrorCode.INVALID_TYPE, "a version from 1", version)
     return from_fields(_plain(message.payload)), version
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.ports import TokenCounter
 
@@ -109,7 +110,7 @@ class Repeats:
         if not match or len(run) < int(match[1]) or None in run:
             raise DecodeError(
                 f"expected a reference to lines that were read, got {reference!r}",
-                code="E1001",
+                code=ErrorCode.PARSE_ERROR,
                 text=reference,
                 position=0,
             )

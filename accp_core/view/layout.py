@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.embedded_json import STYLES, open_json, write_json
 from accp_core.view.notation import RAW, is_encodable
@@ -190,19 +191,27 @@ def restore(text: str, layout: str) -> str:
     for word in layout.split(" "):
         segment = _SEGMENT.fullmatch(word)
         if segment is None or segment[3] not in STYLES:
-            raise DecodeError(f"expected a part of a layout, got {word!r}", code="E1001", text=text, position=at)
+            raise DecodeError(
+                f"expected a part of a layout, got {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
+            )
         literal, form, style, length = segment.groups()
         part = text[at : at + int(length)]
         if len(part) < int(length):
-            raise DecodeError(f"expected {length} characters for {word!r}", code="E1001", text=text, position=at)
+            raise DecodeError(
+                f"expected {length} characters for {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
+            )
         inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
         if literal and fence(inner) != part:
-            raise DecodeError(f"expected triple quotes around {word!r}", code="E1001", text=text, position=at)
+            raise DecodeError(
+                f"expected triple quotes around {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
+            )
         source = inner if form == "t" else _written(inner, form, style)
         parts.append(repr(source) if literal else source)
         at += len(part)
     if at != len(text):
-        raise DecodeError(f"expected a text of {at} characters for the layout", code="E1001", text=text, position=at)
+        raise DecodeError(
+            f"expected a text of {at} characters for the layout", code=ErrorCode.PARSE_ERROR, text=text, position=at
+        )
     return "".join(parts)
 
 
@@ -212,7 +221,7 @@ def _written(view: str, form: str, style: str) -> str:
     except DecodeError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DecodeError(str(error), code="E1001", text=view, position=0) from error
+        raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=view, position=0) from error
 
 
 def _write_lines(value: object, style: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NoReturn
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.view.notation import RAW
 
@@ -54,4 +55,6 @@ class Lines:
     def fail(self, reason: str, column: int) -> NoReturn:
         """Refuse the text, at `column` of the line that was taken last."""
         before = sum(len(line) + 1 for line in self.all[: max(self.number - 1, 0)])
-        raise DecodeError(reason, code="E1001", text=self.text, position=min(before + column, len(self.text)))
+        raise DecodeError(
+            reason, code=ErrorCode.PARSE_ERROR, text=self.text, position=min(before + column, len(self.text))
+        )

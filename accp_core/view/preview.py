@@ -55,7 +55,7 @@ def preview(
     source: str,
     *,
     limit: int,
-    ref: str,
+    opening: str,
     counter: TokenCounter,
     request: str = "",
     options: Options | None = None,
@@ -63,9 +63,16 @@ def preview(
 ) -> str:
     """Return at most `limit` tokens of a tool result from which a next step is possible.
 
-    `ref` names where the whole is kept, for example `$cold.1f2e3d4c`; `request` is what the reader is working on
-    (the user's words, the arguments of the call), it ranks what stays. A result that fits is returned whole.
-    `view` is the view of `source` where the caller has rendered it already. The same arguments give the same text.
+    A result that fits is returned as its view. The same arguments give the same text.
+
+    Args:
+        source: The whole result.
+        limit: Tokens that the preview may take.
+        opening: How the reader opens the whole: a reference, or a tool and a reference, such as "accp_fetch $cold.…".
+        counter: Counts the tokens of the model.
+        request: What the reader works on (the user's words, the arguments of the call); it ranks what is shown.
+        options: As in `render_text`.
+        view: The view of `source`, where the caller has rendered it.
 
     Raises:
         ValueError: `limit` leaves no room even for the reference.
@@ -80,10 +87,10 @@ def preview(
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
-    fullest, fullest_tokens = _least(pieces, ref, limit, counter)
+    fullest, fullest_tokens = _least(pieces, opening, limit, counter)
     room = limit * len(apart.text) / max(apart.tokens_after, 1)
     for _ in range(_TRIES):
-        text = _write(pieces, _choose(pieces, ranked, room), ref)
+        text = _write(pieces, _choose(pieces, ranked, room), opening)
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
@@ -91,12 +98,12 @@ def preview(
     return fullest
 
 
-def _least(pieces: list[_Piece], ref: str, limit: int, counter: TokenCounter) -> tuple[str, int]:
+def _least(pieces: list[_Piece], opening: str, limit: int, counter: TokenCounter) -> tuple[str, int]:
     """Return the preview that shows nothing but the reference, and its tokens."""
-    text = _write(pieces, set(), ref)
+    text = _write(pieces, set(), opening)
     tokens = counter(text)
     if tokens > limit:
-        raise ValueError(f"expected a limit of at least {tokens} tokens for the reference {ref!r}, got {limit!r}")
+        raise ValueError(f"expected a limit of at least {tokens} tokens for {opening!r}, found {limit!r}")
     return text, tokens
 
 
@@ -178,10 +185,10 @@ def _with_parents(pieces: list[_Piece], number: int) -> Iterator[int]:
         current = pieces[current].parent
 
 
-def _write(pieces: list[_Piece], shown: set[int], ref: str) -> str:
-    """Return the pieces in order, a sign for each gap, and first what this is and where the rest is."""
+def _write(pieces: list[_Piece], shown: set[int], opening: str) -> str:
+    """Return the pieces in order, a sign for each gap, and first what this is and how the rest is opened."""
     lines = pieces[-1].line + 1
-    parts = [f"[preview of {lines} lines, {_GAP} marks gaps; the whole is intact: accp_fetch {ref}]"]
+    parts = [f"[preview of {lines} lines, {_GAP} marks gaps; the whole is intact: {opening}]"]
     last = -1
     for number in sorted(shown):
         gap = number != last + 1

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.embedded_json import STYLES, unpack_opened
 from accp_core.packing.number import read_float
@@ -61,7 +62,7 @@ def read(text: str) -> object:
     except DecodeError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DecodeError(str(error), code="E1001", text=text, position=len(text)) from error
+        raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=text, position=len(text)) from error
 
 
 class _Reader(RowReader):

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 from accp_core.packing.embedded_json import pack_opened
 from accp_core.packing.number import Spelled
@@ -116,12 +117,16 @@ def compact_json(value: object) -> str:
     try:
         text = _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(f"expected a JSON value, got one that cannot be written: {error}", code="E1004") from error
+        raise EncodeError(
+            f"expected a JSON value, got one that cannot be written: {error}", code=ErrorCode.INVALID_TYPE
+        ) from error
     if is_encodable(text):
         return text
     joined = _JOINED.search(text)
     if joined:
-        raise EncodeError(f"expected text, got {joined[0]!r}, which JSON reads as one character", code="E1004")
+        raise EncodeError(
+            f"expected text, got {joined[0]!r}, which JSON reads as one character", code=ErrorCode.INVALID_TYPE
+        )
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -141,7 +146,8 @@ def check_json(value: object) -> None:
         ):
             offender = next(each for each in level if not _is_json(each))
             raise EncodeError(
-                f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}", code="E1004"
+                f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}",
+                code=ErrorCode.INVALID_TYPE,
             )
         if kinds.isdisjoint(_CONTAINERS):
             break
@@ -159,7 +165,7 @@ def check_json(value: object) -> None:
         level = members
     if not set(map(type, keys)) <= {str}:
         offender = next(key for key in keys if type(key) is not str)
-        raise EncodeError(f"expected strings as keys, got {offender!r}", code="E1004")
+        raise EncodeError(f"expected strings as keys, got {offender!r}", code=ErrorCode.INVALID_TYPE)
 
 
 def _is_json(value: object) -> bool:

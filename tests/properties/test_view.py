@@ -21,6 +21,7 @@ from tests.properties.json_values import all_sources, edited, signs, sources, va
 
 counter = o200k_base()
 REF = "$cold.1f2e3d4c"
+OPENING = f"accp_fetch {REF}"
 bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 options = st.builds(
     Options, opened=st.booleans(), shared=st.booleans(), least_tokens=st.integers(0, 6), least_gain=st.integers(0, 6)
@@ -73,17 +74,17 @@ def test_any_text_comes_back_with_any_options(source: str, chosen: Options) -> N
 @bounded
 @given(all_sources, st.integers(45, 300), st.text(max_size=20))
 def test_a_preview_fits_and_names_the_whole(source: str, limit: int, request: str) -> None:
-    text = preview(source, limit=limit, ref=REF, counter=counter, request=request)
+    text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request)
     assert counter(text) <= limit
     assert REF in text or text == render_text(source, counter=counter).text
-    assert preview(source, limit=limit, ref=REF, counter=counter, request=request) == text
+    assert preview(source, limit=limit, opening=OPENING, counter=counter, request=request) == text
 
 
 @bounded
 @given(all_sources, st.integers(-5, 45))
 def test_a_preview_is_refused_only_where_the_reference_does_not_fit(source: str, limit: int) -> None:
     try:
-        assert counter(preview(source, limit=limit, ref=REF, counter=counter)) <= limit
+        assert counter(preview(source, limit=limit, opening=OPENING, counter=counter)) <= limit
     except ValueError as refusal:
         assert "of at least" in str(refusal)
         assert limit < 40
@@ -117,7 +118,7 @@ def digest() -> str:
         texts += [
             render(value, counter=counter),
             render_text(source, counter=counter).text,
-            preview(source, limit=120, ref=REF, counter=counter, request="Ana ord_7303 ERROR"),
+            preview(source, limit=120, opening=OPENING, counter=counter, request="Ana ord_7303 ERROR"),
         ]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 

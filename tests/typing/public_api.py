@@ -85,7 +85,7 @@ assert_type(view.layout, str)
 assert_type(view.tokens_before, int)
 assert_type(view.tokens_after, int)
 assert_type(view.restore(), str)
-assert_type(preview("text", limit=100, ref="$cold.1", counter=counter, request="words"), str)
+assert_type(preview("text", limit=100, opening="accp_fetch $cold.1", counter=counter, request="words"), str)
 assert_type(Options().opened, bool)
 assert_type(Options().least_tokens, int)
 

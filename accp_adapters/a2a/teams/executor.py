@@ -223,7 +223,7 @@ class ContextExecutor(AgentExecutor):
             if len(text) > LONGEST_ABSTRACT or counter(text) > self._limit:
                 ref = self._keep(job.scope, text)
                 kept.append(ref)
-                shown = preview(text, limit=self._limit, ref=ref, counter=counter)
+                shown = preview(text, limit=self._limit, opening=ref, counter=counter)
                 entry = KeyInformation(entry.item_id, shown[:LONGEST_ABSTRACT])
             entries.append(entry)
         return replace(

@@ -144,7 +144,7 @@ def write_content(part: Part, content: Any) -> None:
     """
     keys = _CONTENT & content.keys()
     if len(keys) != 1:
-        raise ProtocolError(f"expected one of {sorted(_CONTENT)}, found {sorted(keys)!r}", code="E1001")
+        raise ProtocolError(f"expected one of {sorted(_CONTENT)}, found {sorted(keys)!r}", code=ErrorCode.PARSE_ERROR)
     (key,) = keys
     value = content[key]
     if key == "message" or (key == "data" and isinstance(value, str)):

@@ -14,6 +14,7 @@ import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused, refusal
 from accp_adapters.cli.sources import STDIN, read_source, write_text
+from accp_core.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from accp_adapters.stores import SqliteInstructionRegistry
@@ -199,7 +200,7 @@ def forget(
         for packet in packets:
             gone = [opened.forget(entry.pattern) for entry in opened.entries() if entry.packet == packet]
             if not gone:
-                raise InputRefused(f"no entry with the packet {packet!r}", path=str(path), code="E2001")
+                raise InputRefused(f"no entry with the packet {packet!r}", path=str(path), code=ErrorCode.REF_NOT_FOUND)
             typer.echo(f"{len(gone)} removed: {packet}", err=True)
 
 

@@ -16,6 +16,7 @@ from accp_adapters.langgraph.teams.isolate import CONTEXT, DELIVERY, SESSION, TE
 from accp_adapters.langgraph.teams.replies import is_awaited
 from accp_core.aci import AgentContext, Delivery, Interaction, Mode, TaskContext, load, save, says_something
 from accp_core.aci.checks import ref_of
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
 
@@ -116,7 +117,7 @@ class EvaluateNode(Runnable[Any, Any]):
             raise ProtocolError(
                 f"expected a planner to have written task_context and agent_contexts, as `begin` does, found "
                 f"{sorted(key for key, value in state.items() if value)}",
-                code="E1004",
+                code=ErrorCode.INVALID_TYPE,
             )
         contexts = [AgentContext.from_json(context) for context in state["agent_contexts"].values()]
         for context in contexts:
@@ -124,7 +125,7 @@ class EvaluateNode(Runnable[Any, Any]):
                 raise ProtocolError(
                     f"expected an agent of {sorted(self._agents)} for subtask {context.subtask_id!r}, found "
                     f"{context.agent_id!r}",
-                    code="E4001",
+                    code=ErrorCode.TOOL_NOT_FOUND,
                 )
         task = TaskContext.from_json(state["task_context"])
         return Interaction.start(task, contexts, mode=self._mode, retries=self._retries)

@@ -37,6 +37,7 @@ from accp_adapters.langgraph.runtime import (
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import compact_json, in_words, thinks, tokens_of, turns_of
 from accp_core.cold import cold_key
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["Style", "handoff_tool"]
@@ -77,7 +78,8 @@ class _Handoff:
         if self.style == "swarm" and len(calls) > 1:
             names = [agent for _, agent in calls]
             raise ProtocolError(
-                f"expected one agent to hand over to, found {names!r}: one talks at a time", code="E5001"
+                f"expected one agent to hand over to, found {names!r}: one talks at a time",
+                code=ErrorCode.POLICY_DENIED,
             )
         sends = tuple(Send(agent, self._given(turn, call, agent, runtime)) for call, agent in calls)
         # A list of Sends would be merged with others by ToolNode, which drops the update.
@@ -199,7 +201,9 @@ def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
     for message in reversed(messages):
         if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
             return message
-    raise ProtocolError(f"expected a message that makes the call {call_id!r}, found none", code="E4003")
+    raise ProtocolError(
+        f"expected a message that makes the call {call_id!r}, found none", code=ErrorCode.TOOL_SCHEMA_MISMATCH
+    )
 
 
 def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall, str]]:

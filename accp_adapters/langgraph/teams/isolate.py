@@ -26,6 +26,7 @@ from accp_adapters.langgraph.runtime import agents_of, new_session, session_of
 from accp_adapters.langgraph.teams.replies import Cited, Reply, given_to, is_awaited, offload_long, reply_of
 from accp_core.aci import AgentContext, ItemState, KeyInformation, accept_reply, with_results
 from accp_core.aci.checks import LONGEST_ABSTRACT
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 
@@ -89,7 +90,8 @@ class _Isolation:
         planned = AgentContext.from_json(state[CONTEXT]) if sent else self._waiting(state)
         if planned.agent_id != self.agent_id:
             raise ProtocolError(
-                f"expected a context of agent {self.agent_id!r}, found one of {planned.agent_id!r}", code="E5001"
+                f"expected a context of agent {self.agent_id!r}, found one of {planned.agent_id!r}",
+                code=ErrorCode.POLICY_DENIED,
             )
         session_id = state.get(SESSION) or session_of(runtime, state) or new_session()
         return _Subtask(
@@ -305,4 +307,4 @@ def _undone(sent: AgentContext, reason: str) -> AgentContext:
 
 
 def _refusal(expected: str, found: object) -> ProtocolError:
-    return ProtocolError(f"expected {expected}, found {found!r}", code="E1004")
+    return ProtocolError(f"expected {expected}, found {found!r}", code=ErrorCode.INVALID_TYPE)

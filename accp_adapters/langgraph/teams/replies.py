@@ -18,6 +18,7 @@ from accp_adapters.langgraph.runtime import messages_of, named_references, open_
 from accp_core.aci import AgentContext, Answer, brief, read_answer, with_answers
 from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
 from accp_core.cold import cold_key
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.view import preview
@@ -90,7 +91,7 @@ def reply_of(
     text = result if isinstance(result, str) else _last_words(messages)
     if text is None:
         raise ProtocolError(
-            f"expected a state with an answer of the agent, found {type(result).__name__}", code="E1004"
+            f"expected a state with an answer of the agent, found {type(result).__name__}", code=ErrorCode.INVALID_TYPE
         )
     answers = read_answer(context, text)
     return _spoken(context, answers), tuple(_cited(answers, messages, session_id, agents))
@@ -166,7 +167,7 @@ def _shortened(text: str, ref: str, limit: int, counter: TokenCounter) -> str:
     shown = text
     for cut in range(_CUTS):
         room = max(limit >> cut, SMALLEST_PREVIEW)
-        shown = preview(text[: LONGEST_ABSTRACT * 50], limit=room, ref=ref, counter=counter)
+        shown = preview(text[: LONGEST_ABSTRACT * 50], limit=room, opening=f"accp_fetch {ref}", counter=counter)
         if len(shown) <= LONGEST_ABSTRACT:
             return shown
     return f"{ref} {shown[: LONGEST_ABSTRACT - 100]}"

@@ -9,6 +9,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict  # as MessagesState: Python 3.11 refuses classes of both kinds
 
 from accp_core.aci import AgentContext, TaskContext
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["AciState", "begin", "merge_contexts", "merge_entries", "read_results", "reduce_contexts"]
@@ -28,7 +29,7 @@ def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | N
     for subtask_id, context in (right or {}).items():
         if context is not None and (found := AgentContext.from_json(context).subtask_id) != subtask_id:
             raise ProtocolError(
-                f"expected the context of subtask {subtask_id!r}, found that of {found!r}", code="E5001"
+                f"expected the context of subtask {subtask_id!r}, found that of {found!r}", code=ErrorCode.POLICY_DENIED
             )
     return merge_entries(left, right)
 

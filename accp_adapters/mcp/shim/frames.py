@@ -19,6 +19,7 @@ from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_no
 from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, count_o200k, same_result, without
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
 from accp_core.accp.frame import Frame
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["CODEC", "Carrier", "Wrapping", "is_framed", "restore_frame", "write_envelope", "write_frame"]
@@ -111,7 +112,7 @@ def _encode(value: Any, wrapping: Wrapping) -> Frame:
 def _decode(text: str, envelope: str) -> Any:
     message = CODEC.decode(text + envelope)
     if not isinstance(message, Message) or message.schema != "TC" or "result" not in message.payload:
-        raise ProtocolError("expected the frame of a tool's result", code="E4003")
+        raise ProtocolError("expected the frame of a tool's result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return message.payload["result"]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
 from accp_adapters.mcp.shim.protocol import COLD_URI, Json, text_block, tool_result
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.view import View, preview
@@ -59,10 +60,12 @@ class Shelf:
         """
         key = ref.strip().removeprefix("$")
         if key not in self.granted:
-            raise ProtocolError(f"expected a reference of this session, got {ref[:100]!r}", code="E5002")
+            raise ProtocolError(
+                f"expected a reference of this session, got {ref[:100]!r}", code=ErrorCode.UNAUTHORIZED_REF
+            )
         text = self.store.get(self.session_id, key)
         if text is None:
-            raise ProtocolError(f"expected a stored text under {ref!r}, found none", code="E2001")
+            raise ProtocolError(f"expected a stored text under {ref!r}, found none", code=ErrorCode.REF_NOT_FOUND)
         return text
 
     def close(self) -> None:
@@ -77,7 +80,9 @@ class Shelf:
         key = self.keep(source)
         head = source[:_HEAD]
         whole = view if len(head) == len(source) else None
-        return preview(head, limit=limit, ref=f"${key}", request=request, counter=counter, view=whole), key
+        return preview(
+            head, limit=limit, opening=f"accp_fetch ${key}", request=request, counter=counter, view=whole
+        ), key
 
 
 def answer_fetch(shelf: Shelf, arguments: Any, *, limit: int, counter: TokenCounter) -> Json:

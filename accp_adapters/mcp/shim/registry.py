@@ -8,6 +8,7 @@ from accp_adapters.mcp.shim.frames import CODEC
 from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, Json
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.profiles import PINNED
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["REGISTRY_RESOURCE", "learn_registry", "read_registry"]
@@ -40,5 +41,5 @@ def learn_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:
     """
     message = CODEC.decode(text, keep_refs=True)
     if not isinstance(message, Message) or (message.intent, message.operation) != (Intent.SYNCHRONIZE, "registry"):
-        raise ProtocolError("expected the frame of a registry", code="E1002")
+        raise ProtocolError("expected the frame of a registry", code=ErrorCode.INVALID_INTENT)
     return registry.merged(SchemaRegistry.from_offer(message.payload, (registry,)), pinned=PINNED)

@@ -10,6 +10,7 @@ from accp_core.accp.message import Message
 from accp_core.accp.session.events import CheckpointTaken, ResyncRequested, StateChanged
 from accp_core.accp.state.checkpoint import CheckpointTrigger, due_trigger, take_checkpoint
 from accp_core.accp.state.context_state import ColdWrite, ContextState, Entry
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.delta import diff
 from accp_core.ports import Summarizer, TokenCounter
@@ -94,5 +95,5 @@ class Memory:
             return self.state.with_context(payload.get("version"), payload.get("context"))
         changed = self.state.apply_delta(payload.get("version"), payload["delta"])
         if changed is None:
-            raise ProtocolError(f"the next version is {self.state.version + 1}", code="E1004")
+            raise ProtocolError(f"the next version is {self.state.version + 1}", code=ErrorCode.INVALID_TYPE)
         return changed

@@ -14,6 +14,7 @@ from tests.core.view.payloads import PAYLOADS, logs, orders, records, webhook
 
 counter = o200k_base()
 REF = "$cold.1f2e3d4c"
+OPENING = f"accp_fetch {REF}"
 
 PROSE = "\n\n".join(
     f"Paragraph {number}. " + "The committee met again and decided nothing of any note whatever. " * 6
@@ -35,7 +36,7 @@ SOURCES = {
 
 def shown(source: str, limit: int, request: str = "", options: Options | None = None) -> str:
     """Return the preview, which must fit."""
-    text = preview(source, limit=limit, ref=REF, counter=counter, request=request, options=options)
+    text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request, options=options)
     assert counter(text) <= limit
     return text
 
@@ -57,18 +58,18 @@ def test_a_preview_uses_its_room(source: str) -> None:
 
 @pytest.mark.parametrize("limit", [-1, 0, 1, 10, 20])
 def test_a_limit_without_room_for_the_reference_is_refused(limit: int) -> None:
-    with pytest.raises(ValueError, match=r"at least \d+ tokens for the reference '\$cold") as refusal:
-        preview(PROSE, limit=limit, ref=REF, counter=counter)
-    assert str(refusal.value).endswith(f"got {limit}")
+    with pytest.raises(ValueError, match=r"at least \d+ tokens for 'accp_fetch \$cold") as refusal:
+        preview(PROSE, limit=limit, opening=OPENING, counter=counter)
+    assert str(refusal.value).endswith(f"found {limit}")
 
 
 def test_the_least_limit_that_a_refusal_names_is_enough() -> None:
     with pytest.raises(ValueError, match="at least") as refusal:
-        preview(PROSE, limit=1, ref=REF, counter=counter)
+        preview(PROSE, limit=1, opening=OPENING, counter=counter)
     least = int(str(refusal.value).split("at least ")[1].split(" ")[0])
     assert REF in shown(PROSE, least)
     with pytest.raises(ValueError, match="at least"):
-        preview(PROSE, limit=least - 1, ref=REF, counter=counter)
+        preview(PROSE, limit=least - 1, opening=OPENING, counter=counter)
 
 
 def test_a_result_that_fits_is_shown_whole() -> None:
@@ -110,8 +111,8 @@ def test_a_request_that_quotes_everything_leaves_room_for_facts() -> None:
 def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
     source = json.dumps([webhook()] * 3 + [{"n": number, "log": logs(3)} for number in range(40)])
     view = render_text(source, counter=counter)
-    assert preview(source, limit=200, ref=REF, counter=counter, view=view) == shown(source, 200)
-    assert preview("not looked at", limit=view.tokens_after, ref=REF, counter=counter, view=view) == view.text
+    assert preview(source, limit=200, opening=OPENING, counter=counter, view=view) == shown(source, 200)
+    assert preview("not looked at", limit=view.tokens_after, opening=OPENING, counter=counter, view=view) == view.text
 
 
 def test_another_process_shows_the_same() -> None:
@@ -121,7 +122,7 @@ from accp_core import preview
 rows = [[f"{letter}_{n:03}" for letter in "abcdefg"] for n in range(100, 160)]
 again = [row[place] for row in rows for place in range(7) for _ in range((2, 6, 10, 12, 16, 18, 22)[place])]
 source = "\\n".join([*again, *map(" ".join, rows), *again[:9]])
-print(preview(source, limit=1500, ref="$cold.1", counter=len))
+print(preview(source, limit=1500, opening="accp_fetch $cold.1", counter=len))
 """
     shown = {
         subprocess.run(
@@ -162,4 +163,4 @@ def test_options_reach_the_view() -> None:
 
 def test_an_empty_text_has_no_preview_where_nothing_fits() -> None:
     with pytest.raises(ValueError, match="expected a limit of at least"):
-        preview("", limit=-1, ref=REF, counter=counter)
+        preview("", limit=-1, opening=OPENING, counter=counter)

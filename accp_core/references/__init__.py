@@ -1,0 +1,27 @@
+"""What a reference is: the key of a stored text, its record, and the one check of who may open it."""
+
+from accp_core.references.grants import check_grant, checked_text, open_reference
+from accp_core.references.key import (
+    find_references,
+    is_reference,
+    key_of,
+    parse_reference,
+    reference_to,
+    reference_to_uri,
+    uri_to_reference,
+)
+from accp_core.references.record import StoredText
+
+__all__ = [
+    "StoredText",
+    "check_grant",
+    "checked_text",
+    "find_references",
+    "is_reference",
+    "key_of",
+    "open_reference",
+    "parse_reference",
+    "reference_to",
+    "reference_to_uri",
+    "uri_to_reference",
+]

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accp_adapters.tokens import o200k_base
+from accp_adapters.tokens import count_o200k
 from accp_core.ports import TokenCounter
 
-__all__ = ["SMALLEST_PREVIEW", "Limits", "Policy", "count_o200k"]
+__all__ = ["SMALLEST_PREVIEW", "Limits", "Policy"]
 
 # A preview names the reference and says how to go on; in fewer tokens than this it could show nothing else.
 SMALLEST_PREVIEW: Final = 60
-
-
-def count_o200k(text: str, /) -> int:
-    """Return the o200k_base tokens of `text`; the vocabulary is loaded when the first text is counted."""
-    return o200k_base()(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

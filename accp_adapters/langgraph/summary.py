@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from accp_adapters.fetching.sources import open_source
 from accp_adapters.langgraph.marks import MARK
 from accp_adapters.langgraph.messages import restore_message
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.turns import Turn, turns_of
+from accp_adapters.tokens import count_o200k
 from accp_core.accp.state.checkpoint import CheckpointTrigger, take_checkpoint
 from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
 from accp_core.ports import Summarizer, TokenCounter

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from accp_adapters.mcp.shim.decoder import Decoder
 from accp_adapters.mcp.shim.duplicate_content import find_copy
-from accp_adapters.mcp.shim.protocol import Json, count_o200k
+from accp_adapters.mcp.shim.protocol import Json
+from accp_adapters.tokens import count_o200k
 from accp_core.ports import TokenCounter
 
 __all__ = ["ViewInterceptor"]

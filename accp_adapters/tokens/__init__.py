@@ -2,10 +2,11 @@
 
 from accp_adapters.tokens.counters import (
     by_name,
+    count_o200k,
     hugging_face,
     o200k_base,
     o200k_base_encoding,
     tiktoken_encoding,
 )
 
-__all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
+__all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]

@@ -10,7 +10,7 @@ import tiktoken
 from accp_adapters.tokens.vocabulary import load_o200k_base, splits_simply
 from accp_core.ports import TokenCounter
 
-__all__ = ["by_name", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
+__all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
 
 
 @functools.cache
@@ -27,6 +27,11 @@ def o200k_base() -> TokenCounter:
         return len(encoding.encode_ordinary(text))
 
     return count
+
+
+def count_o200k(text: str, /) -> int:
+    """Return the o200k_base tokens of `text`: `o200k_base()` as a function of a module, which can be pickled."""
+    return o200k_base()(text)
 
 
 @functools.cache

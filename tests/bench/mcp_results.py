@@ -12,7 +12,8 @@ from rich.console import Console
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.mcp import Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import Declared, declare
-from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, Json, count_o200k, read_part
+from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, Json, read_part
+from accp_adapters.tokens import count_o200k
 from tests.bench.data import read_json
 
 __all__ = ["main"]

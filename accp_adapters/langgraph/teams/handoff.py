@@ -21,7 +21,6 @@ from langgraph.types import Command, Send
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.fetch import refusals
 from accp_adapters.langgraph.marks import MARK, carried_pairs, carry
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.runtime import (
     agent_of,
     agents_of,
@@ -36,6 +35,7 @@ from accp_adapters.langgraph.runtime import (
 )
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import compact_json, in_words, thinks, tokens_of, turns_of
+from accp_adapters.tokens import count_o200k
 from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.tokens import o200k_base
-
 __all__ = [
     "CLIENT_CAPABILITIES",
     "COLD_URI",
@@ -22,7 +20,6 @@ __all__ = [
     "Json",
     "MessageId",
     "compact",
-    "count_o200k",
     "id_of",
     "is_longer_than",
     "is_modern",
@@ -53,11 +50,6 @@ Json: TypeAlias = dict[str, Any]
 """A JSON object, decoded."""
 MessageId: TypeAlias = tuple[type, str | int | float]
 """A JSON-RPC id that can be a key: 1 and "1" are two."""
-
-
-def count_o200k(text: str, /) -> int:
-    """Return the o200k_base tokens of `text`; the vocabulary is loaded when the first text is counted."""
-    return o200k_base()(text)
 
 
 def compact(value: object) -> str:

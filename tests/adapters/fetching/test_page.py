@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accp_adapters.fetching.page import answer
 from accp_adapters.fetching.select import Query
 from accp_adapters.fetching.sources import lines_of
-from accp_adapters.langgraph.policy import count_o200k
+from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import ROWS
 

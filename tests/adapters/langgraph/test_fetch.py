@@ -10,8 +10,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, fetch_tool
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import count_o200k
 from accp_core.cold import cold_key
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, refs_in, results, thread
 from tests.scripted_model import call, calls

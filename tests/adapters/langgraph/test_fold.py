@@ -18,9 +18,9 @@ from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.turns import tokens_of
 from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import ROWS, results, thread
 from tests.adapters.langgraph.transcripts import check
 from tests.scripted_model import ScriptedModel, call, calls

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
 from accp_adapters.langgraph.messages import MARK, ColdItem, compact_message, restore_message
-from accp_adapters.langgraph.policy import Limits, Policy, count_o200k
+from accp_adapters.langgraph.policy import Limits, Policy
+from accp_adapters.tokens import count_o200k
 from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import ROWS

@@ -14,8 +14,8 @@ from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.langgraph.messages import MARK, restore_message
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import (
     LOOK_UP,
     ROWS,

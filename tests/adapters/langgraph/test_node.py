@@ -18,8 +18,8 @@ from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
 from accp_adapters.langgraph.messages import MARK
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 

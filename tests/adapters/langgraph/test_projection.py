@@ -14,8 +14,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.langgraph.messages import MARK
-from accp_adapters.langgraph.policy import count_o200k
 from accp_adapters.langgraph.projection import Reading, agent_name, prompt_of, read, said
+from accp_adapters.tokens import count_o200k
 from accp_core.cold import cold_key
 from accp_core.projection.cache_cost import Prompt
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results

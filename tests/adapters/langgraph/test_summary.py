@@ -13,9 +13,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from accp_adapters.langgraph import AccpMiddleware, warm_summary
 from accp_adapters.langgraph.messages import compact_message
-from accp_adapters.langgraph.policy import Policy, count_o200k
+from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.summary import rows_of
 from accp_adapters.langgraph.turns import turns_of
+from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import ROWS, crm, prose
 from tests.scripted_model import ScriptedModel, call, calls
 

@@ -10,7 +10,7 @@ from langchain.agents import create_agent
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, fetch_tool
-from accp_adapters.langgraph.policy import count_o200k
+from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import LOOK_UP, crm, fetch_last, prose
 from tests.scripted_model import ScriptedModel, call, calls
 

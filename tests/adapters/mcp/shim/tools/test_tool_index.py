@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.shim.protocol import count_o200k
+from accp_adapters.tokens import count_o200k
 from tests.adapters.mcp.messages import Json, Wire, call, request, response
 
 

@@ -5,16 +5,19 @@ from accp_core.aci.contexts import AgentContext, TaskContext, overall_status
 from accp_core.aci.delta import change, changed, from_fields, to_fields
 from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, says_something, verify
 from accp_core.aci.interaction import Delivery, Interaction, Mode
-from accp_core.aci.isolation import Offloaded, accept_reply, check_grant, isolate, offload, scope_of, with_results
+from accp_core.aci.isolation import Offloaded, check_grant, isolate, offload, scope_of, with_results
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem, todo
 from accp_core.aci.json_names import JSON_NAMES
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Progress, SubtaskState
+from accp_core.aci.reply import AcceptedReply, AgentReply, accept_reply, offload_long, reply_from_words
 from accp_core.aci.snapshot import load, save
 
 __all__ = [
     "JSON_NAMES",
+    "AcceptedReply",
     "AgentContext",
+    "AgentReply",
     "Answer",
     "Claim",
     "Delivery",
@@ -43,8 +46,10 @@ __all__ = [
     "judge",
     "load",
     "offload",
+    "offload_long",
     "overall_status",
     "read_answer",
+    "reply_from_words",
     "save",
     "says_something",
     "scope_of",

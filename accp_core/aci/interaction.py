@@ -24,10 +24,11 @@ from typing import Final
 from accp_core.aci.checks import Json, breach, ref_of
 from accp_core.aci.contexts import AgentContext, TaskContext
 from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, says_something
-from accp_core.aci.isolation import accept_reply, isolate, outgoing, with_results
+from accp_core.aci.isolation import isolate, outgoing, with_results
 from accp_core.aci.items import DONE, ItemState, KeyInformation, Status
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Move, Progress, SubtaskState
+from accp_core.aci.reply import AcceptedReply, AgentReply
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
@@ -160,24 +161,28 @@ class Interaction:
         context = self._context_for(subtask_id)
         return Delivery(id=self._delivery_id(subtask_id), context=context, payload=outgoing(context))
 
-    def receive(self, delivery_id: str, returned: AgentContext | Json, *, stored: Collection[str] = ()) -> Interaction:
-        """Return the interaction after a reply. One that breaks a rule counts as not done, and says why.
+    def receive(
+        self, delivery_id: str, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
+    ) -> Interaction:
+        """Return the interaction after a reply. One that breaks a rule counts as not done, with the reason.
 
         Args:
-            delivery_id: Which delivery it answers.
-            returned: A context or its JSON.
-            stored: The references that the agent stored itself.
+            delivery_id: The delivery that it answers.
+            returned: A reply, a context or its JSON; an `AcceptedReply` to this delivery is not checked again. Long
+                results must be stored by then (`offload_long`): `AgentReply.full` is not kept.
+            stored: The references that the agent stored itself, where `returned` is not a reply that lists them.
 
-        Raises: LocalProtocolError E3002 when nobody waits for a reply to that delivery, because it is unknown, too
-            late or answered; the interaction stays as it is.
+        Raises:
+            LocalProtocolError: E3002, no reply to that delivery is awaited: it is unknown, too late or answered; the
+                interaction stays as it is.
         """
         subtask_id = self._delivered(delivery_id)
+        sent = self._context_for(subtask_id)
         try:
-            reply = accept_reply(self._context_for(subtask_id), returned, stored=stored)
+            reply = AcceptedReply.of(sent, returned, stored=stored).context
         except ProtocolError as refusal:
             return self._again(subtask_id, refusal.reason)
-        sent = set(self._context_for(subtask_id).context_uri)
-        new = tuple(uri for uri in reply.context_uri if uri not in sent)
+        new = tuple(uri for uri in reply.context_uri if uri not in sent.context_uri)
         progress = self.progress[subtask_id]
         kept = tuple(dict.fromkeys((*progress.stored, *new)))
         return self._with(subtask_id, progress.moved(Move.ACCEPT, reply=reply, stored=kept))

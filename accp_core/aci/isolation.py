@@ -10,7 +10,7 @@ Section 4.2 of the draft, "Context Isolation Strategy", is empty. These are the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from accp_core.aci.contexts import AgentContext, TaskContext
 from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
 
-__all__ = ["Offloaded", "accept_reply", "check_grant", "isolate", "offload", "outgoing", "scope_of", "with_results"]
+__all__ = ["Offloaded", "check_grant", "isolate", "offload", "outgoing", "scope_of", "with_results"]
 
 SHORTEST_QUERY: Final = 16
 """Characters of a query that is looked for inside other texts; a shorter one ("help") may stand there by chance."""
@@ -59,57 +59,6 @@ def _texts_in(value: Json) -> Iterator[tuple[str, bool]]:
         yield from (found for member in value.values() for found in _texts_in(member))
     elif isinstance(value, (list, tuple)):
         yield from (found for member in value for found in _texts_in(member))
-
-
-# "Upon completion, the corresponding agent returns exclusively its own updated AgentContext" (section 2.1)
-def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: Collection[str] = ()) -> AgentContext:
-    """Return `sent` with what the agent may change: states, abstracts, time, and references to what it stored.
-
-    Identity and plan are always those of `sent`. What the reply leaves out is not changed, except that an item
-    without a state is not done.
-
-    Args:
-        sent: What was delivered.
-        returned: What came back, a context or its JSON.
-        stored: The references that the agent itself stored; no others may be new in the reply.
-
-    Raises: ProtocolError: E1004 and E2003 as `AgentContext.from_json`, E5001 for another agent, subtask or plan and
-        for unknown items, E5002 for new references that are not in `stored`.
-    """
-    reply = returned if isinstance(returned, AgentContext) else AgentContext.from_json(returned)
-    for name in ("agent_id", "subtask_id"):
-        if getattr(reply, name) != getattr(sent, name):
-            raise breach(ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name))
-    for name in ("subtask_name", "dependencies", "todo_items", "context"):
-        if getattr(reply, name) not in (getattr(sent, name), "", ()):
-            raise breach(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
-    _check_items(sent, reply)
-    return replace(
-        sent,
-        item_state_updates=reply.item_state_updates,
-        key_information=reply.key_information,
-        context_uri=(*sent.context_uri, *_new_references(sent, reply, stored)),
-        last_updated=reply.last_updated or sent.last_updated,
-        notes=reply.notes,
-    )
-
-
-def _check_items(sent: AgentContext, reply: AgentContext) -> None:
-    known = {item.item_id for item in sent.todo_items}
-    for item_id in (*reply.states, *reply.abstracts):
-        if item_id not in known:
-            raise breach(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
-
-
-def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[str]) -> Iterable[str]:
-    if reply.context_uri and not set(sent.context_uri) <= set(reply.context_uri):
-        raise breach(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
-    new = [uri for uri in reply.context_uri if uri not in sent.context_uri]
-    known = set(map(uri_of, stored))
-    for uri in new:
-        if uri not in known:
-            raise breach(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
-    return new
 
 
 # "a dependency's result": what the master passes on of it, as said above under 3.

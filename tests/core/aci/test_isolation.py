@@ -12,7 +12,6 @@ from accp_core.aci import (
     AgentContext,
     KeyInformation,
     TaskContext,
-    accept_reply,
     check_grant,
     isolate,
     offload,
@@ -64,12 +63,6 @@ def test_a_short_query_may_stand_in_a_longer_text_by_chance() -> None:
 
 def test_without_a_query_and_with_other_values_nothing_is_refused() -> None:
     assert isolate(TaskContext(task_id="t"), subtask("s1", context=({"n": 1, "text": ""}, True)))
-
-
-def test_a_reply_may_be_a_context_or_its_json() -> None:
-    sent = subtask("s1")
-    back = replace(sent, key_information=(KeyInformation("1", "6 accounts"),))
-    assert accept_reply(sent, back) == accept_reply(sent, back.to_json()) == back
 
 
 def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:

@@ -1,0 +1,181 @@
+"""What an agent returns: its reply, the check of it, and its long results behind references (ACI 2.1, 4.1, 5.2).
+
+A reply goes through these steps, each once, in every adapter:
+
+    reply = AgentReply(context=...), or reply_from_words(sent, text) where the agent answered in words
+    accepted = AcceptedReply.of(sent, reply)                                  checks it, by `accept_reply`
+    context, texts = offload_long(accepted.context, accepted.full, ...)       long results become references
+    put `texts` into the store, then `interaction.receive(delivery_id, replace(accepted, context=context, full={}))`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from accp_core.aci.answer import read_answer, with_answers
+from accp_core.aci.checks import LONGEST_ABSTRACT, Json, breach, is_map
+from accp_core.aci.contexts import AgentContext
+from accp_core.compression import abridge
+from accp_core.error_codes import ErrorCode
+from accp_core.ports import TokenCounter
+from accp_core.references import StoredText, reference_to_uri
+
+__all__ = ["AcceptedReply", "AgentReply", "accept_reply", "offload_long", "reply_from_words"]
+
+_IDENTITY = ("agent_id", "subtask_id")
+_PLAN = ("subtask_name", "dependencies", "todo_items", "context")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReply:
+    """What an agent returned, before any check."""
+
+    context: AgentContext | Mapping[str, Json]
+    """Its own context, or the JSON of it."""
+    full: Mapping[str, str] = field(default_factory=dict)
+    """itemId to the whole result, where the abstract holds less; `offload_long` stores it."""
+    stored: Collection[str] = ()
+    """The references to what the agent itself stored; no others may be new in the context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedReply(AgentReply):
+    """A reply that follows the rules of `accept_reply`; made by `AcceptedReply.of`, so that each reply is checked once.
+
+    Whoever adds references to its context, after storing the texts, changes it with `dataclasses.replace`.
+    """
+
+    context: AgentContext
+    """What was sent, with the states, abstracts and new references of the reply."""
+
+    @classmethod
+    def of(
+        cls, sent: AgentContext, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
+    ) -> AcceptedReply:
+        """Return what came back for `sent`, checked; a reply that was accepted for `sent` before is not checked again.
+
+        Args:
+            sent: The context that was delivered.
+            returned: A reply, a context, or the JSON of a context.
+            stored: The references that the agent itself stored, where `returned` is not a reply that lists them.
+
+        Raises:
+            ProtocolError: As `accept_reply`.
+        """
+        if isinstance(returned, AcceptedReply) and returned._is_for(sent):
+            return returned
+        reply = returned if isinstance(returned, AgentReply) else AgentReply(context=returned, stored=stored)
+        context = accept_reply(sent, reply.context, stored=reply.stored)
+        new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
+        return cls(context=context, full=reply.full, stored=new)
+
+    def _is_for(self, sent: AgentContext) -> bool:
+        """Return whether identity, plan and granted references are those of `sent`."""
+        same = all(getattr(self.context, name) == getattr(sent, name) for name in (*_IDENTITY, *_PLAN))
+        return same and set(sent.context_uri) <= set(self.context.context_uri)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON of a reply whose long results are stored: `{"context": {...}, "stored": [...]}`."""
+        return {"context": self.context.to_json(), "stored": list(self.stored)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> AcceptedReply:
+        """Return the reply that `to_json` wrote; for the master's own state, not for what a peer sent.
+
+        Raises:
+            ProtocolError: E1004, it is something else; as `AgentContext.from_json`.
+        """
+        if not is_map(data) or not {"context", "stored"} <= set(data):
+            raise breach(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
+        return cls(context=AgentContext.from_json(data["context"]), stored=tuple(data["stored"]))
+
+
+# "Upon completion, the corresponding agent returns exclusively its own updated AgentContext" (section 2.1)
+def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: Collection[str] = ()) -> AgentContext:
+    """Return `sent` with what the agent may change: states, abstracts, time, and references to what it stored.
+
+    Identity and plan are always those of `sent`. A field that the reply leaves out stays as it was sent; an item
+    without a state is not done.
+
+    Args:
+        sent: The context that was delivered.
+        returned: What came back, a context or its JSON.
+        stored: The references that the agent itself stored; no others may be new in the reply.
+
+    Raises:
+        ProtocolError: E1004 and E2003, it is no context (`AgentContext.from_json`); E5001, it names another agent,
+            subtask or plan, or unknown items; E5002, it has new references that are not in `stored`.
+    """
+    reply = returned if isinstance(returned, AgentContext) else AgentContext.from_json(returned)
+    for name in _IDENTITY:
+        if getattr(reply, name) != getattr(sent, name):
+            raise breach(ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name))
+    for name in _PLAN:
+        if getattr(reply, name) not in (getattr(sent, name), "", ()):
+            raise breach(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
+    _check_items(sent, reply)
+    return replace(
+        sent,
+        item_state_updates=reply.item_state_updates,
+        key_information=reply.key_information,
+        context_uri=(*sent.context_uri, *_new_references(sent, reply, stored)),
+        last_updated=reply.last_updated or sent.last_updated,
+        notes=reply.notes,
+    )
+
+
+def _check_items(sent: AgentContext, reply: AgentContext) -> None:
+    known = {item.item_id for item in sent.todo_items}
+    for item_id in (*reply.states, *reply.abstracts):
+        if item_id not in known:
+            raise breach(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
+
+
+def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[str]) -> Iterable[str]:
+    if reply.context_uri and not set(sent.context_uri) <= set(reply.context_uri):
+        raise breach(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
+    new = [uri for uri in reply.context_uri if uri not in sent.context_uri]
+    known = set(map(reference_to_uri, stored))
+    for uri in new:
+        if uri not in known:
+            raise breach(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
+    return new
+
+
+def reply_from_words(context: AgentContext, text: str) -> AgentReply:
+    """Return the reply of an agent that answered in words, one line per item, as `brief` asks for it.
+
+    A result that is too long for an abstract is in `full`, its beginning in the context.
+    """
+    answers = read_answer(context, text)
+    full = {item: answer.text for item, answer in answers.items() if len(answer.text) > LONGEST_ABSTRACT}
+    short = {item: replace(answer, text=answer.text[:LONGEST_ABSTRACT]) for item, answer in answers.items()}
+    return AgentReply(context=with_answers(context, short), full=full)
+
+
+# "store or offload full context data to external storage systems, while only structured task descriptions and
+# references to the full context are exchanged" (section 4.1)
+def offload_long(
+    context: AgentContext, full: Mapping[str, str], *, limit: int, counter: TokenCounter, open_with: str = ""
+) -> tuple[AgentContext, tuple[StoredText, ...]]:
+    """Return a reply's context with a preview and a reference for each long result, and the texts to store first.
+
+    Args:
+        context: What the agent returned.
+        full: itemId to the whole result, where the abstract holds less.
+        limit: Tokens of an abstract, at least 60; an abstract has at most 2,000 characters, too.
+        counter: Counts the tokens of the model.
+        open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
+    """
+    stored: dict[str, StoredText] = {}
+    entries = []
+    for entry in context.key_information:
+        text = full.get(entry.item_id, entry.output_abstract)
+        short = abridge(text, limit=limit, max_chars=LONGEST_ABSTRACT, counter=counter, open_with=open_with)
+        if short.stored is not None:
+            stored[short.stored.key] = short.stored
+            entry = replace(entry, output_abstract=short.text)
+        entries.append(entry)
+    uris = (*context.context_uri, *(text.uri for text in stored.values()))
+    return replace(context, key_information=tuple(entries), context_uri=uris), tuple(stored.values())

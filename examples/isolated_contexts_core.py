@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accp_adapters.tokens import o200k_base
-from accp_core.aci import AgentContext, Delivery, Interaction, TaskContext, brief, read_answer, todo, with_answers
+from accp_core.aci import AgentContext, Delivery, Interaction, TaskContext, brief, read_answers, todo, with_answers
 
 task = TaskContext(task_id="churn", user_query="Why do customers leave, and what should we write to them?")
 plan = [
@@ -26,7 +26,7 @@ plan = [
 def ask(delivery: Delivery, answer: str) -> AgentContext:
     """Stands in for an agent; `delivery.payload` is the JSON that would travel to it."""
     assert "UserQuery" not in str(delivery.payload)
-    return with_answers(delivery.context, read_answer(delivery.context, answer))
+    return with_answers(delivery.context, read_answers(delivery.context, answer))
 
 
 interaction, (first,) = Interaction.start(task, plan, retries=1).deliver()

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accp_core.aci.checks import Json, ref_of
+from accp_core.aci.checks import Json
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import DONE, OPEN, ItemState, KeyInformation
 from accp_core.ports import TokenCounter
+from accp_core.references import uri_to_reference
 from accp_core.view import render
 
-__all__ = ["HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "Answer", "brief", "read_answer", "with_answers"]
+__all__ = ["HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "ItemAnswer", "brief", "read_answers", "with_answers"]
 
 HOW_TO_ANSWER: Final = "Answer one line per item: `id: result`, or `id: not done: why`."
 HOW_TO_ANSWER_ONE: Final = "If you cannot do it, answer `not done: why`."
@@ -65,12 +66,12 @@ def _inline(values: tuple[Json, ...]) -> dict[str, Json]:
 
 def _unnamed(context: AgentContext, shown: str) -> list[str]:
     """Return the references that stand in no result which is shown: a model opens those where it reads them."""
-    refs = [f"${key}" if (key := ref_of(uri)) else uri for uri in context.context_uri]
+    refs = [uri_to_reference(uri) for uri in context.context_uri]
     return [ref for ref in refs if ref not in shown]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ItemAnswer:
     """What an agent says of one item."""
 
     done: bool
@@ -79,7 +80,7 @@ class Answer:
     """What came out, or why it is not done."""
 
 
-def read_answer(context: AgentContext, text: str) -> dict[str, Answer]:
+def read_answers(context: AgentContext, text: str) -> dict[str, ItemAnswer]:
     """Return item to answer, as a model's text says it; an item that the text does not name is not there.
 
     Items are found at the start of lines, `1: result`, or where no line has that, `1. result`. A result goes on over
@@ -102,13 +103,13 @@ def _starts(names: str, sign: str, text: str) -> list[re.Match[str]]:
     return list(found.values())
 
 
-def _answer(said: str) -> Answer:
+def _answer(said: str) -> ItemAnswer:
     stripped = said.strip()
     undone = _NOT_DONE.match(stripped)
-    return Answer(False, stripped[undone.end() :]) if undone else Answer(True, stripped)
+    return ItemAnswer(False, stripped[undone.end() :]) if undone else ItemAnswer(True, stripped)
 
 
-def with_answers(context: AgentContext, answers: Mapping[str, Answer]) -> AgentContext:
+def with_answers(context: AgentContext, answers: Mapping[str, ItemAnswer]) -> AgentContext:
     """Return the context that an agent returns: each answer as the state and the abstract of its item.
 
     Raises: ProtocolError E2003 for an answer that is too long for an abstract: store it and refer to it.

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from accp_core.aci.checks import (
     Json,
-    breach,
     check_context,
+    check_entries,
     check_json,
-    check_most,
     check_text,
     check_unique,
-    uri_of,
+    violation,
 )
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem
-from accp_core.aci.json_names import JSON_NAMES, Fields, status_word
+from accp_core.aci.json_names import JSON_NAMES, FieldReader, parse_status
 from accp_core.error_codes import ErrorCode
+from accp_core.references import reference_to_uri
 
 __all__ = ["AgentContext", "TaskContext", "overall_status"]
 
@@ -55,9 +55,9 @@ class TaskContext:
     """What reading it found odd; for a log."""
 
     def __post_init__(self) -> None:
-        check_text("TaskID", self.task_id, filled=True)
+        check_text("TaskID", self.task_id, non_empty=True)
         _check_texts(self, ("user_query", "task_name", "task_description"), ("start_time", "end_time"))
-        check_most("goals", self.goal_status)
+        check_entries("goals", self.goal_status)
         check_unique("the goals", (goal.goal for goal in self.goal_status))
         _check_extra(self.extra)
 
@@ -79,14 +79,14 @@ class TaskContext:
 
         Raises: ProtocolError: E1004 when it says none, E2003 when it says too much.
         """
-        fields = Fields(data, _TASK)
+        fields = FieldReader(data, _TASK)
         goals = fields.entries("goal_status", lambda goal, word: Goal(goal, fields.status(word)), "goal", "status")
         context = {
             **{name: fields.text(name) for name in ("task_id", "user_query", "task_name", "task_description")},
             **{name: fields.time(name) for name in ("start_time", "end_time")},
         }
         said = fields.text("overall_status")
-        if said and isinstance(said, str) and status_word(said) != overall_status(goal.status for goal in goals):
+        if said and isinstance(said, str) and parse_status(said) != overall_status(goal.status for goal in goals):
             fields.notes.append(f"OverallStatus: {said!r} is not what the goals say")
         return cls(**context, goal_status=goals, extra=fields.left(), notes=tuple(fields.notes))
 
@@ -127,14 +127,14 @@ class AgentContext:
     """What reading it found odd; for a log."""
 
     def __post_init__(self) -> None:
-        check_text("AgentID", self.agent_id, filled=True)
-        check_text("SubTaskID", self.subtask_id, filled=True)
+        check_text("AgentID", self.agent_id, non_empty=True)
+        check_text("SubTaskID", self.subtask_id, non_empty=True)
         _check_texts(self, ("agent_name", "subtask_name"), ("last_updated",))
         for name in _LISTS:
-            check_most(JSON_NAMES[name], getattr(self, name))
+            check_entries(JSON_NAMES[name], getattr(self, name))
         for each in (*self.dependencies, *self.context_uri):
-            check_text("dependencies and references", each, filled=True)
-        object.__setattr__(self, "context_uri", tuple(dict.fromkeys(map(uri_of, self.context_uri))))
+            check_text("dependencies and references", each, non_empty=True)
+        object.__setattr__(self, "context_uri", tuple(dict.fromkeys(map(reference_to_uri, self.context_uri))))
         check_unique("the dependencies", self.dependencies)
         for name in ("todo_items", "item_state_updates", "key_information"):
             check_unique(f"the items in {JSON_NAMES[name]}", (entry.item_id for entry in getattr(self, name)))
@@ -172,7 +172,7 @@ class AgentContext:
         Raises: ProtocolError: E1001 for one field in two spellings, E1004 when it says no context, E2003 when it
             says too much.
         """
-        fields = Fields(data, _AGENT)
+        fields = FieldReader(data, _AGENT)
         context, references = fields.contexts()
         found: dict[str, Any] = {
             **{name: fields.text(name) for name in ("agent_id", "agent_name", "subtask_id", "subtask_name")},
@@ -209,7 +209,7 @@ def _check_texts(context: object, texts: Iterable[str], times: Iterable[str]) ->
         check_text(JSON_NAMES[name], getattr(context, name))
     for name in times:
         if (value := getattr(context, name)) is not None:
-            check_text(JSON_NAMES[name], value, filled=True)
+            check_text(JSON_NAMES[name], value, non_empty=True)
 
 
 def _texts(context: object, *names: str) -> dict[str, Json]:
@@ -223,5 +223,5 @@ def _one_or_list(values: tuple[Json, ...]) -> Json:
 
 def _check_extra(extra: Mapping[str, Json]) -> None:
     if known := _TASK_FIELDS & set(extra):
-        raise breach(ErrorCode.INVALID_TYPE, "other fields than those of the draft", sorted(known))
+        raise violation(ErrorCode.INVALID_TYPE, "other fields than those of the draft", sorted(known))
     check_json("other fields", dict(extra))

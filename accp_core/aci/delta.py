@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_core.aci.checks import Json, breach, is_map
+from accp_core.aci.checks import Json, is_map, violation
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import ItemState, KeyInformation, TodoItem
 from accp_core.error_codes import ErrorCode
 from accp_core.packing.delta import Removed, apply, diff
 
-__all__ = ["change", "changed", "from_fields", "to_fields"]
+__all__ = ["context_to_fields", "diff_contexts", "fields_to_context", "patch_context"]
 
 _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,7 +33,7 @@ _LISTS: Final[Mapping[str, str]] = MappingProxyType(
 _TODO, _STATE, _INFO = "todo_", "state_", "info_"
 
 
-def to_fields(context: AgentContext) -> dict[str, Json]:
+def context_to_fields(context: AgentContext) -> dict[str, Json]:
     """Return a context as a flat map: `agent`, `subtask`, `name`, `deps`, `context`, `refs`, and for each item `todo_`,
     `state_` and `info_` before its id; what is empty is left out."""
     fields = {key: value for name, key in _TEXTS.items() if (value := getattr(context, name))}
@@ -43,16 +43,16 @@ def to_fields(context: AgentContext) -> dict[str, Json]:
     return fields | {f"{_INFO}{item}": abstract for item, abstract in context.abstracts.items()}
 
 
-def from_fields(fields: Json) -> AgentContext:
-    """Return the context that `to_fields` wrote; keys that it does not write are passed over.
+def fields_to_context(fields: Json) -> AgentContext:
+    """Return the context that `context_to_fields` wrote; keys that it does not write are passed over.
 
     Raises: ProtocolError: E1004 and E2003 as `AgentContext`.
     """
     if not is_map(fields):
-        raise breach(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
+        raise violation(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
     for key in ("agent", "subtask"):
         if key not in fields:
-            raise breach(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
+            raise violation(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
     found: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
     found |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
     return AgentContext(
@@ -63,17 +63,17 @@ def from_fields(fields: Json) -> AgentContext:
     )
 
 
-def change(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
+def diff_contexts(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
     """Return what makes `new` of `old`, for a receiver that has `old`."""
-    return diff(to_fields(old), to_fields(new))
+    return diff(context_to_fields(old), context_to_fields(new))
 
 
-def changed(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
-    """Return `old` after `delta`; the inverse of `change`.
+def patch_context(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
+    """Return `old` after `delta`; the inverse of `diff_contexts`.
 
-    Raises: ProtocolError: as `from_fields`.
+    Raises: ProtocolError: as `fields_to_context`.
     """
-    return from_fields(apply(to_fields(old), delta))
+    return fields_to_context(apply(context_to_fields(old), delta))
 
 
 def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
@@ -82,5 +82,5 @@ def _items(fields: Mapping[str, Json], prefix: str) -> list[tuple[str, Json]]:
 
 def _entries(key: str, value: Json) -> tuple[Json, ...]:
     if not isinstance(value, (list, tuple)):
-        raise breach(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
+        raise violation(ErrorCode.INVALID_TYPE, f"{key} to be an array", value)
     return tuple(value)

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.aci.checks import Json, breach, check_text
+from accp_core.aci.checks import Json, check_text, violation
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import DONE
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import Verifier
 
-__all__ = ["Claim", "Evaluation", "OpenItem", "evaluate", "judge", "says_something", "verify"]
+__all__ = ["Claim", "Evaluation", "OpenItem", "evaluate", "judge", "verify", "verify_by_rule"]
 
 NOT_DONE: Final = "not done"
 NO_EVIDENCE: Final = "said to be done, but without an abstract of what came out"
@@ -125,7 +125,7 @@ def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> E
 
 def _feedback(verdict: object) -> str:
     if not isinstance(verdict, str):
-        raise breach(ErrorCode.INVALID_TYPE, "a verdict to be None or feedback in words", verdict)
+        raise violation(ErrorCode.INVALID_TYPE, "a verdict to be None or feedback in words", verdict)
     return check_text("feedback", verdict) or "rejected"
 
 
@@ -133,7 +133,7 @@ def _feedback(verdict: object) -> str:
 _EMPTY: Final = re.compile(r"[\W_]*(?:ok(?:ay)?|done|completed?|finished|success(?:ful(?:ly)?)?|n/?a|todo|tbd)?[\W_]*")
 
 
-def says_something(subtask: str, item: str, abstract: str) -> str | None:
+def verify_by_rule(subtask: str, item: str, abstract: str) -> str | None:
     """The verifier by rule: refuse an abstract that only says that the item is done, or repeats the item.
 
     It cannot tell a wrong result from a right one; give a model, or a rule of your own, where that matters.

@@ -21,10 +21,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from accp_core.aci.checks import Json, breach, ref_of
+from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext, TaskContext
-from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, says_something
-from accp_core.aci.isolation import isolate, outgoing, with_results
+from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, verify_by_rule
+from accp_core.aci.isolation import delivery_json, isolate, with_results
 from accp_core.aci.items import DONE, ItemState, KeyInformation, Status
 from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Move, Progress, SubtaskState
@@ -32,6 +32,7 @@ from accp_core.aci.reply import AcceptedReply, AgentReply
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
+from accp_core.references import uri_to_key
 
 __all__ = ["Delivery", "Interaction", "Mode"]
 
@@ -46,8 +47,8 @@ class Mode(StrEnum):
 
 
 _STATUS: Final = MappingProxyType({SubtaskState.COMPLETED: Status.COMPLETED, SubtaskState.FAILED: Status.FAILED})
-_RETRIES: Final = 2
-_MOST_RETRIES: Final = 100
+_DEFAULT_RETRIES: Final = 2
+_MAX_RETRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +73,15 @@ class Interaction:
     """Its subtasks."""
     mode: Mode = Mode.ASYNCHRONOUS
     """One delivery at a time, or all that is ready."""
-    retries: int = _RETRIES
+    retries: int = _DEFAULT_RETRIES
     """How often a subtask is tried again, from 0 to 100; then it fails."""
     progress: Mapping[str, Progress]
     """SubTaskID to progress, in the order of the ids."""
 
     def __post_init__(self) -> None:
         """Refuse a number of retries that is none (ProtocolError E1004)."""
-        if type(self.retries) is not int or not 0 <= self.retries <= _MOST_RETRIES:
-            raise breach(ErrorCode.INVALID_TYPE, f"retries from 0 to {_MOST_RETRIES}", self.retries)
+        if type(self.retries) is not int or not 0 <= self.retries <= _MAX_RETRIES:
+            raise violation(ErrorCode.INVALID_TYPE, f"retries from 0 to {_MAX_RETRIES}", self.retries)
 
     @classmethod
     def start(
@@ -90,7 +91,7 @@ class Interaction:
         *,
         goals: Mapping[str, Collection[str]] | None = None,
         mode: Mode = Mode.ASYNCHRONOUS,
-        retries: int = _RETRIES,
+        retries: int = _DEFAULT_RETRIES,
     ) -> Interaction:
         """Return the beginning of `task`, of which `contexts` are the subtasks.
 
@@ -144,7 +145,7 @@ class Interaction:
     def references(self) -> tuple[str, ...]:
         """The keys of the cold store that the agents of this task filled: what purging the task must forget."""
         uris = (uri for progress in self.progress.values() for uri in progress.stored)
-        return tuple(sorted({key for uri in uris if (key := ref_of(uri))}))
+        return tuple(sorted({key for uri in uris if (key := uri_to_key(uri))}))
 
     def deliver(self) -> tuple[Interaction, tuple[Delivery, ...]]:
         """Return the interaction after delivering all that is `ready`, and what is to be carried."""
@@ -152,14 +153,14 @@ class Interaction:
         after = self
         for each in self.ready:
             progress = self.progress[each]
-            after = after._with(each, progress.moved(Move.DELIVER, attempts=progress.attempts + 1))
+            after = after._with(each, progress.advance(Move.DELIVER, attempts=progress.attempts + 1))
             deliveries.append(after.delivery(each))
         return after, tuple(deliveries)
 
     def delivery(self, subtask_id: str) -> Delivery:
         """Return the delivery of a subtask's last attempt, the same each time: for who must carry it once more."""
         context = self._context_for(subtask_id)
-        return Delivery(id=self._delivery_id(subtask_id), context=context, payload=outgoing(context))
+        return Delivery(id=self._delivery_id(subtask_id), context=context, payload=delivery_json(context))
 
     def receive(
         self, delivery_id: str, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
@@ -185,16 +186,16 @@ class Interaction:
         new = tuple(uri for uri in reply.context_uri if uri not in sent.context_uri)
         progress = self.progress[subtask_id]
         kept = tuple(dict.fromkeys((*progress.stored, *new)))
-        return self._with(subtask_id, progress.moved(Move.ACCEPT, reply=reply, stored=kept))
+        return self._with(subtask_id, progress.advance(Move.ACCEPT, reply=reply, stored=kept))
 
-    def lost(self, delivery_id: str, reason: str) -> Interaction:
+    def mark_lost(self, delivery_id: str, reason: str) -> Interaction:
         """Return the interaction after a delivery that nobody answers: it failed, or took too long.
 
         Raises: as `receive`.
         """
         return self._again(self._delivered(delivery_id), reason)
 
-    def verify(self, verifier: Verifier = says_something) -> Interaction:
+    def verify(self, verifier: Verifier = verify_by_rule) -> Interaction:
         """Return the interaction after `verifier` judged all claims: complete, to be tried again, or failed.
 
         Raises: what `verifier` raises, and ProtocolError E1004 for an answer that is no verdict; then nothing changed.
@@ -226,7 +227,7 @@ class Interaction:
         verified = {**progress.verified, **{item: abstracts[item] for item in found.verified}}
         kept = replace(progress, verified=verified, open=found.open)
         if found.complete:
-            return self._with(subtask_id, kept.moved(Move.COMPLETE, reply=None))
+            return self._with(subtask_id, kept.advance(Move.COMPLETE, reply=None))
         return self._with(subtask_id, kept)._again(subtask_id)
 
     # Unfinished work is tried again or failed; it is never passed off as finished.
@@ -237,8 +238,8 @@ class Interaction:
             undone = self._context_for(subtask_id).todo_items
             progress = replace(progress, open=tuple(OpenItem(item_id=each.item_id, reason=reason) for each in undone))
         if progress.attempts <= self.retries:
-            return self._with(subtask_id, progress.moved(Move.RETRY, reply=None))
-        after = self._with(subtask_id, progress.moved(Move.FAIL, reply=None))
+            return self._with(subtask_id, progress.advance(Move.RETRY, reply=None))
+        after = self._with(subtask_id, progress.advance(Move.FAIL, reply=None))
         for each in self.plan.dependants(subtask_id):
             after = after._blocked(each, subtask_id)
         return after
@@ -249,7 +250,7 @@ class Interaction:
             return self
         items = self.plan.subtasks[subtask_id].todo_items
         why = tuple(OpenItem(item_id=each.item_id, reason=f"subtask {by!r} failed") for each in items)
-        return self._with(subtask_id, progress.moved(Move.FAIL, open=why))
+        return self._with(subtask_id, progress.advance(Move.FAIL, open=why))
 
     def _with(self, subtask_id: str, progress: Progress) -> Interaction:
         return replace(self, progress=MappingProxyType({**self.progress, subtask_id: progress}))

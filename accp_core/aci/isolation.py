@@ -11,17 +11,18 @@ Section 4.2 of the draft, "Context Isolation Strategy", is empty. These are the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from accp_core.aci.checks import Json, breach, ref_of, uri_of
+from accp_core import references
+from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext, TaskContext
-from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
+from accp_core.references import uri_to_key
 
-__all__ = ["Offloaded", "check_grant", "isolate", "offload", "outgoing", "scope_of", "with_results"]
+__all__ = ["check_grant", "delivery_json", "isolate", "scope_of", "with_results"]
 
-SHORTEST_QUERY: Final = 16
+MIN_QUERY_CHARS: Final = 16
 """Characters of a query that is looked for inside other texts; a shorter one ("help") may stand there by chance."""
 _TASK_KEYS: Final = frozenset({"TaskContext", "UserQuery", "GoalStatus", "OverallStatus"})
 
@@ -36,18 +37,18 @@ def isolate(task: TaskContext, agent_context: AgentContext) -> dict[str, Json]:
     for value in agent_context.context:
         for text, is_key in _texts_in(value):
             if text in _TASK_KEYS if is_key else _quotes(text, task.user_query):
-                raise breach(ErrorCode.POLICY_DENIED, "context without the TaskContext and the user's query", text)
-    return outgoing(agent_context)
+                raise violation(ErrorCode.POLICY_DENIED, "context without the TaskContext and the user's query", text)
+    return delivery_json(agent_context)
 
 
-def outgoing(context: AgentContext) -> dict[str, Json]:
+def delivery_json(context: AgentContext) -> dict[str, Json]:
     """Return the JSON of a context without what its agent has no use for."""
     return replace(context, last_updated=None).to_json()
 
 
 def _quotes(text: str, query: str) -> bool:
     wanted = query.strip()
-    return bool(wanted) and (text.strip() == wanted or (len(wanted) >= SHORTEST_QUERY and wanted in text))
+    return bool(wanted) and (text.strip() == wanted or (len(wanted) >= MIN_QUERY_CHARS and wanted in text))
 
 
 def _texts_in(value: Json) -> Iterator[tuple[str, bool]]:
@@ -82,42 +83,15 @@ def with_results(context: AgentContext, upstream: Iterable[tuple[AgentContext, I
 
 
 def check_grant(context: AgentContext, reference: str) -> str:
-    """Return the ref-key, such as "cold.c9523506b4bd", that `reference` opens for the agent of `context`.
+    """Return the key that `reference` opens for the agent of `context`, such as "cold.c9523506b4bd".
 
-    Raises: ProtocolError E5002 when the context does not grant it.
+    Raises:
+        ProtocolError: E5002, the context does not grant it.
     """
-    uri = uri_of(reference.strip())
-    key = ref_of(uri)
-    if key is None or uri not in context.context_uri:
-        raise breach(ErrorCode.UNAUTHORIZED_REF, "a reference that the AgentContext grants", reference)
-    return key
-
-
-# "store or offload full context data to external storage systems, while only structured task descriptions and
-# references to the full context are exchanged" (section 4.1)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offloaded:
-    """A full result on its way to the cold store; it must be there before a context cites it."""
-
-    scope: str
-    """The session of the cold store that it belongs to: that of its task."""
-    key: str
-    """Its key, such as "cold.c9523506b4bd"."""
-    text: str
-    """The result."""
-
-    @property
-    def uri(self) -> str:
-        """The reference, as a context spells it."""
-        return uri_of(f"${self.key}")
+    granted = {key for uri in context.context_uri if (key := uri_to_key(uri))}
+    return references.check_grant(reference, granted)
 
 
 def scope_of(task_id: str) -> str:
-    """Return the session of the cold store that holds a task's results, and nothing else; purging it forgets them."""
+    """Return the session of the cold store that holds the results of one task; purging it removes them all."""
     return f"aci:{task_id}"
-
-
-def offload(task_id: str, text: str) -> Offloaded:
-    """Return what to store, and under which key: the same text of the same task has one key, so a retry stores once."""
-    scope = scope_of(task_id)
-    return Offloaded(scope=scope, key=cold_key(scope, text), text=text)

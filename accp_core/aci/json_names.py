@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from accp_core.aci.checks import MOST, Json, breach, is_map, is_reference, is_time, uri_of
+from accp_core.aci.checks import MAX_ENTRIES, Json, is_map, is_time, violation
 from accp_core.aci.items import Status
 from accp_core.error_codes import ErrorCode
+from accp_core.references import is_reference, reference_to_uri
 
-__all__ = ["JSON_NAMES", "Fields", "status_word"]
+__all__ = ["JSON_NAMES", "FieldReader", "parse_status"]
 
 JSON_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -65,12 +66,12 @@ _STATUS: Final[Mapping[str, Status]] = MappingProxyType(
 Entry = TypeVar("Entry")
 
 
-def status_word(text: str) -> Status | None:
+def parse_status(text: str) -> Status | None:
     """Return the status that a word means, whatever its case and blanks; None for somebody's own word."""
     return _STATUS.get(text.casefold().replace(" ", "").replace("_", ""))
 
 
-class Fields:
+class FieldReader:
     """A JSON object that is read field by field; what nobody asks for is left over."""
 
     def __init__(self, data: Json, wrapper: str) -> None:
@@ -80,7 +81,7 @@ class Fields:
         """
         inner = data[wrapper] if is_map(data) and set(data) == {wrapper} else data
         if not is_map(inner):
-            raise breach(ErrorCode.INVALID_TYPE, f"{wrapper}: a JSON object", inner)
+            raise violation(ErrorCode.INVALID_TYPE, f"{wrapper}: a JSON object", inner)
         self._left: Final[dict[str, Json]] = dict(inner)
         # `"Optional": [...]` is a remark of the schema, not a field.
         self._left.pop("Optional", None)
@@ -96,7 +97,7 @@ class Fields:
         variant = _VARIANTS.get(spelled, spelled)
         if variant != spelled and variant in self._left:
             if spelled in self._left:
-                raise breach(ErrorCode.PARSE_ERROR, f"one of {spelled!r} and {variant!r}", "both")
+                raise violation(ErrorCode.PARSE_ERROR, f"one of {spelled!r} and {variant!r}", "both")
             return self._left.pop(variant)
         return self._left.pop(spelled, None)
 
@@ -115,7 +116,7 @@ class Fields:
 
     def status(self, value: Json) -> Any:
         """Return the status that a word means, or the word as it stands, with a note."""
-        known = status_word(value) if isinstance(value, str) else None
+        known = parse_status(value) if isinstance(value, str) else None
         if known is None and isinstance(value, str):
             self.notes.append(f"Status: {value!r} is kept as it stands")
         return value if known is None else known
@@ -127,9 +128,11 @@ class Fields:
         """
         values = self.value(name)
         if values is not None and not isinstance(values, list):
-            raise breach(ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]} to be an array", values)
-        if values and len(values) > MOST:
-            raise breach(ErrorCode.BUDGET_EXCEEDED, f"{JSON_NAMES[name]} of at most {MOST:,} entries", len(values))
+            raise violation(ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]} to be an array", values)
+        if values and len(values) > MAX_ENTRIES:
+            raise violation(
+                ErrorCode.BUDGET_EXCEEDED, f"{JSON_NAMES[name]} of at most {MAX_ENTRIES:,} entries", len(values)
+            )
         return values or []
 
     def entries(self, name: str, make: Callable[[Any, Any], Entry], first: str, second: str) -> tuple[Entry, ...]:
@@ -141,7 +144,7 @@ class Fields:
         found = []
         for entry in self.array(name):
             if not is_map(entry) or not set(keys) <= set(entry):
-                raise breach(
+                raise violation(
                     ErrorCode.INVALID_TYPE, f"{JSON_NAMES[name]}: objects with {keys[0]!r} and {keys[1]!r}", entry
                 )
             found.append(make(entry[keys[0]], entry[keys[1]]))
@@ -154,11 +157,11 @@ class Fields:
         """
         keys = [key for key in (_EITHER_CONTEXT, "Context", "ContextURI") if key in self._left]
         if _EITHER_CONTEXT in keys and len(keys) > 1:
-            raise breach(ErrorCode.PARSE_ERROR, f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
+            raise violation(ErrorCode.PARSE_ERROR, f"{_EITHER_CONTEXT!r} alone", " and ".join(keys))
         values = [value for key in keys for value in _several(self._left.pop(key)) if value not in (None, "")]
         references = [value for value in values if isinstance(value, str) and is_reference(value)]
         inline = tuple(value for value in values if not (isinstance(value, str) and is_reference(value)))
-        return inline, tuple(map(uri_of, references))
+        return inline, tuple(map(reference_to_uri, references))
 
     def left(self) -> dict[str, Json]:
         """Return the fields that nobody asked for."""

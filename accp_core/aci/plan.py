@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 
-from accp_core.aci.checks import MOST, breach, check_unique
+from accp_core.aci.checks import MAX_ENTRIES, check_unique, violation
 from accp_core.aci.contexts import AgentContext, TaskContext, overall_status
 from accp_core.aci.items import Goal, Status
 from accp_core.error_codes import ErrorCode
@@ -39,8 +39,8 @@ class Plan:
         Raises: ProtocolError as above, E2003 for more than 1,000 subtasks.
         """
         found = sorted(contexts, key=lambda context: context.subtask_id)
-        if not 0 < len(found) <= MOST:
-            raise breach(ErrorCode.BUDGET_EXCEEDED, f"1 to {MOST:,} subtasks", len(found))
+        if not 0 < len(found) <= MAX_ENTRIES:
+            raise violation(ErrorCode.BUDGET_EXCEEDED, f"1 to {MAX_ENTRIES:,} subtasks", len(found))
         check_unique("the subtasks", (context.subtask_id for context in found))
         subtasks = {context.subtask_id: context for context in found}
         served = {goal: tuple(ids) for goal, ids in (goals or _goals_of(found)).items()}
@@ -74,24 +74,24 @@ def _goals_of(contexts: Iterable[AgentContext]) -> dict[str, tuple[str, ...]]:
 def _check_goals(task: TaskContext, subtasks: Mapping[str, AgentContext], goals: Mapping[str, tuple[str, ...]]) -> None:
     for goal, ids in goals.items():
         if not ids or not set(ids) <= set(subtasks):
-            raise breach(ErrorCode.INVALID_TYPE, f"subtasks of the plan for goal {goal!r}", ids)
+            raise violation(ErrorCode.INVALID_TYPE, f"subtasks of the plan for goal {goal!r}", ids)
     for known in task.goal_status:
         if known.goal not in goals:
-            raise breach(
+            raise violation(
                 ErrorCode.INVALID_TYPE, f"a subtask for each goal of the task, one of {sorted(goals)}", known.goal
             )
 
 
 def _check_subtask(context: AgentContext, subtasks: Mapping[str, AgentContext]) -> None:
     if not context.todo_items:
-        raise breach(ErrorCode.INVALID_TYPE, f"an item to do in subtask {context.subtask_id!r}", ())
+        raise violation(ErrorCode.INVALID_TYPE, f"an item to do in subtask {context.subtask_id!r}", ())
     if context.item_state_updates or context.key_information:
-        raise breach(
+        raise violation(
             ErrorCode.INVALID_TYPE, f"subtask {context.subtask_id!r} to be planned without results", context.states
         )
     for dependency in context.dependencies:
         if dependency not in subtasks:
-            raise breach(
+            raise violation(
                 ErrorCode.INVALID_TYPE, f"dependencies of {context.subtask_id!r} among {list(subtasks)}", dependency
             )
 
@@ -104,4 +104,4 @@ def _in_order(subtasks: Mapping[str, AgentContext]) -> tuple[str, ...]:
     try:
         return tuple(TopologicalSorter({each: found.dependencies for each, found in subtasks.items()}).static_order())
     except CycleError as error:
-        raise breach(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None
+        raise violation(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None

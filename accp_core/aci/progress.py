@@ -73,7 +73,7 @@ class Progress:
     reply: AgentContext | None = None
     """What was accepted and has to be verified."""
 
-    def moved(self, move: Move, **changes: Any) -> Progress:
+    def advance(self, move: Move, **changes: Any) -> Progress:
         """Return the progress after that.
 
         Raises: LocalProtocolError E5001 when it is not allowed now.

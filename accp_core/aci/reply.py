@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from accp_core.aci.answer import read_answer, with_answers
-from accp_core.aci.checks import LONGEST_ABSTRACT, Json, breach, is_map
+from accp_core.aci.answer import read_answers, with_answers
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS, Json, is_map, violation
 from accp_core.aci.contexts import AgentContext
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
@@ -87,7 +87,7 @@ class AcceptedReply(AgentReply):
             ProtocolError: E1004, it is something else; as `AgentContext.from_json`.
         """
         if not is_map(data) or not {"context", "stored"} <= set(data):
-            raise breach(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
+            raise violation(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
         return cls(context=AgentContext.from_json(data["context"]), stored=tuple(data["stored"]))
 
 
@@ -110,10 +110,12 @@ def accept_reply(sent: AgentContext, returned: AgentContext | Json, *, stored: C
     reply = returned if isinstance(returned, AgentContext) else AgentContext.from_json(returned)
     for name in _IDENTITY:
         if getattr(reply, name) != getattr(sent, name):
-            raise breach(ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name))
+            raise violation(
+                ErrorCode.POLICY_DENIED, f"{name} {getattr(sent, name)!r} in the reply", getattr(reply, name)
+            )
     for name in _PLAN:
         if getattr(reply, name) not in (getattr(sent, name), "", ()):
-            raise breach(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
+            raise violation(ErrorCode.POLICY_DENIED, f"{name} unchanged in the reply", getattr(reply, name))
     _check_items(sent, reply)
     return replace(
         sent,
@@ -129,17 +131,17 @@ def _check_items(sent: AgentContext, reply: AgentContext) -> None:
     known = {item.item_id for item in sent.todo_items}
     for item_id in (*reply.states, *reply.abstracts):
         if item_id not in known:
-            raise breach(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
+            raise violation(ErrorCode.POLICY_DENIED, f"only items of subtask {sent.subtask_id!r}", item_id)
 
 
 def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[str]) -> Iterable[str]:
     if reply.context_uri and not set(sent.context_uri) <= set(reply.context_uri):
-        raise breach(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
+        raise violation(ErrorCode.POLICY_DENIED, "ContextURI with all that was sent", list(reply.context_uri))
     new = [uri for uri in reply.context_uri if uri not in sent.context_uri]
     known = set(map(reference_to_uri, stored))
     for uri in new:
         if uri not in known:
-            raise breach(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
+            raise violation(ErrorCode.UNAUTHORIZED_REF, "references that the agent stored itself", uri)
     return new
 
 
@@ -148,9 +150,9 @@ def reply_from_words(context: AgentContext, text: str) -> AgentReply:
 
     A result that is too long for an abstract is in `full`, its beginning in the context.
     """
-    answers = read_answer(context, text)
-    full = {item: answer.text for item, answer in answers.items() if len(answer.text) > LONGEST_ABSTRACT}
-    short = {item: replace(answer, text=answer.text[:LONGEST_ABSTRACT]) for item, answer in answers.items()}
+    answers = read_answers(context, text)
+    full = {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
+    short = {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
     return AgentReply(context=with_answers(context, short), full=full)
 
 
@@ -172,7 +174,7 @@ def offload_long(
     entries = []
     for entry in context.key_information:
         text = full.get(entry.item_id, entry.output_abstract)
-        short = abridge(text, limit=limit, max_chars=LONGEST_ABSTRACT, counter=counter, open_with=open_with)
+        short = abridge(text, limit=limit, max_chars=MAX_ABSTRACT_CHARS, counter=counter, open_with=open_with)
         if short.stored is not None:
             stored[short.stored.key] = short.stored
             entry = replace(entry, output_abstract=short.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from accp_core.aci.checks import Json, breach
+from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext, TaskContext
 from accp_core.aci.evaluation import OpenItem
 from accp_core.aci.interaction import Interaction, Mode
@@ -12,11 +12,11 @@ from accp_core.aci.plan import Plan
 from accp_core.aci.progress import Progress, SubtaskState
 from accp_core.error_codes import ErrorCode
 
-__all__ = ["load", "save"]
+__all__ = ["interaction_from_json", "interaction_to_json"]
 
 
-def save(interaction: Interaction) -> dict[str, Json]:
-    """Return all of an interaction as JSON; `load` is the inverse. It is the master's own, like the TaskContext."""
+def interaction_to_json(interaction: Interaction) -> dict[str, Json]:
+    """Return an interaction as JSON; like the TaskContext in it, it never leaves the master."""
     return {
         **interaction.base.to_json(),
         "plan": [context.to_json() for context in interaction.plan.subtasks.values()],
@@ -27,8 +27,8 @@ def save(interaction: Interaction) -> dict[str, Json]:
     }
 
 
-def load(data: Json) -> Interaction:
-    """Return the interaction that `save` wrote.
+def interaction_from_json(data: Json) -> Interaction:
+    """Return the interaction that `interaction_to_json` wrote.
 
     Raises: ProtocolError: E1004 for anything else.
     """
@@ -41,7 +41,7 @@ def load(data: Json) -> Interaction:
             base=task, plan=plan, mode=mode, retries=data["retries"], progress=MappingProxyType(progress)
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise breach(ErrorCode.INVALID_TYPE, "an interaction as `save` wrote it", data) from None
+        raise violation(ErrorCode.INVALID_TYPE, "an interaction as `interaction_to_json` wrote it", data) from None
 
 
 def _save_progress(progress: Progress) -> dict[str, Json]:

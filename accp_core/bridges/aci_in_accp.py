@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import Final
 
 from accp_core.accp import Envelope, Intent, Message, Ref, Value
-from accp_core.aci.checks import Json, breach, ref_of
+from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext
-from accp_core.aci.delta import change, changed, from_fields, to_fields
+from accp_core.aci.delta import context_to_fields, diff_contexts, fields_to_context, patch_context
 from accp_core.error_codes import ErrorCode
+from accp_core.references import reference_to, uri_to_reference
 
 __all__ = ["apply_update", "completion", "delivery", "read_context", "update"]
 
@@ -33,7 +34,7 @@ def delivery(context: AgentContext, *, sender: str, correlation_id: str, version
         sender=sender,
         intent=Intent.REQUEST,
         operation=EXECUTE,
-        payload={**_wire(to_fields(context)), _VERSION: version},
+        payload={**_wire(context_to_fields(context)), _VERSION: version},
         envelope=Envelope(correlation_id=correlation_id),
     )
 
@@ -42,9 +43,9 @@ def update(old: AgentContext | None, new: AgentContext, *, sender: str, correlat
     """Return the message that makes version `version`, `new`, of the one before, `old`; with None it says all of it."""
     payload: dict[str, Value] = {_VERSION: version}
     if old is None:
-        payload["context"] = _wire(to_fields(new))
+        payload["context"] = _wire(context_to_fields(new))
     else:
-        payload["delta"] = _wire(change(old, new))
+        payload["delta"] = _wire(diff_contexts(old, new))
     return Message(
         sender=sender,
         intent=Intent.SYNCHRONIZE,
@@ -58,16 +59,18 @@ def update(old: AgentContext | None, new: AgentContext, *, sender: str, correlat
 def apply_update(known: AgentContext, version: int, message: Message) -> AgentContext | None:
     """Return the context after a `sync:state` message; None when the receiver, at `version`, lacks one before it.
 
-    Raises: ProtocolError: E1004 for a message that is no update, and as `from_fields`.
+    Raises: ProtocolError: E1004 for a message that is no update, and as `fields_to_context`.
     """
     number, delta = message.payload.get(_VERSION), message.payload.get("delta")
     if (message.intent, message.operation) != (Intent.SYNCHRONIZE, STATE) or type(number) is not int:
-        raise breach(ErrorCode.INVALID_TYPE, "sync:state with a version", f"{message.intent.value}:{message.operation}")
+        raise violation(
+            ErrorCode.INVALID_TYPE, "sync:state with a version", f"{message.intent.value}:{message.operation}"
+        )
     if "context" in message.payload:
-        return from_fields(_plain(message.payload["context"]))
+        return fields_to_context(_plain(message.payload["context"]))
     if not isinstance(delta, Mapping):
-        raise breach(ErrorCode.INVALID_TYPE, "a delta or a context", list(message.payload))
-    return changed(known, _plain(delta)) if number == version + 1 else None
+        raise violation(ErrorCode.INVALID_TYPE, "a delta or a context", list(message.payload))
+    return patch_context(known, _plain(delta)) if number == version + 1 else None
 
 
 def completion(reply: AgentContext, *, sent: AgentContext, sender: str, correlation_id: str) -> Message:
@@ -85,7 +88,7 @@ def completion(reply: AgentContext, *, sent: AgentContext, sender: str, correlat
         sender=sender,
         intent=Intent.COMPLETE,
         operation=EXECUTE,
-        payload=_wire(to_fields(mine)),
+        payload=_wire(context_to_fields(mine)),
         envelope=Envelope(correlation_id=correlation_id),
     )
 
@@ -95,16 +98,16 @@ def read_context(message: Message) -> tuple[AgentContext, int]:
 
     What a completion says goes through `accept_reply` or `Interaction.receive`, which know what was delivered.
 
-    Raises: ProtocolError: E1004 for another message, E1004 and E2003 as `from_fields`.
+    Raises: ProtocolError: E1004 for another message, E1004 and E2003 as `fields_to_context`.
     """
     if message.operation != EXECUTE or message.intent not in (Intent.REQUEST, Intent.COMPLETE):
-        raise breach(
+        raise violation(
             ErrorCode.INVALID_TYPE, "req:execute or done:execute", f"{message.intent.value}:{message.operation}"
         )
     version = message.payload.get(_VERSION, 1)
     if type(version) is not int or version < 1:
-        raise breach(ErrorCode.INVALID_TYPE, "a version from 1", version)
-    return from_fields(_plain(message.payload)), version
+        raise violation(ErrorCode.INVALID_TYPE, "a version from 1", version)
+    return fields_to_context(_plain(message.payload)), version
 
 
 def _wire(fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -112,11 +115,11 @@ def _wire(fields: Mapping[str, Json]) -> dict[str, Json]:
     refs = fields.get("refs")
     if not isinstance(refs, list):
         return dict(fields)
-    return {**fields, "refs": [f"${key}" if (key := ref_of(uri)) else uri for uri in refs]}
+    return {**fields, "refs": [uri_to_reference(uri) for uri in refs]}
 
 
 def _plain(fields: Json) -> Json:
     """Return fields whose references are text, where a peer wrote them as references of the frame."""
     if not isinstance(fields, Mapping) or not isinstance(fields.get("refs"), (list, tuple)):
         return fields
-    return {**fields, "refs": [f"${ref.key}" if isinstance(ref, Ref) else ref for ref in fields["refs"]]}
+    return {**fields, "refs": [reference_to(ref.key) if isinstance(ref, Ref) else ref for ref in fields["refs"]]}

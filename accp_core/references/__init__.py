@@ -8,6 +8,7 @@ from accp_core.references.key import (
     parse_reference,
     reference_to,
     reference_to_uri,
+    uri_to_key,
     uri_to_reference,
 )
 from accp_core.references.record import StoredText
@@ -23,5 +24,6 @@ __all__ = [
     "parse_reference",
     "reference_to",
     "reference_to_uri",
+    "uri_to_key",
     "uri_to_reference",
 ]

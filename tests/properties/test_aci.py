@@ -20,19 +20,19 @@ from accp_core.aci import (
     TodoItem,
     accept_reply,
     brief,
-    change,
-    changed,
+    context_to_fields,
+    diff_contexts,
     evaluate,
-    from_fields,
-    load,
-    read_answer,
-    save,
-    to_fields,
+    fields_to_context,
+    interaction_from_json,
+    interaction_to_json,
+    patch_context,
+    read_answers,
     with_answers,
 )
-from accp_core.aci.checks import is_reference
 from accp_core.bridges.aci_in_accp import apply_update, delivery, read_context, update
 from accp_core.errors import ProtocolError
+from accp_core.references import is_reference
 from tests.core.aci.plans import TASK, subtask
 from tests.properties.strategies import joins
 
@@ -68,17 +68,17 @@ def contexts(draw: st.DrawFn) -> AgentContext:
 @given(contexts())
 def test_json_and_fields_lose_nothing(context: AgentContext) -> None:
     assert AgentContext.from_json(json.loads(json.dumps(context.to_json()))) == context
-    assert from_fields(to_fields(context)) == context
+    assert fields_to_context(context_to_fields(context)) == context
 
 
 @given(contexts(), contexts())
 def test_a_delta_makes_one_context_of_another(old: AgentContext, new: AgentContext) -> None:
-    assert same(changed(old, change(old, new)), new)
+    assert same(patch_context(old, diff_contexts(old, new)), new)
 
 
 def same(one: AgentContext, other: AgentContext) -> bool:
     """Return whether two contexts say the same; the order of items is not what a delta keeps."""
-    return to_fields(one) == to_fields(other)
+    return context_to_fields(one) == context_to_fields(other)
 
 
 @given(contexts(), contexts())
@@ -119,7 +119,7 @@ def test_every_item_is_either_unfinished_or_a_claim(context: AgentContext) -> No
 
 @given(contexts(), st.text())
 def test_any_answer_of_a_model_is_read(context: AgentContext, text: str) -> None:
-    answers = read_answer(context, text)
+    answers = read_answers(context, text)
     assert set(answers) <= {item.item_id for item in context.todo_items}
     assert accept_reply(context, with_answers(context, answers)).todo_items == context.todo_items
     assert brief(context, counter=len)
@@ -150,12 +150,12 @@ def test_every_course_ends_with_nothing_unfinished_passed_off(interaction: Inter
             for dependency in each.context.dependencies:
                 assert interaction.progress[dependency].state == "completed"
             if data.draw(st.integers(0, 5)) == 0:
-                interaction = interaction.lost(each.id, "lost")
+                interaction = interaction.mark_lost(each.id, "lost")
             else:
                 items = {item.item_id: data.draw(st.integers(0, 4)) > 0 for item in each.context.todo_items}
                 interaction = interaction.receive(each.id, answer(each.context, items))
         interaction = interaction.verify(lambda *_: "no" if data.draw(st.integers(0, 4)) == 0 else None)
-        assert load(save(interaction)) == interaction
+        assert interaction_from_json(interaction_to_json(interaction)) == interaction
     assert interaction.finished
     complete = all(len(context.states) == len(context.todo_items) for context in interaction.contexts.values())
     assert interaction.task.overall_status == (Status.COMPLETED if complete else Status.FAILED)

@@ -19,8 +19,8 @@ from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.tokens import o200k_base
 from accp_core import serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Intent, Message, error_message, read_error
-from accp_core.aci import AgentContext, brief, read_answer, with_answers
-from accp_core.aci.checks import LONGEST_ABSTRACT
+from accp_core.aci import AgentContext, brief, read_answers, with_answers
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.bridges.aci_in_accp import EXECUTE, completion, delivery, read_context
 from accp_core.errors import ProtocolError
 
@@ -49,9 +49,9 @@ class ContextReply:
 
 def answers(context: AgentContext, text: str) -> ContextReply:
     """Return the reply that words mean: a line for each item, as `brief` asks for them."""
-    said = read_answer(context, text)
-    full = {item: answer.text for item, answer in said.items() if len(answer.text) > LONGEST_ABSTRACT}
-    short = {item: replace(answer, text=answer.text[:LONGEST_ABSTRACT]) for item, answer in said.items()}
+    said = read_answers(context, text)
+    full = {item: answer.text for item, answer in said.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
+    short = {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in said.items()}
     return ContextReply(context=with_answers(context, short), full=full)
 
 

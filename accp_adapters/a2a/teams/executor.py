@@ -40,7 +40,7 @@ from accp_core.accp import ErrorCode
 from accp_core.accp.grammar import escape_key
 from accp_core.accp.state.context_state import cold_write
 from accp_core.aci import AgentContext, KeyInformation, check_grant
-from accp_core.aci.checks import LONGEST_ABSTRACT
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.view import preview
@@ -220,11 +220,11 @@ class ContextExecutor(AgentExecutor):
         counter, entries, kept = self._counter or o200k_base(), [], []
         for entry in reply.context.key_information:
             text = reply.full.get(entry.item_id, entry.output_abstract)
-            if len(text) > LONGEST_ABSTRACT or counter(text) > self._limit:
+            if len(text) > MAX_ABSTRACT_CHARS or counter(text) > self._limit:
                 ref = self._keep(job.scope, text)
                 kept.append(ref)
                 shown = preview(text, limit=self._limit, opening=ref, counter=counter)
-                entry = KeyInformation(entry.item_id, shown[:LONGEST_ABSTRACT])
+                entry = KeyInformation(entry.item_id, shown[:MAX_ABSTRACT_CHARS])
             entries.append(entry)
         return replace(
             reply.context,

@@ -41,8 +41,9 @@ from accp_adapters.a2a.wire.extension import is_declared
 from accp_adapters.a2a.wire.states import state_of
 from accp_core.accp import ErrorCode
 from accp_core.aci import AgentContext, accept_reply, check_grant
-from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
+from accp_core.references import uri_to_key
 
 __all__ = ["Fetch", "RemoteAgent"]
 
@@ -203,11 +204,11 @@ class _Delivery:
             reason = f"expected at most {_MOST} long results, found {len(kept)!r}"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         full = dict(reply.full)
-        for key in filter(None, map(ref_of, kept)):
+        for key in filter(None, map(uri_to_key, kept)):
             ref = f"${key}"
             cited = [entry.item_id for entry in accepted.key_information if ref in entry.output_abstract]
             full |= dict.fromkeys(cited, await self._kept(ref, context_id)) if cited else {}
-        whole = {item: text for item, text in full.items() if len(text) <= LONGEST_ABSTRACT}
+        whole = {item: text for item, text in full.items() if len(text) <= MAX_ABSTRACT_CHARS}
         entries = (
             replace(entry, output_abstract=whole.get(entry.item_id, entry.output_abstract))
             for entry in accepted.key_information

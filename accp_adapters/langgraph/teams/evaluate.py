@@ -14,11 +14,20 @@ from langgraph.types import Command, Send
 from accp_adapters.langgraph.runtime import new_session, session_of
 from accp_adapters.langgraph.teams.isolate import CONTEXT, DELIVERY, SESSION, TEXTS
 from accp_adapters.langgraph.teams.replies import is_awaited
-from accp_core.aci import AgentContext, Delivery, Interaction, Mode, TaskContext, load, save, says_something
-from accp_core.aci.checks import ref_of
+from accp_core.aci import (
+    AgentContext,
+    Delivery,
+    Interaction,
+    Mode,
+    TaskContext,
+    interaction_from_json,
+    interaction_to_json,
+    verify_by_rule,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
+from accp_core.references import uri_to_key
 
 __all__ = ["AsyncVerifier", "EvaluateNode"]
 
@@ -39,7 +48,7 @@ class EvaluateNode(Runnable[Any, Any]):
 
     def __init__(
         self,
-        verifier: Verifier | AsyncVerifier = says_something,
+        verifier: Verifier | AsyncVerifier = verify_by_rule,
         *,
         then: str = END,
         agents: Collection[str] | None = None,
@@ -104,7 +113,7 @@ class EvaluateNode(Runnable[Any, Any]):
         progress = state.get("aci_progress")
         if not progress:
             return self._started(state), session_of(get_runtime(), state) or new_session()
-        interaction = load(progress["interaction"])
+        interaction = interaction_from_json(progress["interaction"])
         for delivery_id, reply in state.get("aci_replies", {}).items():
             try:
                 interaction = interaction.receive(delivery_id, reply["context"], stored=reply["stored"])
@@ -135,7 +144,7 @@ class EvaluateNode(Runnable[Any, Any]):
         update = {
             "task_context": interaction.task.to_json(),
             "agent_contexts": {each: context.to_json() for each, context in interaction.contexts.items()},
-            "aci_progress": {"interaction": save(interaction), "session": session_id},
+            "aci_progress": {"interaction": interaction_to_json(interaction), "session": session_id},
             "aci_replies": dict.fromkeys(state.get("aci_replies", {})),
         }
         goto = (
@@ -148,7 +157,7 @@ class EvaluateNode(Runnable[Any, Any]):
 
 def _send(delivery: Delivery, session_id: str, texts: Mapping[str, str]) -> Send:
     """Return the delivery on its way, with those texts that its agent may open."""
-    keys = {ref_of(uri) for uri in delivery.context.context_uri}
+    keys = {uri_to_key(uri) for uri in delivery.context.context_uri}
     granted = {key: text for key, text in texts.items() if key in keys}
     given = {CONTEXT: delivery.payload, DELIVERY: delivery.id, SESSION: session_id}
     return Send(delivery.context.agent_id, {**given, TEXTS: granted} if granted else given)

@@ -25,7 +25,7 @@ from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.runtime import agents_of, new_session, session_of
 from accp_adapters.langgraph.teams.replies import Cited, Reply, given_to, is_awaited, offload_long, reply_of
 from accp_core.aci import AgentContext, ItemState, KeyInformation, accept_reply, with_results
-from accp_core.aci.checks import LONGEST_ABSTRACT
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -298,7 +298,7 @@ def _texts(cited: tuple[Cited, ...], found: list[tuple[Cited, str | None]]) -> l
 
 def _undone(sent: AgentContext, reason: str) -> AgentContext:
     """Return the reply in which nothing is done, for this reason."""
-    why = reason[:LONGEST_ABSTRACT]
+    why = reason[:MAX_ABSTRACT_CHARS]
     return replace(
         sent,
         item_state_updates=tuple(ItemState(item.item_id, 0) for item in sent.todo_items),

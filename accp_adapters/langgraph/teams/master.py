@@ -12,7 +12,7 @@ from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.teams.evaluate import AsyncVerifier, EvaluateNode
 from accp_adapters.langgraph.teams.isolate import isolate
 from accp_adapters.langgraph.teams.state import AciState
-from accp_core.aci import Mode, says_something
+from accp_core.aci import Mode, verify_by_rule
 from accp_core.ports import Verifier
 
 __all__ = ["master_graph"]
@@ -25,7 +25,7 @@ def master_graph(
     *,
     plan: Any,
     report: Any = None,
-    verifier: Verifier | AsyncVerifier = says_something,
+    verifier: Verifier | AsyncVerifier = verify_by_rule,
     mode: Mode | str = Mode.ASYNCHRONOUS,
     retries: int = 2,
     state_schema: type[Any] = AciState,

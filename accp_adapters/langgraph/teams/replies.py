@@ -15,12 +15,13 @@ from accp_adapters.langgraph.marks import MARK, carried_text
 from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW
 from accp_adapters.langgraph.runtime import messages_of, named_references, open_grant
-from accp_core.aci import AgentContext, Answer, brief, read_answer, with_answers
-from accp_core.aci.checks import LONGEST_ABSTRACT, ref_of
+from accp_core.aci import AgentContext, ItemAnswer, brief, read_answers, with_answers
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
+from accp_core.references import uri_to_key
 from accp_core.view import preview
 
 __all__ = ["Cited", "Reply", "given_to", "is_awaited", "offload_long", "reply_of"]
@@ -61,7 +62,7 @@ def given_to(
     from what it says, so that a replay comes to the same one.
     """
     words = brief(context, counter=counter)
-    keys = [key for uri in context.context_uri if (key := ref_of(uri)) and key.startswith("cold.")]
+    keys = [key for uri in context.context_uri if (key := uri_to_key(uri)) and key.startswith("cold.")]
     carried = [[key, texts[key]] for key in keys if key in texts]
     mark = {"refs": keys, "sessions": [session_id] * len(keys), **({"texts": carried} if carried else {})}
     kwargs = {MARK: mark} if keys else {}
@@ -93,7 +94,7 @@ def reply_of(
         raise ProtocolError(
             f"expected a state with an answer of the agent, found {type(result).__name__}", code=ErrorCode.INVALID_TYPE
         )
-    answers = read_answer(context, text)
+    answers = read_answers(context, text)
     return _spoken(context, answers), tuple(_cited(answers, messages, session_id, agents))
 
 
@@ -115,15 +116,15 @@ def _last_words(messages: list[BaseMessage]) -> str | None:
     return next((message.text for message in reversed(messages) if isinstance(message, AIMessage)), None)
 
 
-def _spoken(context: AgentContext, answers: Mapping[str, Answer]) -> Reply:
+def _spoken(context: AgentContext, answers: Mapping[str, ItemAnswer]) -> Reply:
     """Return the reply of an agent that answered in words; what is long goes by its item, to be stored."""
-    long = {item: answer.text for item, answer in answers.items() if len(answer.text) > LONGEST_ABSTRACT}
-    short = {item: replace(answer, text=answer.text[:LONGEST_ABSTRACT]) for item, answer in answers.items()}
+    long = {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
+    short = {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
     return Reply(context=with_answers(context, short), full=long)
 
 
 def _cited(
-    answers: Mapping[str, Answer], messages: list[BaseMessage], session_id: str, agents: Collection[str]
+    answers: Mapping[str, ItemAnswer], messages: list[BaseMessage], session_id: str, agents: Collection[str]
 ) -> list[Cited]:
     """Return the references in the answers that the agent's own state grants; others are words."""
     found = []
@@ -152,7 +153,7 @@ def offload_long(
     abstracts = []
     for entry in context.key_information:
         text = full.get(entry.item_id, entry.output_abstract)
-        if counter(text) > limit or len(text) > LONGEST_ABSTRACT:
+        if counter(text) > limit or len(text) > MAX_ABSTRACT_CHARS:
             items[entry.item_id] = ColdItem(key=cold_key(session_id, text), text=text)
             shown = _shortened(text, f"${items[entry.item_id].key}", limit, counter)
             abstracts.append(replace(entry, output_abstract=shown))
@@ -167,10 +168,10 @@ def _shortened(text: str, ref: str, limit: int, counter: TokenCounter) -> str:
     shown = text
     for cut in range(_CUTS):
         room = max(limit >> cut, SMALLEST_PREVIEW)
-        shown = preview(text[: LONGEST_ABSTRACT * 50], limit=room, opening=f"accp_fetch {ref}", counter=counter)
-        if len(shown) <= LONGEST_ABSTRACT:
+        shown = preview(text[: MAX_ABSTRACT_CHARS * 50], limit=room, opening=f"accp_fetch {ref}", counter=counter)
+        if len(shown) <= MAX_ABSTRACT_CHARS:
             return shown
-    return f"{ref} {shown[: LONGEST_ABSTRACT - 100]}"
+    return f"{ref} {shown[: MAX_ABSTRACT_CHARS - 100]}"
 
 
 def is_awaited(function: Callable[..., Any]) -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core.aci import AgentContext, Answer, TodoItem, brief, read_answer, todo, with_answers
+from accp_core.aci import AgentContext, ItemAnswer, TodoItem, brief, read_answers, todo, with_answers
 from accp_core.aci.answer import HOW_TO_ANSWER, HOW_TO_ANSWER_ONE
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 
 TWO = subtask("s1", items=2)
 ONE = subtask("s1")
-done, undone = (lambda text: Answer(True, text)), (lambda text: Answer(False, text))
+done, undone = (lambda text: ItemAnswer(True, text)), (lambda text: ItemAnswer(False, text))
 
 HOTEL = AgentContext(
     agent_id="agent-hotel-01",
@@ -87,7 +87,7 @@ def test_a_reference_that_a_result_names_is_not_said_twice() -> None:
     assert brief(context, counter=len).splitlines()[2:-1] == ["Search rows in $cold.a", "refs [$cold.b]"]
 
 
-ANSWERS: dict[str, tuple[AgentContext, str, dict[str, Answer]]] = {
+ANSWERS: dict[str, tuple[AgentContext, str, dict[str, ItemAnswer]]] = {
     "a line per item": (TWO, "1: six\n2: two", {"1": done("six"), "2": done("two")}),
     "words around it": (TWO, "Here:\n1: six\n\n2: two\n", {"1": done("six"), "2": done("two")}),
     "Markdown": (TWO, "- **1:** six\n- **2**: two", {"1": done("six"), "2": done("two")}),
@@ -117,7 +117,7 @@ ANSWERS: dict[str, tuple[AgentContext, str, dict[str, Answer]]] = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_is_read(name: str) -> None:
     context, text, found = ANSWERS[name]
-    assert read_answer(context, text) == found
+    assert read_answers(context, text) == found
 
 
 def test_an_answer_becomes_the_context_that_is_returned() -> None:
@@ -129,9 +129,9 @@ def test_an_answer_becomes_the_context_that_is_returned() -> None:
 
 def test_a_long_answer_is_no_abstract() -> None:
     with pytest.raises(ProtocolError, match="E2003"):
-        with_answers(ONE, read_answer(ONE, "x" * 2_001))
+        with_answers(ONE, read_answers(ONE, "x" * 2_001))
 
 
 def test_reading_takes_time_in_proportion() -> None:
     hostile: Any = "1" * 20_000 + "\n" + "- " * 20_000 + "*" * 20_000
-    assert read_answer(TWO, hostile) == {}
+    assert read_answers(TWO, hostile) == {}

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from accp_core.aci import JSON_NAMES, AgentContext, Goal, ItemState, KeyInformation, TaskContext, TodoItem, todo
-from accp_core.aci.checks import LONGEST_ABSTRACT, LONGEST_CONTEXT, LONGEST_TEXT, MOST, ref_of, uri_of
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS, MAX_CONTEXT_CHARS, MAX_ENTRIES, MAX_TEXT_CHARS
 from accp_core.errors import ProtocolError
+from accp_core.references import reference_to_uri, uri_to_key
 
 
 def agent(**fields: Any) -> AgentContext:
@@ -38,10 +39,10 @@ REFUSED: dict[str, tuple[str, Any]] = {
     "no item": ("E1004", lambda: ItemState("", 1)),
     "a goal without words": ("E1004", lambda: Goal("")),
     "a description that is none": ("E1004", lambda: TodoItem("1", None)),  # type: ignore[arg-type]
-    "a long abstract": ("E2003", lambda: KeyInformation("1", "x" * (LONGEST_ABSTRACT + 1))),
-    "a long text": ("E2003", lambda: agent(subtask_name="x" * (LONGEST_TEXT + 1))),
+    "a long abstract": ("E2003", lambda: KeyInformation("1", "x" * (MAX_ABSTRACT_CHARS + 1))),
+    "a long text": ("E2003", lambda: agent(subtask_name="x" * (MAX_TEXT_CHARS + 1))),
     "a list instead of a tuple": ("E1004", lambda: agent(dependencies=["s0"])),
-    "too many items": ("E2003", lambda: agent(todo_items=todo(*map(str, range(MOST + 1))))),
+    "too many items": ("E2003", lambda: agent(todo_items=todo(*map(str, range(MAX_ENTRIES + 1))))),
     "an empty reference": ("E1004", lambda: agent(context_uri=("",))),
     "an empty time": ("E1004", lambda: agent(last_updated="")),
     "inline context that is null": ("E1004", lambda: agent(context=(None,))),
@@ -50,7 +51,7 @@ REFUSED: dict[str, tuple[str, Any]] = {
     "inline context that is NaN": ("E1004", lambda: agent(context=(float("nan"),))),
     "deep inline context": ("E2003", lambda: agent(context=(deep(51),))),
     "very deep inline context": ("E2003", lambda: agent(context=(deep(100_000),))),
-    "long inline context": ("E2003", lambda: agent(context=("x" * LONGEST_CONTEXT,))),
+    "long inline context": ("E2003", lambda: agent(context=("x" * MAX_CONTEXT_CHARS,))),
     "an extra field of the draft": ("E1004", lambda: TaskContext(task_id="t", extra={"UserQuery": "x"})),
     "an extra field that is no JSON": ("E1004", lambda: TaskContext(task_id="t", extra={"x": {1, 2}})),
 }
@@ -88,7 +89,7 @@ def test_inline_context_of_fifty_levels_is_kept() -> None:
 
 
 def test_too_many_entries_are_refused_before_they_are_read() -> None:
-    entries = [{"itemId": str(number), "description": "x"} for number in range(MOST + 1)]
+    entries = [{"itemId": str(number), "description": "x"} for number in range(MAX_ENTRIES + 1)]
     data = {"AgentID": "a", "SubTaskID": "s", "todoItems": entries}
     assert "1,000" in refusal("E2003", lambda: AgentContext.from_json(data))
 
@@ -105,8 +106,9 @@ def test_references_have_one_spelling() -> None:
         "accp://cold/a",
         "https://x.org/y",
     )
-    assert [ref_of(uri_of(ref)) for ref in ("$cold.a", "$warm.ckpt_1.status")] == ["cold.a", "warm.ckpt_1.status"]
-    assert ref_of("https://x.org/y") is None
+    for key in ("cold.a", "warm.ckpt_1.status"):
+        assert uri_to_key(reference_to_uri(f"${key}")) == key
+    assert uri_to_key("https://x.org/y") is None
 
 
 def test_every_name_of_the_draft_stands_once_in_the_table() -> None:

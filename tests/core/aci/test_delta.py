@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import AgentContext, ItemState, KeyInformation, change, changed, from_fields, to_fields
+from accp_core.aci import (
+    AgentContext,
+    ItemState,
+    KeyInformation,
+    context_to_fields,
+    diff_contexts,
+    fields_to_context,
+    patch_context,
+)
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 
@@ -18,7 +26,7 @@ CONTEXT = replace(
 
 
 def test_a_context_is_its_fields() -> None:
-    fields = to_fields(CONTEXT)
+    fields = context_to_fields(CONTEXT)
     assert fields == {
         "agent": "agent of s1",
         "agent_name": "CRM",
@@ -31,7 +39,7 @@ def test_a_context_is_its_fields() -> None:
         "todo_1": "Step 1 of s1",
         "todo_2": "Step 2 of s1",
     }
-    assert from_fields(fields) == CONTEXT
+    assert fields_to_context(fields) == CONTEXT
 
 
 def test_an_item_that_changed_is_all_that_a_delta_says() -> None:
@@ -41,15 +49,15 @@ def test_an_item_that_changed_is_all_that_a_delta_says() -> None:
         item_state_updates=(ItemState("1", 1), ItemState("2", 1)),
         key_information=(KeyInformation("2", "6 accounts"),),
     )
-    delta = change(before, after)
+    delta = diff_contexts(before, after)
     assert delta == {"state_2": 1, "info_2": "6 accounts"}
-    assert changed(before, delta) == after
-    assert changed(after, change(after, before)) == before
-    assert change(after, after) == {}
+    assert patch_context(before, delta) == after
+    assert patch_context(after, diff_contexts(after, before)) == before
+    assert diff_contexts(after, after) == {}
 
 
 def test_keys_of_somebody_else_are_passed_over() -> None:
-    assert from_fields({"agent": "a", "subtask": "s", "v": 3, "version": 1}) == AgentContext(
+    assert fields_to_context({"agent": "a", "subtask": "s", "v": 3, "version": 1}) == AgentContext(
         agent_id="a", subtask_id="s"
     )
 
@@ -73,4 +81,4 @@ def test_keys_of_somebody_else_are_passed_over() -> None:
 )
 def test_fields_that_are_no_context_are_refused(fields: Any) -> None:
     with pytest.raises(ProtocolError, match="E1004"):
-        from_fields(fields)
+        fields_to_context(fields)

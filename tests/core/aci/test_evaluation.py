@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from accp_core.aci import AgentContext, ItemState, KeyInformation, OpenItem, evaluate, judge, says_something, verify
+from accp_core.aci import AgentContext, ItemState, KeyInformation, OpenItem, evaluate, judge, verify, verify_by_rule
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 
@@ -63,9 +63,9 @@ def test_a_verdict_is_none_or_words(verdict: object) -> None:
     "abstract", ["done", "Done.", " OK ", "n/a", "**Completed!**", "successfully", "...", "find them"]
 )
 def test_the_rule_refuses_abstracts_that_say_nothing(abstract: str) -> None:
-    assert says_something("Find churn", "Find  them", abstract)
+    assert verify_by_rule("Find churn", "Find  them", abstract)
 
 
 @pytest.mark.parametrize("abstract", ["6 accounts", "yes", "no", "0", "done: 6 rows written", "blue"])
 def test_the_rule_accepts_abstracts_that_say_something(abstract: str) -> None:
-    assert says_something("Find churn", "Is it red or blue?", abstract) is None
+    assert verify_by_rule("Find churn", "Is it red or blue?", abstract) is None

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import AgentContext, Interaction, Mode, Status, SubtaskState, load, save
+from accp_core.aci import (
+    AgentContext,
+    Interaction,
+    Mode,
+    Status,
+    SubtaskState,
+    interaction_from_json,
+    interaction_to_json,
+)
 from accp_core.aci.progress import TRANSITIONS, Move, Progress
 from accp_core.errors import LocalProtocolError, ProtocolError
 from tests.core.aci.plans import TASK, ids, reply, start, subtask
@@ -62,7 +70,7 @@ def test_the_order_of_replies_does_not_matter() -> None:
         ends.append(after.verify(accept))
     assert all(end == ends[0] for end in ends)
     assert list(ends[0].contexts) == ["a", "b", "c"]
-    assert save(ends[0]) == save(ends[-1])
+    assert interaction_to_json(ends[0]) == interaction_to_json(ends[-1])
 
 
 def test_a_dependant_gets_abstracts_and_stored_references_and_no_other_agent_does() -> None:
@@ -151,7 +159,7 @@ def test_what_waits_for_a_failed_subtask_fails_with_it_and_the_rest_goes_on() ->
 def test_two_failed_dependencies_fail_a_subtask_once() -> None:
     interaction, deliveries = start(subtask("a"), subtask("b"), subtask("c", "a", "b"), retries=0).deliver()
     for each in deliveries:
-        interaction = interaction.lost(each.id, "no answer")
+        interaction = interaction.mark_lost(each.id, "no answer")
     assert interaction.finished
     assert interaction.progress["c"].open[0].reason == "subtask 'a' failed"
 
@@ -166,19 +174,19 @@ def test_a_reply_that_breaks_a_rule_counts_as_not_done_and_says_why() -> None:
 
 def test_a_lost_delivery_is_tried_again() -> None:
     interaction, (first,) = start(subtask("a", items=2)).deliver()
-    interaction, (second,) = interaction.lost(first.id, "no answer in 60 s").deliver()
+    interaction, (second,) = interaction.mark_lost(first.id, "no answer in 60 s").deliver()
     assert second.context.context == ({"feedback": "no answer in 60 s"},)
 
 
 def test_a_reply_counts_once_and_for_its_delivery_only() -> None:
     interaction, (first,) = start(subtask("a")).deliver()
     answered = interaction.receive(first.id, reply(first))
-    retried, _ = interaction.lost(first.id, "too late").deliver()
+    retried, _ = interaction.mark_lost(first.id, "too late").deliver()
     for known, delivery_id in ((answered, first.id), (retried, first.id), (interaction, "000000000000")):
         with pytest.raises(LocalProtocolError, match="E3002"):
             known.receive(delivery_id, reply(first))
         with pytest.raises(LocalProtocolError, match="E3002"):
-            known.lost(delivery_id, "x")
+            known.mark_lost(delivery_id, "x")
 
 
 def test_a_delivery_can_be_computed_again() -> None:
@@ -238,10 +246,10 @@ def test_retries_are_a_bounded_whole_number(retries: Any) -> None:
 def test_a_subtask_moves_as_the_table_says_or_not_at_all(state: SubtaskState, move: Move) -> None:
     progress = Progress(state=state)
     if (state, move) in TRANSITIONS:
-        assert progress.moved(move).state is TRANSITIONS[state, move]
+        assert progress.advance(move).state is TRANSITIONS[state, move]
     else:
         with pytest.raises(LocalProtocolError, match="E5001"):
-            progress.moved(move)
+            progress.advance(move)
 
 
 def test_completed_is_reached_by_verification_only() -> None:
@@ -262,15 +270,15 @@ def test_an_interaction_is_saved_and_loaded_at_every_step() -> None:
             steps.append(interaction)
         interaction = interaction.verify()
     for step in [*steps, interaction]:
-        again = load(json.loads(json.dumps(save(step))))
+        again = interaction_from_json(json.loads(json.dumps(interaction_to_json(step))))
         assert again == step
-        assert save(again) == save(step)
+        assert interaction_to_json(again) == interaction_to_json(step)
 
 
 @pytest.mark.parametrize("data", [None, {}, [], "x", {"TaskContext": {"TaskID": "t"}}])
 def test_anything_else_is_no_interaction(data: Any) -> None:
     with pytest.raises(ProtocolError, match="E1004"):
-        load(data)
+        interaction_from_json(data)
 
 
 def test_a_returned_context_may_be_an_object() -> None:

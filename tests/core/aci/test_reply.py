@@ -16,7 +16,7 @@ from accp_core.aci import (
     reply_from_words,
 )
 from accp_core.aci import reply as reply_module
-from accp_core.aci.checks import LONGEST_ABSTRACT
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
 from tests.core.aci.plans import reply, start, subtask
@@ -85,11 +85,11 @@ def test_words_become_a_reply_with_a_long_result_beside_its_beginning() -> None:
     assert found.full == {"1": LONG}
     context = accept_reply(SENT, found.context)
     assert context.states == {"1": 1, "2": 0}
-    assert context.abstracts == {"1": LONG[:LONGEST_ABSTRACT], "2": "no table"}
+    assert context.abstracts == {"1": LONG[:MAX_ABSTRACT_CHARS], "2": "no table"}
 
 
 def test_a_long_result_becomes_a_preview_and_a_reference_and_a_short_one_stays() -> None:
-    entries = (KeyInformation("1", LONG[:LONGEST_ABSTRACT]), KeyInformation("2", "fine"))
+    entries = (KeyInformation("1", LONG[:MAX_ABSTRACT_CHARS]), KeyInformation("2", "fine"))
     context, (text,) = offload_long(
         replace(SENT, key_information=entries), {"1": LONG}, limit=60, counter=words, open_with="accp_fetch"
     )
@@ -101,10 +101,10 @@ def test_a_long_result_becomes_a_preview_and_a_reference_and_a_short_one_stays()
 
 
 def test_a_result_of_few_tokens_and_many_characters_becomes_a_reference_and_two_equal_results_one() -> None:
-    blanks = f"6 accounts{' ' * LONGEST_ABSTRACT}."
+    blanks = f"6 accounts{' ' * MAX_ABSTRACT_CHARS}."
     full = {"1": blanks, "2": blanks}
     entries = tuple(KeyInformation(item, "6 accounts") for item in full)
     context, texts = offload_long(replace(SENT, key_information=entries), full, limit=60, counter=words)
     assert [text.text for text in texts] == [blanks]
     assert all(texts[0].reference in abstract for abstract in context.abstracts.values())
-    assert all(len(abstract) <= LONGEST_ABSTRACT for abstract in context.abstracts.values())
+    assert all(len(abstract) <= MAX_ABSTRACT_CHARS for abstract in context.abstracts.values())

@@ -19,8 +19,8 @@ from accp_adapters.stores import SqliteColdStore
 from accp_core import parse_frame
 from accp_core.aci import (
     AgentContext,
-    Answer,
     Interaction,
+    ItemAnswer,
     ItemState,
     KeyInformation,
     TaskContext,
@@ -43,7 +43,7 @@ def a_context(**more: Any) -> AgentContext:
 
 async def worker(context: AgentContext, references: References) -> AgentContext:
     """Do all items in few words."""
-    return with_answers(context, {item.item_id: Answer(True, f"did {item.item_id}") for item in context.todo_items})
+    return with_answers(context, {item.item_id: ItemAnswer(True, f"did {item.item_id}") for item in context.todo_items})
 
 
 @asynccontextmanager
@@ -175,7 +175,7 @@ async def test_a_granted_reference_to_nothing_is_not_found(fetch: Any) -> None:
 
 async def lister(context: AgentContext, references: References) -> ContextReply:
     """Give a result that is no abstract."""
-    short = with_answers(context, {"1": Answer(True, "120 orders"), "2": Answer(True, "264,180 EUR")})
+    short = with_answers(context, {"1": ItemAnswer(True, "120 orders"), "2": ItemAnswer(True, "264,180 EUR")})
     return ContextReply(context=short, full={"1": LONG})
 
 

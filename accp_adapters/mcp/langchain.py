@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.decoder import Decoder
-from accp_adapters.mcp.shim.duplicate_content import find_copy
 from accp_adapters.mcp.shim.protocol import Json
+from accp_adapters.mcp.shim.results.duplicate_content import find_copy
 from accp_adapters.tokens import count_o200k
 from accp_core.ports import TokenCounter
 

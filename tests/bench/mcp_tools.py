@@ -11,7 +11,7 @@ from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.mcp.shim.protocol import Json, compact
-from accp_adapters.mcp.shim.tools.catalog import Catalog
+from accp_adapters.mcp.shim.tools.tool_catalog import Catalog
 from accp_adapters.mcp.shim.tools.tool_index import TOOLS_NAME, answer_tools, index_tool, shown_tools
 from accp_adapters.tokens import o200k_base
 from accp_core.view import render

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from tests.adapters.mcp.conformance_server import build, http_app
+from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import serving
 from tests.adapters.mcp.transcripts import SERVER, converse, modern
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.shim.errors import without_frame
-from accp_adapters.mcp.shim.frames import is_framed, restore_frame
+from accp_adapters.mcp.shim.error_frames import without_frame
 from accp_adapters.mcp.shim.negotiation import Declared, declare, discard_announcement, settings_in
 from accp_adapters.mcp.shim.pending import Asked, Pending, fail_open
 from accp_adapters.mcp.shim.protocol import LARGEST, REGISTRY_URI, Json, is_longer_than, read_part
 from accp_adapters.mcp.shim.registry import learn_registry
-from accp_adapters.mcp.shim.views import Showing, is_view, restore_view, write_view
+from accp_adapters.mcp.shim.results.frames import is_framed, restore_frame
+from accp_adapters.mcp.shim.results.views import Showing, is_view, restore_view, write_view
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.ports import TokenCounter

@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.mcp.shim.errors import refusal
+from accp_adapters.mcp.shim.error_frames import refusal
 from accp_adapters.mcp.shim.negotiation import declared_at_start, declared_in_request
 from accp_adapters.mcp.shim.options import Options
 from accp_adapters.mcp.shim.pending import Asked, Pending, Shared, fail_open
 from accp_adapters.mcp.shim.protocol import COLD_URI, REGISTRY_URI, Json, id_of, is_modern
-from accp_adapters.mcp.shim.references import Shelf, answer_fetch, read_cold
 from accp_adapters.mcp.shim.registry import read_registry
-from accp_adapters.mcp.shim.results import Results
+from accp_adapters.mcp.shim.result_rewriter import Results
+from accp_adapters.mcp.shim.stored_results import Shelf, answer_fetch, read_cold
 from accp_adapters.mcp.shim.tools import tool_index
 from accp_adapters.stores import embedded_store
 from accp_core.errors import ProtocolError

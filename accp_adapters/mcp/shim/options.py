@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.shim.frames import Carrier
 from accp_adapters.mcp.shim.negotiation import Structured
 from accp_adapters.mcp.shim.protocol import LARGEST
+from accp_adapters.mcp.shim.results.frames import Carrier
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.ports import ColdStore, TokenCounter

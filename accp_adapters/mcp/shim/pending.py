@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from accp_adapters.mcp.shim.negotiation import Declared
 from accp_adapters.mcp.shim.protocol import Json, MessageId, id_of
-from accp_adapters.mcp.shim.references import Shelf
-from accp_adapters.mcp.shim.tools.catalog import Catalog
+from accp_adapters.mcp.shim.stored_results import Shelf
+from accp_adapters.mcp.shim.tools.tool_catalog import Catalog
 
 __all__ = ["Asked", "Pending", "Shared", "fail_open"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_adapters.mcp.shim.frames import CODEC
 from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, Json
+from accp_adapters.mcp.shim.results.frames import CODEC
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-__all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "SERVER", "ask", "converse", "modern"]
+from accp_adapters.mcp import EXTENSION
 
-SERVER: Final = [sys.executable, "-m", "tests.adapters.mcp.conformance_server"]
+__all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "SERVER", "ask", "converse", "meaning", "modern"]
+
+SERVER: Final = [sys.executable, "-m", "tests.adapters.mcp.conformance.server"]
 ACCP: Final = [sys.executable, "-c", "from accp_adapters.cli import main; main()", "mcp"]
 DECLARED: Final = {"org.ietf.datatracker/draft-benzing-accp-00": {}}
 
@@ -96,3 +98,21 @@ def _identity(line: bytes) -> object:
     except ValueError:
         return None
     return message.get("id") if isinstance(message, dict) else None
+
+
+def meaning(line: bytes) -> object:
+    """Return what `line` says, which for JSON is not how, less that the two of us have met."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return line
+    result = message.get("result") if isinstance(message, dict) else None
+    if isinstance(result, dict) and "capabilities" in result:
+        result.pop("cacheScope", None)
+        for place in ("experimental", "extensions"):
+            result["capabilities"].get(place, {}).pop(EXTENSION, None)
+            if not result["capabilities"].get(place):
+                result["capabilities"].pop(place, None)
+    if isinstance(result, dict) and "resources" in result:
+        result["resources"] = [each for each in result["resources"] if not each["uri"].startswith("accp://")]
+    return message

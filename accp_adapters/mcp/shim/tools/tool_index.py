@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.protocol import Json, compact, text_block, tool_result
-from accp_adapters.mcp.shim.tools.catalog import Catalog
+from accp_adapters.mcp.shim.tools.tool_catalog import Catalog
 from accp_core.ports import TokenCounter
 
 __all__ = ["TOOLS_NAME", "answer_tools", "call_within", "index_tool", "shown_tools"]

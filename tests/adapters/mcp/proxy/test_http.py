@@ -14,10 +14,10 @@ import pytest
 
 from accp_adapters.mcp.proxy.http import Sessions
 from accp_adapters.mcp.proxy.relay import Message, Relay
-from tests.adapters.mcp.marks import Marks, marking
+from tests.adapters.mcp.proxy.marking_relay import Marks, marking
+from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, proxying, serving
 from tests.adapters.mcp.transcripts import ACCP
-from tests.adapters.mcp.upstream import Saying, Upstream
 
 
 @pytest.fixture

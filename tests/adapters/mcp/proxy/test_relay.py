@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp.proxy.relay import Message, read_lines, read_message, write_message
-from tests.adapters.mcp.marks import marking
+from tests.adapters.mcp.proxy.marking_relay import marking
 
 UNTOUCHED = [
     b'{"jsonrpc":"2.0","id":1,"result":{}}\n',

@@ -16,12 +16,11 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.proxy.relay import Relay, encoding
 from accp_adapters.mcp.proxy.remote import Remote, run_remote
 from accp_adapters.mcp.proxy.stdio import LinePipe
-from tests.adapters.mcp.conformance_server import build, http_app
-from tests.adapters.mcp.marks import marking
+from tests.adapters.mcp.conformance.server import build, http_app
+from tests.adapters.mcp.proxy.marking_relay import marking
+from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, serving
-from tests.adapters.mcp.test_transparency import meaning
-from tests.adapters.mcp.transcripts import LEGACY, MODERN, SERVER, ask, converse, modern
-from tests.adapters.mcp.upstream import Saying, Upstream
+from tests.adapters.mcp.transcripts import LEGACY, MODERN, SERVER, ask, converse, meaning, modern
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 START = LEGACY[:2]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.mcp.proxy.stdio import LinePipe, run_stdio
-from tests.adapters.mcp.marks import marking
+from tests.adapters.mcp.proxy.marking_relay import marking
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
@@ -23,7 +23,7 @@ ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line);
 PROXY = """
 import sys
 from accp_adapters.mcp.proxy.stdio import end_like, run_stdio
-from tests.adapters.mcp.marks import marking
+from tests.adapters.mcp.proxy.marking_relay import marking
 sys.exit(end_like(run_stdio([sys.executable, "-c", sys.argv[1]], marking())))
 """
 

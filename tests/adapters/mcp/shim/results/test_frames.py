@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.columns import pack
-from accp_adapters.mcp.shim.duplicate_content import find_copy
-from accp_adapters.mcp.shim.frames import is_framed
+from accp_adapters.mcp.shim.results.columns import pack
+from accp_adapters.mcp.shim.results.duplicate_content import find_copy
+from accp_adapters.mcp.shim.results.frames import is_framed
 from accp_core import parse_frame
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served
 from tests.properties.json_values import values as json_values

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.mcp.shim import errors
-from accp_adapters.mcp.shim.frames import Wrapping, write_frame
+from accp_adapters.mcp.shim import error_frames
 from accp_adapters.mcp.shim.negotiation import Declared, Structured, announce
 from accp_adapters.mcp.shim.options import Options
 from accp_adapters.mcp.shim.pending import Asked, Shared
 from accp_adapters.mcp.shim.protocol import Json, compact, is_longer_than, read_part, without
-from accp_adapters.mcp.shim.references import FETCH_TOOL, cold_resources
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
+from accp_adapters.mcp.shim.results.frames import Wrapping, write_frame
+from accp_adapters.mcp.shim.results.views import Showing, write_view
+from accp_adapters.mcp.shim.stored_results import FETCH_TOOL, cold_resources
 from accp_adapters.mcp.shim.tools import tool_index
-from accp_adapters.mcp.shim.views import Showing, write_view
 from accp_core.accp import Envelope
 
 __all__ = ["Results"]
@@ -53,9 +53,9 @@ class Results:
             return {**without(message, "error"), "result": listed}
         if asked.declared is None:
             return message
-        code = errors.code_of_error(error, asked, self.shared.catalog)
-        frame = errors.frame_of(code, str(error.get("message", "")), self._envelope(asked))
-        written = errors.in_error(error, frame)
+        code = error_frames.code_of_error(error, asked, self.shared.catalog)
+        frame = error_frames.frame_of(code, str(error.get("message", "")), self._envelope(asked))
+        written = error_frames.in_error(error, frame)
         return message if written is error else {**message, "error": written}
 
     def _started(self, result: Json, asked: Asked) -> Json:
@@ -90,9 +90,11 @@ class Results:
     def _called(self, result: Json, asked: Asked) -> Json:
         large = is_longer_than(result, self.options.largest)
         if asked.declared is not None and not large:
-            code = errors.code_of_result(result, asked, self.shared.catalog)
+            code = error_frames.code_of_result(result, asked, self.shared.catalog)
             if code is not None:
-                return errors.in_result(result, errors.frame_of(code, _reason(result), self._envelope(asked)))
+                return error_frames.in_result(
+                    result, error_frames.frame_of(code, _reason(result), self._envelope(asked))
+                )
         if result.get("isError") or (large and not self._cites(asked)):
             return result
         return self._written(result, asked, is_large=large) or result

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from tests.adapters.mcp.real_servers import SERVERS, RealServer, World, conversation
-from tests.adapters.mcp.registries import Missing
+from tests.adapters.mcp.real_servers.registries import Missing
+from tests.adapters.mcp.real_servers.servers import SERVERS, RealServer, World, conversation
 from tests.adapters.mcp.serving import serving
-from tests.adapters.mcp.test_transparency import meaning
-from tests.adapters.mcp.transcripts import ACCP, converse
+from tests.adapters.mcp.transcripts import ACCP, converse, meaning
 
 PAGE = "<html><body><h1>Sales</h1><p>Revenue grew in all regions.</p></body></html>"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp.shim.duplicate_content import Copy, find_copy, is_bare
+from accp_adapters.mcp.shim.results.duplicate_content import Copy, find_copy, is_bare
 from tests.adapters.mcp.messages import Json, served
 
 ITEMS = [{"a": 1}, {"a": "ü"}]

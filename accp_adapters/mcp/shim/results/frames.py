@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from accp_adapters.mcp.shim.columns import pack, unpack
-from accp_adapters.mcp.shim.duplicate_content import Copy, find_copy
 from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_note
 from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, same_result, without
+from accp_adapters.mcp.shim.results.columns import pack, unpack
+from accp_adapters.mcp.shim.results.duplicate_content import Copy, find_copy
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
 from accp_core.accp.frame import Frame

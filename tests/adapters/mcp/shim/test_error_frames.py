@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder
-from accp_adapters.mcp.shim.errors import CODES
+from accp_adapters.mcp.shim.error_frames import CODES
 from accp_core import Codec, Message
 from accp_core.accp import read_error
 from tests.adapters.mcp.messages import Json, Wire, call, request

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.duplicate_content import Block, Copy, find_copy
 from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_note
 from accp_adapters.mcp.shim.negotiation import Structured
 from accp_adapters.mcp.shim.protocol import Json, compact, same_result, text_block, without
-from accp_adapters.mcp.shim.references import Shelf
+from accp_adapters.mcp.shim.results.duplicate_content import Block, Copy, find_copy
+from accp_adapters.mcp.shim.stored_results import Shelf
 from accp_core.ports import TokenCounter
 from accp_core.view import View, read, render, render_text
 

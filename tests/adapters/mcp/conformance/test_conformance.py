@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.adapters.mcp.conformance import ERAS, LEGS, failed, install, run_leg
-from tests.adapters.mcp.registries import Missing
+from tests.adapters.mcp.conformance.suite import ERAS, LEGS, failed, install, run_leg
+from tests.adapters.mcp.real_servers.registries import Missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 

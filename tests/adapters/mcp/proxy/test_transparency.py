@@ -12,10 +12,10 @@ import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.proxy.relay import Message, Relay, encoding
-from tests.adapters.mcp.conformance_content import ORDERS
-from tests.adapters.mcp.conformance_server import build, http_app
+from tests.adapters.mcp.conformance.content import ORDERS
+from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
-from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, SERVER, converse, modern
+from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, SERVER, converse, meaning, modern
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -56,24 +56,6 @@ def test_over_standard_streams_every_line_is_the_servers(era: str, options: list
 def test_over_standard_streams_a_decoder_before_an_encoder_gives_back_what_the_server_said(era: str) -> None:
     chained = converse([*ACCP, "--decode", "--", *ACCP, "--", *SERVER], ERAS[era])
     assert [meaning(line) for line in chained] == [meaning(line) for line in direct(era)]
-
-
-def meaning(line: bytes) -> object:
-    """Return what `line` says, which for JSON is not how, less that the two of us have met."""
-    try:
-        message = json.loads(line)
-    except ValueError:
-        return line
-    result = message.get("result") if isinstance(message, dict) else None
-    if isinstance(result, dict) and "capabilities" in result:
-        result.pop("cacheScope", None)
-        for place in ("experimental", "extensions"):
-            result["capabilities"].get(place, {}).pop(EXTENSION, None)
-            if not result["capabilities"].get(place):
-                result["capabilities"].pop(place, None)
-    if isinstance(result, dict) and "resources" in result:
-        result["resources"] = [each for each in result["resources"] if not each["uri"].startswith("accp://")]
-    return message
 
 
 @pytest.fixture

@@ -24,11 +24,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.frames import CODEC
 from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_note
 from accp_adapters.mcp.shim.pending import Asked
 from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, Json
-from accp_adapters.mcp.shim.tools.catalog import Catalog, violates
+from accp_adapters.mcp.shim.results.frames import CODEC
+from accp_adapters.mcp.shim.tools.tool_catalog import Catalog, violates
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
 from accp_core.errors import ProtocolError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from tests.adapters.mcp.registries import from_npm, from_pypi
+from tests.adapters.mcp.real_servers.registries import from_npm, from_pypi
 from tests.adapters.mcp.transcripts import ask
 
 __all__ = ["SERVERS", "RealServer", "World", "conversation"]

@@ -11,7 +11,7 @@ import pytest
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import Declared, declare
 from accp_adapters.mcp.shim.pending import Shared
-from accp_adapters.mcp.shim.views import restore_view
+from accp_adapters.mcp.shim.results.views import restore_view
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import Declared, declare
-from accp_adapters.mcp.shim.views import restore_view
+from accp_adapters.mcp.shim.results.views import restore_view
 from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
 from tests.properties.json_values import values
 

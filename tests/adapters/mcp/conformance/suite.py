@@ -1,8 +1,8 @@
 """MCP's own conformance suite, run against our server alone and through us.
 
-`python -m tests.adapters.mcp.conformance` prints how it goes. The suite is an npm package that needs Node 22; where
-the machine's Node is older, npm has a newer one. Both are installed once, beside the virtual environment's own
-packages. Behind us a server must behave as it does alone, so what is compared is how each check goes, not how many.
+`python -m tests.adapters.mcp.conformance.suite` prints the outcome. The suite is an npm package that needs Node 22;
+where the machine's Node is older, npm has a newer one. Both are installed once, beside the virtual environment's own
+packages. Behind us a server must behave as it does alone, so the outcome of each check is compared, not their number.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mcp.server import Server
 
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
 from accp_adapters.mcp.proxy.relay import Relay, encoding
-from tests.adapters.mcp.conformance_server import build, http_app
-from tests.adapters.mcp.registries import from_npm
+from tests.adapters.mcp.conformance.server import build, http_app
+from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
 
 __all__ = ["ERAS", "LEGS", "failed", "install", "run_leg"]

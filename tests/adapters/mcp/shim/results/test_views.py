@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import Declared, declare
 from accp_adapters.mcp.shim.protocol import read_part
-from accp_adapters.mcp.shim.views import Showing, is_view, restore_view, write_view
+from accp_adapters.mcp.shim.results.views import Showing, is_view, restore_view, write_view
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served, start, started
-from tests.adapters.mcp.shim.test_frames import results
+from tests.adapters.mcp.shim.results.test_frames import results
 
 
 def always(**settings: Any) -> Wire:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from accp_adapters.mcp.shim.columns import pack, unpack
+from accp_adapters.mcp.shim.results.columns import pack, unpack
 from accp_core.packing.number import Spelled
 from tests.properties.json_values import values
 

@@ -1,6 +1,6 @@
 """A server with everything that the conformance suite of MCP asks for by name, in both eras of the protocol.
 
-`python -m tests.adapters.mcp.conformance_server` serves standard streams, with a port as argument streamable HTTP at
+`python -m tests.adapters.mcp.conformance.server` serves standard streams, with a port as argument streamable HTTP at
 `/mcp`. The tool `orders` is ours: its result is one that the shim shrinks.
 """
 
@@ -23,7 +23,7 @@ from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning
 
-from tests.adapters.mcp.conformance_content import FORMS, INPUTS, PLAIN, PROMPTS, RESOURCES, SCHEMAS, form, text
+from tests.adapters.mcp.conformance.content import FORMS, INPUTS, PLAIN, PROMPTS, RESOURCES, SCHEMAS, form, text
 
 __all__ = ["Memory", "build", "http_app"]
 

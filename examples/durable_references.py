@@ -50,7 +50,7 @@ with TemporaryDirectory() as folder:
         place, [HumanMessage("Read it.")], lambda _: call("read_log", day="Monday"), lambda _: AIMessage("Long.")
     )
     reference = re.findall(r"\$cold\.\w+", first[2].text)[0]
-    fetch = call("accp_fetch", ref=reference, select="disk full")
+    fetch = call("accp_fetch", ref=reference, query="disk full")
     second = run(place, [*first, HumanMessage("What failed?")], lambda _: fetch, lambda sent: AIMessage(sent[-1].text))
 
 print(second[-1].text)

@@ -25,7 +25,7 @@ def turn(number: int) -> AIMessage:
 
 def open_first(messages: list[BaseMessage]) -> AIMessage:
     (folded,) = [message for message in messages if isinstance(message, AIMessage) and "fold" in str(message.id)]
-    again = {**folded.tool_calls[0]["args"], "select": "0.result", "offset": 42, "limit": 1}
+    again = {**folded.tool_calls[0]["args"], "query": "0.result", "offset": 42, "limit": 1}
     return AIMessage("", tool_calls=[{"name": "accp_fetch", "args": again, "id": "open"}])
 
 

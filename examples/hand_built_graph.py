@@ -28,7 +28,7 @@ def read_log(day: str) -> str:
 
 
 def find_the_failure(messages: list[BaseMessage]) -> AIMessage:
-    return call("accp_fetch", ref=re.findall(r"\$cold\.\w+", messages[-1].text)[0], select="failed")
+    return call("accp_fetch", ref=re.findall(r"\$cold\.\w+", messages[-1].text)[0], query="failed")
 
 
 model = Scripted(

@@ -29,7 +29,7 @@ async def use(served: Any) -> tuple[Any, Any, Any]:
         references = re.findall(r"\$cold\.\w+", str(many.content))
         if not references:
             return few, many, None
-        found = await client.call_tool("accp_fetch", {"ref": references[0], "select": "id=ORD-11999"})
+        found = await client.call_tool("accp_fetch", {"ref": references[0], "query": "id=ORD-11999"})
         return few, many, found
 
 

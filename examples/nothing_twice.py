@@ -25,7 +25,7 @@ def open_page(scroll: int) -> str:
 
 def look_into_the_report(messages: list[BaseMessage]) -> AIMessage:
     reference = re.findall(r"\$cold\.\w+", messages[1].text)[0]
-    return call("accp_fetch", ref=reference, select="closed")
+    return call("accp_fetch", ref=reference, query="closed")
 
 
 model = Scripted(

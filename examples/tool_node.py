@@ -26,7 +26,7 @@ if __name__ == "__main__":
     state = graph.invoke({"messages": [("user", "How many are left?"), call("stock", site="A")]})
     preview = state["messages"][-1]
     ref = next(word for word in preview.text.replace("]", " ").split() if word.startswith("$cold."))
-    again = {"messages": [*state["messages"], call("accp_fetch", ref=ref, select="sku=A-0321")]}
+    again = {"messages": [*state["messages"], call("accp_fetch", ref=ref, query="sku=A-0321")]}
     opened = graph.invoke(again)["messages"][-1]
     print(opened.text)
     assert len(preview.text) < len(stock.invoke({"site": "A"})) / 3

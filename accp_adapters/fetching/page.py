@@ -1,13 +1,13 @@
-"""As much of a stored text as a fetch may show, and how to go on."""
+"""The answer to a fetch: as much of a stored text as the token limit allows, and the offset to continue with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-from accp_adapters.fetching.select import Query, Table, narrow, table_of
-from accp_adapters.fetching.sources import Value, document_in, lines_of, open_source
+from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.selection import RowSelection, find_rows, select_part
+from accp_adapters.fetching.sources import JsonValue, lines_of, only_document, open_source
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
@@ -16,75 +16,81 @@ from accp_core.view import render, render_text
 __all__ = ["answer"]
 
 
-def answer(source: str, query: Query, *, limit: int, counter: TokenCounter) -> str:
-    """Return what `query` asks of `source` as a view of at most `limit` tokens, and the offset to go on with.
+def answer(source: str, request: FetchRequest, *, limit: int, counter: TokenCounter) -> str:
+    """Return the part of `source` that `request` asks for, as a view, and the offset of the next part.
 
-    At least one row or line of 400 characters is shown, whatever `limit` says: each answer leads on.
+    Args:
+        source: The stored text.
+        request: What the model asks for; its reference was checked by the caller.
+        limit: Tokens of the answer. One row or one line of 400 characters is shown whatever the limit is, so that
+            every answer leads on.
+        counter: Counts the tokens of the model.
 
     Raises:
-        ProtocolError: E1004, the query fits nothing in `source`.
+        ProtocolError: E1004, the query or the offset fits nothing in `source`.
     """
-    if query == Query() and (view := render_text(source, counter=counter)).tokens_after <= limit:
+    is_whole = not request.query and not request.offset and request.limit is None
+    if is_whole and (view := render_text(source, counter=counter)).tokens_after <= limit:
         return view.text
-    found = _find(open_source(source), query.select)
-    table = found if isinstance(found, Table) else table_of(found, query.select)
-    if table is None:
-        return _lines(_text_of(found, counter), query, limit, counter)
-    return _rows(table, query, limit, counter)
+    part = _select(open_source(source), request.query)
+    selection = part if isinstance(part, RowSelection) else find_rows(part, request.query)
+    if selection is None:
+        return _line_page(_text_of(part, counter), request, limit, counter)
+    return _row_page(selection, request, limit, counter)
 
 
-def _find(value: Value, select: str) -> Value | Table:
-    """Return what `select` means in `value`; in a text, look in its only JSON document before its lines."""
-    if select and isinstance(value, str) and (document := document_in(value)) is not None:
+def _select(value: JsonValue, query: str) -> JsonValue | RowSelection:
+    """Return the part that `query` selects; in a text, its only JSON document is searched before its lines."""
+    if query and isinstance(value, str) and (document := only_document(value)) is not None:
         with suppress(ProtocolError):
-            return narrow(document, select)
-    return narrow(value, select)
+            return select_part(document, query)
+    return select_part(value, query)
 
 
-def _rows(table: Table, query: Query, limit: int, counter: TokenCounter) -> str:
+def _row_page(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     def page(count: int) -> str:
-        text = _text_of(table.part(query.offset, count), counter)
-        return text + _note("rows", query.offset, count, len(table.rows))
+        text = _text_of(selection.page(request.offset, count), counter)
+        return text + _note("rows", request.offset, count, len(selection.rows))
 
-    left = _left("rows", query, len(table.rows))
-    count = _most(left, lambda count: counter(page(count)) <= limit)
-    if count or not left:
+    remaining = _count_remaining("rows", request, len(selection.rows))
+    count = _find_largest(remaining, lambda count: counter(page(count)) <= limit)
+    if count or not remaining:
         return page(count)
-    return _long_row(table, query, limit, counter)
+    return _long_row(selection, request, limit, counter)
 
 
-def _long_row(table: Table, query: Query, limit: int, counter: TokenCounter) -> str:
-    """Return the beginning of a row that does not fit, and the path by which its lines can be read on."""
-    index, row = table.rows[query.offset]
-    whole = f"{table.place}.{index}".removeprefix(".")
-    following = _following(query.offset + 1, len(table.rows))
-    note = f"\n… row {query.offset} of {len(table.rows)}, whole: select={whole!r}{following}"
-    return _lines(_text_of(row, counter), Query(), limit - counter(note), counter) + note
+def _long_row(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return the beginning of a row that does not fit, and the path that shows the whole row line by line."""
+    index, row = selection.rows[request.offset]
+    path = f"{selection.path}.{index}".removeprefix(".")
+    total = len(selection.rows)
+    note = f"\n… row {request.offset} of {total}, whole: query={path!r}{_next_offset(request.offset + 1, total)}"
+    return _line_page(_text_of(row, counter), FetchRequest(), limit - counter(note), counter) + note
 
 
-def _lines(text: str, query: Query, limit: int, counter: TokenCounter) -> str:
+def _line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     lines = lines_of(text)
 
     def page(count: int) -> str:
-        shown = "".join(lines[query.offset : query.offset + count])
-        return shown + _note("lines", query.offset, count, len(lines), shown)
+        shown = "".join(lines[request.offset : request.offset + count])
+        return shown + _note("lines", request.offset, count, len(lines), shown)
 
-    left = _left("lines", query, len(lines))
-    return page(max(_most(left, lambda count: counter(page(count)) <= limit), min(left, 1)))
+    remaining = _count_remaining("lines", request, len(lines))
+    return page(max(_find_largest(remaining, lambda count: counter(page(count)) <= limit), min(remaining, 1)))
 
 
-def _left(unit: str, query: Query, total: int) -> int:
-    """Return how many units the query leaves; E1004 when it begins behind the last one."""
-    if query.offset and query.offset >= total:
+def _count_remaining(unit: str, request: FetchRequest, total: int) -> int:
+    """Return how many rows or lines the request may show; E1004 where its offset is behind the last one."""
+    if request.offset and request.offset >= total:
         raise ProtocolError(
-            f"expected an offset below {total} {unit}, found {query.offset!r}", code=ErrorCode.INVALID_TYPE
+            f"expected an offset below {total} {unit}, found {request.offset!r}", code=ErrorCode.INVALID_TYPE
         )
-    left = total - query.offset
-    return left if query.limit is None else min(left, query.limit)
+    remaining = total - request.offset
+    return remaining if request.limit is None else min(remaining, request.limit)
 
 
-def _most(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest count up to `highest` that fits, 0 when none does; small ones are tried first."""
+def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first."""
     low, high = 0, 1
     while high < highest and fits(high):
         low, high = high, high * 2
@@ -99,17 +105,17 @@ def _most(highest: int, fits: Callable[[int], bool]) -> int:
 
 
 def _note(unit: str, start: int, count: int, total: int, shown: str = "") -> str:
-    """Return the line that says what part this is; nothing when it is everything."""
+    """Return the line that says which part this is; nothing where it is everything."""
     if count == total:
         return ""
     end = start + count
-    feed = "" if shown.endswith("\n") else "\n"
-    return f"{feed}… {unit} {start}-{end - 1} of {total}{_following(end, total)}"
+    line_end = "" if shown.endswith("\n") else "\n"
+    return f"{line_end}… {unit} {start}-{end - 1} of {total}{_next_offset(end, total)}"
 
 
-def _following(offset: int, total: int) -> str:
+def _next_offset(offset: int, total: int) -> str:
     return f"; next: offset={offset}" if offset < total else ""
 
 
-def _text_of(value: Any, counter: TokenCounter) -> str:
+def _text_of(value: JsonValue, counter: TokenCounter) -> str:
     return value if isinstance(value, str) else render(value, counter=counter)

@@ -1,4 +1,4 @@
-"""The tool `accp_fetch` as every framework offers it: its name, what a model is told of it, what it takes."""
+"""The definition of the tool `accp_fetch`: its name, its description for a model and its parameters."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from accp_core.view.notation import LEGEND
 __all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS"]
 
 FETCH_NAME: Final = "accp_fetch"
-"""The tool's name; results of this tool are never rewritten."""
+"""The tool's name; its results are never compressed again."""
 
-# The legend stands here and in no system prompt, whose change would break the provider's cache.
+# The legend stands here and not in a system prompt, whose change would break the provider's cache.
 FETCH_DESCRIPTION: Final = (
-    "Opens $cold references. select `col,col`, `col=value`, path `a.b` or words; offset, limit in rows or lines. "
+    "Opens $cold references. query `col,col`, `col=value`, path `a.b` or words; offset, limit in rows or lines. "
     + LEGEND
 )
-"""What a model is told of it."""
+"""What a model reads about the tool."""
 
-# Written by hand: a schema made from a signature spells every default out and costs half as much again.
+# Written by hand: a schema made from a signature holds every default and costs half as many tokens again.
 FETCH_PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "ref": {"type": "string"},
-        "select": {"type": "string"},
+        "query": {"type": "string"},
         "offset": {"type": "integer"},
         "limit": {"type": "integer"},
     },

@@ -1,15 +1,15 @@
-"""The tool that opens references: `accp_fetch(ref, select, offset, limit)`."""
+"""The tool that opens references: `accp_fetch(ref, query, offset, limit)`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, answer, read_request
 from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.marks import carried_text
 from accp_adapters.langgraph.policy import Policy
@@ -17,6 +17,7 @@ from accp_adapters.langgraph.projection import said
 from accp_adapters.langgraph.runtime import agents_of, held_in, messages_of, open_grant, results_beside, session_of
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.references import parse_reference
 
 __all__ = ["fetch_tool", "refusals"]
 
@@ -34,21 +35,23 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
     """
     chosen = policy or Policy()
 
-    def accp_fetch(runtime: ToolRuntime, **asked: object) -> str:
+    def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals():
-            source = _held(asked, runtime)
+            request = read_request(arguments)
+            source = _held(request, runtime)
             if source is None:
-                owner, key = _grant(asked, runtime)
+                owner, key = _grant(request, runtime)
                 source = stores.choose(chosen, store, runtime.store).get(owner, key)
-            return _answer(source, asked, chosen, runtime)
+            return _answer(source, request, chosen, runtime)
 
-    async def aaccp_fetch(runtime: ToolRuntime, **asked: object) -> str:
+    async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals():
-            source = _held(asked, runtime)
+            request = read_request(arguments)
+            source = _held(request, runtime)
             if source is None:
-                owner, key = _grant(asked, runtime)
+                owner, key = _grant(request, runtime)
                 source = await stores.aget(stores.choose(chosen, store, runtime.store), owner, key)
-            return await asyncio.to_thread(_answer, source, asked, chosen, runtime)
+            return await asyncio.to_thread(_answer, source, request, chosen, runtime)
 
     return StructuredTool.from_function(
         accp_fetch,
@@ -69,27 +72,22 @@ def refusals() -> Iterator[None]:
         raise ToolException(str(refusal)) from refusal
 
 
-def _held(asked: Mapping[str, object], runtime: ToolRuntime) -> str | None:
+def _held(request: FetchRequest, runtime: ToolRuntime) -> str | None:
     """Return the text where the agent's own state holds it: carried by the message that cites it, or as words."""
     messages = messages_of(runtime.state)
-    words = said(_key(asked), messages, session_of(runtime, runtime.state) or "")
-    return carried_text(_grant(asked, runtime)[1], held_in(runtime.state)) if words is None else words
+    words = said(parse_reference(request.ref), messages, session_of(runtime, runtime.state) or "")
+    return carried_text(_grant(request, runtime)[1], held_in(runtime.state)) if words is None else words
 
 
-def _key(asked: Mapping[str, object]) -> str:
-    return str(asked.get("ref")).strip().removeprefix("$")
-
-
-def _grant(asked: Mapping[str, object], runtime: ToolRuntime) -> tuple[str, str]:
+def _grant(request: FetchRequest, runtime: ToolRuntime) -> tuple[str, str]:
     session_id = session_of(runtime, runtime.state)
-    return open_grant(str(asked.get("ref")), held_in(runtime.state), session_id, agents_of(runtime))
+    return open_grant(request.ref, held_in(runtime.state), session_id, agents_of(runtime))
 
 
-def _answer(source: str | None, asked: Mapping[str, object], policy: Policy, runtime: ToolRuntime) -> str:
+def _answer(source: str | None, request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
     if source is None:
-        reason = f"expected a stored text under {asked['ref']!r}, found none: gone, or in another store"
+        reason = f"expected a stored text under {request.ref!r}, found none: gone, or in another store"
         raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND)
-    query = Query.of(asked.get("select"), asked.get("offset"), asked.get("limit"))
     results = results_beside(messages_of(runtime.state), runtime.tool_call_id)
     limit = min(policy.fetch_limit, policy.batch_limit // results)
-    return answer(source, query, limit=limit, counter=policy.counter)
+    return answer(source, request, limit=limit, counter=policy.counter)

@@ -66,7 +66,7 @@ def summarize(
 
 def folded_text(results: int, words: str, where: str = "") -> str:
     """Return what stands for `results` results: that they are intact, and `where`, and what they come to."""
-    return f"[earlier results folded: {results}; each intact by its number, as in select='1.result'{where}]\n{words}"
+    return f"[earlier results folded: {results}; each intact by its number, as in query='1.result'{where}]\n{words}"
 
 
 def warm_summary(

@@ -66,7 +66,7 @@ class Transcript:
                 return message
         raise MustCall(tool_call(tool, call_id, arguments))
 
-    def _parts(self, answer: ToolMessage, select: str) -> tuple[list[str], bool]:
+    def _parts(self, answer: ToolMessage, query: str) -> tuple[list[str], bool]:
         """Return the texts to read and whether they were fetched: the answer, or what its reference leads to.
 
         A reference that the fetch tool refuses was only text that looks like one.
@@ -75,7 +75,7 @@ class Transcript:
         parts: list[str] = []
         offset = 0 if cited else None
         while offset is not None:
-            arguments = {"ref": cited[-1], "select": select, "offset": offset}
+            arguments = {"ref": cited[-1], "query": query, "offset": offset}
             page = self._answer(f"{answer.tool_call_id}-part-{len(parts) + 1}", FETCH, arguments)
             if page.status == "error":
                 return [answer.text], False

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, Query, answer
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, answer, read_request
 from accp_adapters.mcp.shim.protocol import COLD_URI, Json, text_block, tool_result
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -87,10 +87,9 @@ class Shelf:
 
 def answer_fetch(shelf: Shelf, arguments: Any, *, limit: int, counter: TokenCounter) -> Json:
     """Return the result of a call of `accp_fetch`; a refusal begins with its code."""
-    asked = arguments if isinstance(arguments, dict) else {}
     try:
-        query = Query.of(asked.get("select"), asked.get("offset"), asked.get("limit"))
-        text = answer(shelf.open(str(asked.get("ref", ""))), query, limit=limit, counter=counter)
+        request = read_request(arguments)
+        text = answer(shelf.open(request.ref), request, limit=limit, counter=counter)
     except ProtocolError as refusal:
         return tool_result([text_block(str(refusal))], is_error=True)
     return tool_result([text_block(text)])

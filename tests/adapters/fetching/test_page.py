@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accp_adapters.fetching.page import answer
-from accp_adapters.fetching.select import Query
+from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.sources import lines_of
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
@@ -21,16 +21,15 @@ ALL = json.dumps(ROWS)
 LOG = "".join(f"2026-01-01 10:{line // 60:02}:{line % 60:02} worker {line} did its part\n" for line in range(600))
 
 
-def fetch(source: str, limit: int = 800, **asked: object) -> str:
-    query = Query.of(asked.get("select"), asked.get("offset"), asked.get("limit"))
-    return answer(source, query, limit=limit, counter=count_o200k)
+def fetch(source: str, limit: int = 800, **arguments: object) -> str:
+    return answer(source, read_request(arguments), limit=limit, counter=count_o200k)
 
 
-def pages(source: str, limit: int = 800, **asked: object) -> Iterator[str]:
+def pages(source: str, limit: int = 800, **arguments: object) -> Iterator[str]:
     """Follow the offsets that the answers name, to the end."""
     following: int | None = 0
     while following is not None:
-        page = fetch(source, limit, offset=following, **asked)
+        page = fetch(source, limit, offset=following, **arguments)
         yield page
         found = re.search(r"\n… .*; next: offset=(\d+)$", page)
         assert found is None or int(found[1]) > following
@@ -66,22 +65,22 @@ def test_one_huge_line_is_paged_too() -> None:
 
 
 def test_columns_rows_and_limits_narrow_the_answer() -> None:
-    page = fetch(ALL, select="status=won,email")
+    page = fetch(ALL, query="status=won,email")
     assert "c0@example.com" in page
     assert "c1@example.com" not in page
     assert "CRM-" not in page
-    five = answer(ALL, Query(offset=10, limit=5), limit=800, counter=count_o200k)
+    five = answer(ALL, FetchRequest(offset=10, limit=5), limit=800, counter=count_o200k)
     assert [row["id"] for row in ROWS if row["id"] in five] == [f"CRM-{number:04}" for number in range(10, 15)]
     assert five.endswith("\n… rows 10-14 of 300; next: offset=15")
 
 
 def test_the_last_page_leads_nowhere() -> None:
-    last = answer(ALL, Query(offset=298), limit=800, counter=count_o200k)
+    last = answer(ALL, FetchRequest(offset=298), limit=800, counter=count_o200k)
     assert last.endswith("\n… rows 298-299 of 300")
 
 
 def test_no_row_fits_a_value_is_an_empty_answer_not_an_error() -> None:
-    assert "…" not in fetch(ALL, select="status=lost")
+    assert "…" not in fetch(ALL, query="status=lost")
 
 
 def test_a_row_too_long_says_how_to_read_it_whole() -> None:
@@ -89,15 +88,15 @@ def test_a_row_too_long_says_how_to_read_it_whole() -> None:
     source = json.dumps({"items": rows})
     page = fetch(source)
     assert count_o200k(page) <= 800
-    assert page.endswith("… row 0 of 2, whole: select='items.0'; next: offset=1")
+    assert page.endswith("… row 0 of 2, whole: query='items.0'; next: offset=1")
     assert "short" in fetch(source, offset=1)
-    body = "".join(re.sub(r"… lines .*$", "", part) for part in pages(source, select="items.0.body"))
+    body = "".join(re.sub(r"… lines .*$", "", part) for part in pages(source, query="items.0.body"))
     assert body == LOG
 
 
 def test_the_place_of_a_long_row_follows_the_path_that_was_asked_for() -> None:
     source = json.dumps({"a": {"b": [LOG, LOG]}, "c": 1})
-    assert "select='a.b.1'" in fetch(source, select="a.b", offset=1)
+    assert "query='a.b.1'" in fetch(source, query="a.b", offset=1)
 
 
 def test_a_value_without_rows_is_paged_by_the_lines_of_its_view() -> None:
@@ -122,7 +121,7 @@ def test_every_answer_leads_on(rows: list[object], limit: int) -> None:
 
 def test_a_selection_in_a_text_with_one_document_is_looked_for_there_before_in_the_lines() -> None:
     text = f"All customers of the north:\n{ALL}\nThat is all.\n"
-    page = answer(text, Query(select="status=won,email", limit=2), limit=800, counter=count_o200k)
+    page = answer(text, FetchRequest(query="status=won,email", limit=2), limit=800, counter=count_o200k)
     assert [row["email"] for row in ROWS if row["email"] in page] == ["c0@example.com", "c3@example.com"]
     assert page.endswith("\n… rows 0-1 of 100; next: offset=2")
-    assert fetch(text, select="that is") == f"{len(lines_of(text)) - 1}: That is all.\n"
+    assert fetch(text, query="that is") == f"{len(lines_of(text)) - 1}: That is all.\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_adapters.fetching.sources import document_in, lines_of, open_source
+from accp_adapters.fetching.sources import lines_of, only_document, open_source
 
 PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
 
@@ -80,6 +80,6 @@ def test_lines_keep_their_ends_and_long_ones_count_as_several() -> None:
 def test_the_only_document_within_a_text_is_found() -> None:
     text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
     assert open_source(text) == text
-    assert document_in(text) == PEOPLE
-    assert document_in(text + text) is None
-    assert document_in("prose") is None
+    assert only_document(text) == PEOPLE
+    assert only_document(text + text) is None
+    assert only_document("prose") is None

@@ -26,7 +26,7 @@ def test_the_schema_costs_little() -> None:
 
 def test_select_offset_and_limit_reach_the_source() -> None:
     def ask(messages: Any) -> Any:
-        return fetch_last(messages, select="status=won,email", offset=1, limit=2)
+        return fetch_last(messages, query="status=won,email", offset=1, limit=2)
 
     graph, _ = agent([LOOK_UP, ask, "done"])
     fetched = results(graph.invoke({"messages": "go"}))[1]
@@ -88,10 +88,10 @@ async def test_a_granted_reference_whose_text_is_gone_is_unknown(asynchronous: b
 
 
 def test_a_selection_that_fits_nothing_tells_the_model_what_there_is() -> None:
-    graph, _ = agent([LOOK_UP, lambda messages: fetch_last(messages, select="mail"), "done"])
+    graph, _ = agent([LOOK_UP, lambda messages: fetch_last(messages, query="mail"), "done"])
     refused = results(graph.invoke({"messages": "go"}))[1]
     assert refused.status == "error"
-    assert refused.text == "E1004: expected select to name one of: id, name, email, status, trace; found 'mail'"
+    assert refused.text == "E1004: expected a query that names one of: id, name, email, status, trace; found 'mail'"
 
 
 @pytest.mark.parametrize("args", [{}, {"ref": None}, {"ref": 5, "colour": "red"}])

@@ -103,7 +103,7 @@ def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
     first = folder().fold(history(5), None, overhead=0, session_id="s")
     assert first
     assert first[0].text.splitlines() == [
-        "[earlier results folded: 4; each intact by its number, as in select='1.result']",
+        "[earlier results folded: 4; each intact by its number, as in query='1.result']",
         "3 page: number=3, rows=10, of=id name email status trace; 2 page: number=2, rows=10, of=id name email status "
         "trace; 1 page: number=1, rows=10, of=id name email status trace; 0 page: number=0, rows=10, of=id name email "
         "status trace",
@@ -111,15 +111,15 @@ def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
     second = folder().fold(history(10), first[0], overhead=0, session_id="s")
     assert second
     assert second[0].text.startswith(
-        "[earlier results folded: 9; each intact by its number, as in select='1.result'; the first 4 by '0.ref']\n5 "
+        "[earlier results folded: 9; each intact by its number, as in query='1.result'; the first 4 by '0.ref']\n5 "
     )
 
 
-def fetching(select: str, call_id: str = "") -> Any:
+def fetching(query: str, call_id: str = "") -> Any:
     def step(messages: Sequence[BaseMessage]) -> AIMessage:
         ref = folds(messages)[0].additional_kwargs["accp"]["refs"][-1]
-        chosen = "args.number=1" if select.startswith("number") else select
-        return calls(call("accp_fetch", call_id or f"f{len(messages)}", ref=f"${ref}", select=chosen))
+        chosen = "args.number=1" if query.startswith("number") else query
+        return calls(call("accp_fetch", call_id or f"f{len(messages)}", ref=f"${ref}", query=chosen))
 
     return step
 
@@ -141,7 +141,7 @@ def test_a_second_fold_leads_to_the_first() -> None:
 
 
 def first_of_all(messages: Sequence[BaseMessage]) -> AIMessage:
-    return calls(call("accp_fetch", "f2", ref=messages[-1].text.strip(), select="0.result"))
+    return calls(call("accp_fetch", "f2", ref=messages[-1].text.strip(), query="0.result"))
 
 
 def test_the_users_words_and_the_answers_stay() -> None:

@@ -34,7 +34,7 @@ def test_a_job_of_large_results_costs_a_fraction() -> None:
 
 def test_a_job_that_fetches_what_it_needs_still_costs_less() -> None:
     def fetch(messages: Any) -> Any:
-        return fetch_last(messages, select="status=won,email")
+        return fetch_last(messages, query="status=won,email")
 
     assert prompt_tokens([LOOK_UP, fetch, "done"], Policy()) < prompt_tokens([LOOK_UP, "done"], None)
 

@@ -72,7 +72,7 @@ def unfold(call_id: str) -> Any:
     """A step of a script: open the first folded result, which cites the whole."""
 
     def step(messages: Sequence[BaseMessage]) -> Any:
-        return calls(call("accp_fetch", call_id, ref=folded(messages)[0], select="0.result"))
+        return calls(call("accp_fetch", call_id, ref=folded(messages)[0], query="0.result"))
 
     return step
 

@@ -56,7 +56,7 @@ def test_a_preview_is_fetched_page_by_page() -> None:
         with pytest.raises(MustCall) as caught:
             rows(*messages)
         calls.append(next_call(caught.value))
-    assert calls == [("accp_fetch", {"ref": REF, "select": "path,lines", "offset": offset}) for offset in (0, 2)]
+    assert calls == [("accp_fetch", {"ref": REF, "query": "path,lines", "offset": offset}) for offset in (0, 2)]
     assert rows(preview, first, last) == ROWS
 
 

@@ -226,7 +226,7 @@ async def test_who_is_handed_to_again_finds_what_it_had_found(asynchronous: bool
 
     def own_work(messages: Sequence[BaseMessage]) -> AIMessage:
         (ref,) = {ref for message in messages for ref in refs_in(message) if "folded" in message.text}
-        return calls(call("accp_fetch", "f1", ref=ref, select="0.result"))
+        return calls(call("accp_fetch", "f1", ref=ref, query="0.result"))
 
     script = [LOOK_UP, TO_MARKET, "Customer 0.", own_work, opening("f2"), "Customer 0."]
     graph, model, market = swarm(script, [back], checkpointer=InMemorySaver())

@@ -132,7 +132,7 @@ def test_a_dependant_opens_the_full_result_by_the_reference_it_was_given() -> No
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
     crm, _ = worker([long])
     mail, mail_model = worker(
-        [lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], select="row 7 of")), "Dear Ana"],
+        [lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")), "Dear Ana"],
         middleware=True,
     )
     graph = master_graph({"crm": crm, "mail": mail}, plan=planner(subtask("crm"), subtask("mail", after=["crm"])))
@@ -149,7 +149,7 @@ async def test_without_a_store_the_state_carries_full_results_over_a_restart(
 ) -> None:
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
     search = [
-        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], select="row 7 of")),
+        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
         "Dear Ana",
     ]
     contexts = [subtask("crm"), subtask("mail", after=["crm"]), subtask("web", after=["mail"])]
@@ -179,7 +179,7 @@ async def test_without_a_store_the_state_carries_full_results_over_a_restart(
 def test_what_an_answer_cites_can_be_opened_with_a_store_and_without(options: dict[str, Any]) -> None:
     cite = [calls(call("crm", query="all")), lambda messages: f"all rows are in {refs_in(messages[-1])[0]}"]
     look = [
-        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], select="id=CRM-0007")),
+        lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="id=CRM-0007")),
         "fine 1",
     ]
     crm, _ = worker(cite, crm_tool, middleware=True)

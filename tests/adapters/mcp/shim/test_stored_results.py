@@ -50,7 +50,7 @@ def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, str
     seen = wire.call(served(BIG))
     assert count_o200k(seen["content"][0]["text"]) <= 200
     assert ("structuredContent" in seen) == (structured == "keep")
-    found = fetch(wire, ref=ref_in(seen), select="sku=A-377,name")
+    found = fetch(wire, ref=ref_in(seen), query="sku=A-377,name")
     assert "part 377" in found["content"][0]["text"]
     assert restore_view(seen, opened(wire)) == served(BIG)
 
@@ -150,7 +150,7 @@ def test_a_store_that_fails_neither_stops_the_result_nor_the_connection() -> Non
 def test_what_is_asked_wrongly_is_told_so() -> None:
     wire = fetching()
     ref = ref_in(wire.call(served(BIG)))
-    assert fetch(wire, ref=ref, select="nonsense=1")["content"][0]["text"].startswith("E1004")
+    assert fetch(wire, ref=ref, query="nonsense=1")["content"][0]["text"].startswith("E1004")
     assert wire.ask(call("accp_fetch"), {})["result"]["isError"]
 
 
@@ -194,7 +194,7 @@ def test_the_tool_is_offered_with_the_last_page_to_those_who_are_shown_reference
 def test_the_tool_can_be_called_by_the_index_too() -> None:
     wire = fetching(tools="lazy")
     ref = ref_in(wire.call(served(BIG)))
-    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "select": "sku=A-377,name"}}
+    asked = {"call": "accp_fetch", "arguments": {"ref": ref, "query": "sku=A-377,name"}}
     result = wire.ask(call("accp_tools", asked), {"content": "the server was asked"})["result"]
     assert "part 377" in result["content"][0]["text"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.fetching.select import Query, Table, narrow, table_of
+from accp_adapters.fetching.selection import RowSelection, find_rows, select_part
 from accp_adapters.fetching.sources import lines_of
 from accp_core.errors import ProtocolError
 
@@ -17,19 +17,19 @@ PEOPLE = [
 ]
 
 
-def rows(select: str, value: Any = PEOPLE) -> list[Any]:
-    table = narrow(value, select)
-    assert isinstance(table, Table)
-    return [row for _, row in table.rows]
+def rows(query: str, value: Any = PEOPLE) -> list[Any]:
+    part = select_part(value, query)
+    assert isinstance(part, RowSelection)
+    return [row for _, row in part.rows]
 
 
 def test_a_path_leads_through_objects_and_lists() -> None:
     value = {"data": {"people": PEOPLE}, "a.b": {"c": 5}}
-    assert narrow(value, "data.people.1.city.name") == "Rome"
-    assert narrow(value, "data.people") == PEOPLE
-    assert narrow(value, "data.people.1") == PEOPLE[1]
-    assert narrow(value, "a.b.c") == 5
-    assert narrow(value, "") is value
+    assert select_part(value, "data.people.1.city.name") == "Rome"
+    assert select_part(value, "data.people") == PEOPLE
+    assert select_part(value, "data.people.1") == PEOPLE[1]
+    assert select_part(value, "a.b.c") == 5
+    assert select_part(value, "") is value
 
 
 def test_columns_may_be_paths_and_absent_cells_stay_absent() -> None:
@@ -41,7 +41,7 @@ def test_columns_may_be_paths_and_absent_cells_stay_absent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("select", "ids"),
+    ("query", "ids"),
     [
         ("name=Bo", [2]),
         ('name="Bo"', [2]),
@@ -52,8 +52,8 @@ def test_columns_may_be_paths_and_absent_cells_stay_absent() -> None:
         ("name=Nobody", []),
     ],
 )
-def test_rows_are_found_by_value(select: str, ids: list[int]) -> None:
-    assert [row["id"] for row in rows(select)] == ids
+def test_rows_are_found_by_value(query: str, ids: list[int]) -> None:
+    assert [row["id"] for row in rows(query)] == ids
 
 
 def test_values_and_columns_go_together() -> None:
@@ -62,17 +62,17 @@ def test_values_and_columns_go_together() -> None:
 
 def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
     value = {"total": 3, "people": PEOPLE}
-    table = table_of(value, "data")
-    assert table is not None
-    assert (table.place, table.part(1, 1)) == ("data.people", {"total": 3, "people": [PEOPLE[1]]})
+    selection = find_rows(value, "data")
+    assert selection is not None
+    assert (selection.path, selection.page(1, 1)) == ("data.people", {"total": 3, "people": [PEOPLE[1]]})
     assert rows("name=Cy", value) == [PEOPLE[2]]
     assert rows("id", value) == [{"id": 1}, {"id": 2}, {"id": 3}]
-    assert table_of({"a": [], "b": []}) is None
-    assert table_of("text") is None
+    assert find_rows({"a": [], "b": []}) is None
+    assert find_rows("text") is None
 
 
 @pytest.mark.parametrize(
-    ("value", "select", "message"),
+    ("value", "query", "message"),
     [
         (PEOPLE, "nam", "one of: id, name, city, late, note; found 'nam'"),
         (PEOPLE, "id,nam=Bo", "found 'nam'"),
@@ -80,28 +80,17 @@ def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
         (PEOPLE, "9", "found '9'"),
         ({"a": [], "b": []}, "c", "one of: a, b; found 'c'"),
         ([1, 2], "c", "one of: a list index or nothing; found 'c'"),
-        ("some text", "absent", "words that stand in the text, found 'absent'"),
+        ("some text", "absent", "words of the stored text, found 'absent'"),
     ],
 )
-def test_a_selection_that_fits_nothing_is_refused_and_told_what_there_is(value: Any, select: str, message: str) -> None:
+def test_a_selection_that_fits_nothing_is_refused_and_told_what_there_is(value: Any, query: str, message: str) -> None:
     with pytest.raises(ProtocolError, match=message) as refusal:
-        narrow(value, select)
+        select_part(value, query)
     assert refusal.value.code == "E1004"
 
 
 def test_lines_of_a_text_are_found_by_words_and_numbered_by_offset() -> None:
     text = "start\nError: disk\n" + "x" * 900 + "\nerror: net\n"
-    assert narrow(text, "ERROR") == "1: Error: disk\n5: error: net\n"
+    assert select_part(text, "ERROR") == "1: Error: disk\n5: error: net\n"
     assert lines_of(text)[5] == "error: net\n"
     assert "".join(lines_of(text)) == text
-
-
-def test_a_query_takes_what_models_write() -> None:
-    assert Query.of(None, None, None) == Query()
-    assert Query.of(" id ", "5", 0) == Query(select="id", offset=5, limit=None)
-
-
-@pytest.mark.parametrize(("offset", "limit"), [(-1, None), ("many", None), (0, -1), (0, 1.5)])
-def test_a_query_refuses_other_numbers_by_name(offset: object, limit: object) -> None:
-    with pytest.raises(ProtocolError, match=r"E1004: expected (offset|limit) to be a whole number"):
-        Query.of("", offset, limit)

@@ -29,7 +29,8 @@ from accp_core.accp.session.events import (
     StreamEnded,
 )
 from accp_core.accp.session.exchanges import Exchange, ExchangeState
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, Fact
 from accp_core.accp.state.context_state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
 from accp_core.accp.vocabulary import Intent

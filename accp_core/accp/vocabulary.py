@@ -10,6 +10,7 @@ __all__ = [
     "CORE_OPERATIONS",
     "ENVELOPE_FIELDS",
     "FIELD_NAMES",
+    "FRAME_OPERATION",
     "INTEGER_FIELDS",
     "TRANSPORT_INTENTS",
     "Intent",
@@ -106,6 +107,9 @@ CORE_OPERATIONS: Final = frozenset(
     }
 )
 """The verbs of section 4.3; advice only, the draft's own examples use others."""
+
+FRAME_OPERATION: Final = "frame"
+"""The operation of chunks whose data are the pieces of the swapped text of a frame that was too big for one."""
 
 
 def is_delta(intent: str, operation: str, key: str) -> bool:

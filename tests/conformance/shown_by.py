@@ -10,8 +10,8 @@ STORIES: Final = "conformance/test_stories.py"
 VECTORS: Final = "conformance/test_vectors.py"
 BUDGET: Final = "core/accp/test_budget.py"
 CHECKPOINT: Final = "core/accp/state/test_checkpoint.py"
-CODEC: Final = "core/accp/test_codec.py"
-DEBUG: Final = "core/accp/test_debug.py"
+CODEC: Final = "core/accp/codec/test_codec.py"
+DEBUG: Final = "core/accp/debug/test_debug.py"
 DELIVERY: Final = "core/accp/session/test_delivery.py"
 EXCHANGE: Final = "core/accp/session/test_exchanges.py"
 KEYS: Final = "core/accp/test_keys.py"
@@ -21,7 +21,7 @@ PROFILES: Final = "core/accp/test_profiles.py"
 SCHEMA: Final = "core/accp/test_schema.py"
 SERIALIZER: Final = "core/accp/test_serializer.py"
 STATE: Final = "core/accp/state/test_context_state.py"
-STREAM: Final = "core/accp/test_stream.py"
+STREAMS: Final = "core/accp/session/test_streams.py"
 VALUES: Final = "core/accp/test_values.py"
 HOSTILE: Final = "core/test_security.py"
 PAYLOADS: Final = "properties/test_codec.py"
@@ -175,8 +175,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{CODEC}::test_a_chunk_over_its_limits_is_refused_all_the_same_e2003",
         ),
         "8.3-4": (
-            f"{STREAM}::test_chunks_are_given_out_in_the_order_of_their_indices",
-            f"{DELIVERY}::test_streams_do_not_mix_and_are_forgotten_when_they_end",
+            f"{STREAMS}::test_chunks_are_given_out_in_the_order_of_their_indices",
+            f"{STREAMS}::test_streams_do_not_mix_and_are_forgotten_when_they_end",
         ),
         "9-1": (
             f"{DEBUG}::test_no_secret_reaches_the_record",
@@ -227,12 +227,12 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{CODEC}::test_chunks_share_the_correlation_of_their_message",
         ),
         "10.4-2": (
-            f"{STREAM}::test_the_total_ends_a_stream_as_well",
-            f"{STREAM}::test_closing_ends_a_stream_that_nobody_called_final",
+            f"{STREAMS}::test_the_total_ends_a_stream_as_well",
+            f"{STREAMS}::test_closing_ends_a_stream_that_nobody_called_final",
         ),
         "10.4-3": (
-            f"{STREAM}::test_chunks_are_given_out_in_the_order_of_their_indices",
-            f"{STREAM}::test_too_many_waiting_chunks_are_refused_e2003_but_not_the_next_one",
+            f"{STREAMS}::test_chunks_are_given_out_in_the_order_of_their_indices",
+            f"{STREAMS}::test_too_many_waiting_chunks_are_refused_e2003_but_not_the_next_one",
         ),
     }
 )

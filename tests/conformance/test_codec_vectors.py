@@ -11,7 +11,7 @@ from accp_core.accp.codec import Codec, NeedsRefs
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.stream import FrameJoiner, StreamBuffer
+from accp_core.accp.session.streams import FrameJoiner, StreamBuffer
 from accp_core.errors import ProtocolError
 from tests.conformance.vectors import build_message, build_value, exact, load
 

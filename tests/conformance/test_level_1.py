@@ -13,7 +13,7 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.debug import FrameLog
 from accp_core.accp.message import Message
 from accp_core.accp.session.events import ExchangeClosed, FrameDropped, MessageReceived
-from accp_core.accp.session.session import SessionOptions
+from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.vocabulary import ABBREVIATIONS
 from tests.conformance.agents import NOW, agent, codes, deliver, frames, message, of, wire
 

@@ -11,7 +11,8 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.profiles import BUILT_IN, tool_error
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.events import CheckpointTaken, MessageReceived, RefsNeeded, RegistryUpdated
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, Tier, foreign_ref
 from accp_core.errors import EncodeError, LocalProtocolError, ProtocolError

@@ -19,7 +19,8 @@ from accp_core.accp.session.events import (
     StreamChunkReceived,
     StreamEnded,
 )
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.errors import EncodeError
 from tests.conformance.agents import NOW, agent, codes, deliver, frames, message, of, wire
 

@@ -13,7 +13,8 @@ from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.events import CheckpointTaken, Event
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
 from tests.conformance.vectors import build_message, build_value, exact, load

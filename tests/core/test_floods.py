@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from accp_core.accp.session.events import FrameRefused
-from accp_core.accp.session.session import SessionOptions
-from accp_core.accp.stream import StreamLimits
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.streams import StreamLimits
 from tests.conformance.agents import NOW, agent, codes, wire
 
 SMALL = SessionOptions(

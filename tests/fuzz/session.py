@@ -16,8 +16,9 @@ from accp_core.accp.session.events import (
     RefsNeeded,
 )
 from accp_core.accp.session.exchanges import UNMOVED
-from accp_core.accp.session.session import Session, SessionOptions
-from accp_core.accp.stream import StreamLimits
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
+from accp_core.accp.session.streams import StreamLimits
 
 __all__ = ["check"]
 

@@ -26,7 +26,8 @@ from accp_core.accp.session.events import (
     MessageReceived,
     StreamChunkReceived,
 )
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import LocalProtocolError
 

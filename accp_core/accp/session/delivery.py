@@ -12,11 +12,10 @@ from enum import StrEnum
 
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
-from accp_core.accp.stream import StreamBuffer, StreamLimits
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Inbox", "Outbox", "Requests", "SequenceScope", "Streams", "has_expired"]
+__all__ = ["Inbox", "Outbox", "Requests", "SequenceScope", "has_expired"]
 
 
 class SequenceScope(StrEnum):
@@ -256,45 +255,3 @@ class Requests:
     @staticmethod
     def _after(now: int, seconds: int | None) -> int | None:
         return None if seconds is None else now + seconds
-
-
-class Streams:
-    """The streams that are arriving, each with its own buffer."""
-
-    def __init__(self, limits: StreamLimits) -> None:
-        """Begin with no stream."""
-        self._limits = limits
-        self._buffers: dict[str, StreamBuffer] = {}
-
-    def __len__(self) -> int:
-        return len(self._buffers)
-
-    # "Consumers MUST buffer and reorder by "chunk_index" before processing." (section 10.4)
-    def add(self, chain: str, chunk: Message) -> tuple[tuple[Message, ...], bool]:
-        """Return the chunks whose turn it is, and whether the last one of the stream is among them.
-
-        Raises: ProtocolError as `StreamBuffer.add`; E2003 also for a stream too many.
-        """
-        if chain not in self._buffers and len(self._buffers) >= self._limits.streams:
-            raise ProtocolError(f"at most {self._limits.streams} streams", code=ErrorCode.BUDGET_EXCEEDED)
-        buffer = self._buffers.get(chain) or StreamBuffer(self._limits)
-        ready = buffer.add(chunk)
-        self._buffers[chain] = buffer
-        if buffer.complete:
-            self.drop(chain)
-        return ready, buffer.complete
-
-    def close(self, chain: str) -> bool:
-        """End a stream whose last chunk did not say so; return whether it was one that was arriving.
-
-        Raises: ProtocolError E3003 when a chunk is missing.
-        """
-        if chain not in self._buffers:
-            return False
-        self._buffers[chain].close()
-        self.drop(chain)
-        return True
-
-    def drop(self, chain: str) -> None:
-        """Forget a stream."""
-        self._buffers.pop(chain, None)

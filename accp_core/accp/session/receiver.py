@@ -20,12 +20,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
+from accp_core.accp.codec.chunking import is_piece
 from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.message import Message
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import ErrorReport, check_incoming, check_tool_call, read_error
-from accp_core.accp.session.conversation import Conversation
 from accp_core.accp.session.delivery import has_expired
 from accp_core.accp.session.events import (
     FrameDropped,
@@ -37,9 +37,9 @@ from accp_core.accp.session.events import (
     StreamChunkReceived,
     StreamEnded,
 )
+from accp_core.accp.session.parts import Conversation
 from accp_core.accp.session.sender import Sender, read_target
 from accp_core.accp.state.context_state import ColdKey
-from accp_core.accp.stream import is_piece
 from accp_core.accp.values import read_cold
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode

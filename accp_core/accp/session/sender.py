@@ -11,8 +11,8 @@ from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import check_outgoing, error_message
-from accp_core.accp.session.conversation import Conversation
 from accp_core.accp.session.exchanges import Exchange
+from accp_core.accp.session.parts import Conversation
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError

@@ -21,9 +21,10 @@ from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.schema import Schema
 from accp_core.accp.session.context_tracker import Memory
-from accp_core.accp.session.conversation import Conversation, SessionOptions
 from accp_core.accp.session.events import Event, ExchangeClosed, HeartbeatMissed
 from accp_core.accp.session.exchanges import Exchange
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.parts import Conversation
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
@@ -33,7 +34,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import Summarizer
 
-__all__ = ["Session", "SessionOptions"]
+__all__ = ["Session"]
 
 
 class Session:

@@ -4,8 +4,7 @@ import pytest
 
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
-from accp_core.accp.session.delivery import Inbox, Outbox, Requests, SequenceScope, Streams, has_expired
-from accp_core.accp.stream import StreamLimits
+from accp_core.accp.session.delivery import Inbox, Outbox, Requests, SequenceScope, has_expired
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
@@ -220,38 +219,3 @@ def test_after_a_retryable_error_a_request_is_sent_again_soon() -> None:
     box.answered("c", 8, retryable=True)
     assert len(box) == 0
     box.answered("c", 9)
-
-
-def chunk(index: int, *, final: bool = False) -> Message:
-    payload = {"chunk_index": index, "data": "x", "is_final": final}
-    return Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST", payload=payload)
-
-
-def test_streams_do_not_mix_and_are_forgotten_when_they_end() -> None:
-    streams = Streams(StreamLimits(streams=2))
-    assert streams.add("c", chunk(1, final=True)) == ((), False)
-    assert streams.add("d", chunk(0)) == ((chunk(0),), False)
-    with pytest.raises(ProtocolError, match="E2003"):
-        streams.add("e", chunk(0))
-    assert streams.add("c", chunk(0)) == ((chunk(0), chunk(1, final=True)), True)
-    assert len(streams) == 1
-    assert streams.close("d")
-    assert not streams.close("d")
-    assert len(streams) == 0
-
-
-def test_a_stream_that_ends_with_a_gap_is_refused_with_e3003_and_stays() -> None:
-    streams = Streams(StreamLimits())
-    streams.add("c", chunk(1))
-    with pytest.raises(ProtocolError, match="E3003"):
-        streams.close("c")
-    assert len(streams) == 1
-    streams.drop("c")
-    assert len(streams) == 0
-
-
-def test_a_first_chunk_that_is_refused_begins_no_stream() -> None:
-    streams = Streams(StreamLimits())
-    with pytest.raises(ProtocolError, match="E1004"):
-        streams.add("c", Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST"))
-    assert len(streams) == 0

@@ -31,7 +31,8 @@ from accp_core.accp.session.events import (
     StreamChunkReceived,
     StreamEnded,
 )
-from accp_core.accp.session.session import Session, SessionOptions
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, foreign_ref
 from accp_core.accp.values import read_cold

@@ -1,124 +1,24 @@
-"""Debug mode: one log record for each frame, in words, without secrets (ACCP section 9, item 1).
+"""What a frame says, in words for people (ACCP section 9, item 1)."""
 
-"Compact formats are harder for humans to audit. Implementations SHOULD provide a "debug mode" that logs decoded
-human-readable equivalents." Whoever moves frames calls an `Observer` with a `FrameSeen` for each, if it was given
-one; without one nothing is built and nothing is paid. `FrameLog` is the observer that logs, under the name `accp`
-of the standard library's logging:
-
-    session = Session(..., observe=FrameLog())
-    logging.getLogger("accp").setLevel(logging.DEBUG)
-"""
-
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import islice
 from json import dumps
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
-from unicodedata import normalize
+from typing import Any, Final
 
 from accp_core.accp import grammar
+from accp_core.accp.debug.frame_seen import Direction, FrameSeen
+from accp_core.accp.debug.redaction import DEFAULT_REDACTION, HIDDEN_VALUE, Redaction
 from accp_core.accp.frame import REMOVED, Envelope, Frame, Ref
 from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.stream import FRAME_OPERATION
-from accp_core.accp.vocabulary import ENVELOPE_FIELDS, Intent
+from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FRAME_OPERATION, Intent
 from accp_core.errors import ProtocolError
 
-__all__ = [
-    "DEFAULT_REDACTION",
-    "LOGGER",
-    "Direction",
-    "FrameLog",
-    "FrameSeen",
-    "LeftOut",
-    "Observer",
-    "Redaction",
-    "describe",
-    "left_out",
-]
-
-LOGGER: Final = logging.getLogger("accp")
-"""The logger of debug mode; it is silent until its level is DEBUG."""
-
-
-class Direction(StrEnum):
-    """Which way a frame went."""
-
-    SENT = "sent"
-    RECEIVED = "received"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameSeen:
-    """One frame as it passed: what an observer is told."""
-
-    direction: Direction
-    """Which way it went."""
-    session_id: str
-    """The session that it passed through."""
-    frame: Frame | None
-    """The frame as on the wire; None for a text that is none and for a message that came in several frames."""
-    payload: Mapping[str, object] | None = None
-    """The message's payload under full keys; None where decoding did not come so far."""
-    defaulted: frozenset[str] = frozenset()
-    """Keys of `payload` that the schema filled in."""
-    registry: SchemaRegistry = BUILT_IN
-    """Whose schemas the frame's abbreviations are of."""
-    tokens: int | None = None
-    """Of the frame's canonical text; None where there is none, or nobody counted."""
-    notes: tuple[str, ...] = ()
-    """What else happened to it, such as "part 2 of 3"; in words, without values."""
-    code: str | None = None
-    """The error code with which it was refused; None when it was accepted."""
-    reason: str = ""
-    """Why it was refused, or dropped without a word to the sender."""
-
-
-Observer: TypeAlias = Callable[[FrameSeen], None]
-"""What a session calls with each frame; it must not raise."""
-
-HIDDEN_VALUE: Final = "[redacted]"
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """Which values are not shown: those under a key that ends in one of `endings`, and all within them.
-
-    Only letters and digits count, in any case and any width: "apikey" hides `api_key`, `X-Api-Key` and `apiKey`.
-    Values are judged by their keys alone; a password in a sentence is shown.
-    """
-
-    endings: frozenset[str]
-    """In lower case without punctuation."""
-
-    @classmethod
-    def of(cls, *keys: str) -> "Redaction":
-        """Return the rule that hides what stands under these keys, however they are spelled."""
-        return cls(frozenset(map(_plain, keys)) - {""})
-
-    def adding(self, *keys: str) -> "Redaction":
-        """Return the rule that hides these, too."""
-        return Redaction(self.endings | Redaction.of(*keys).endings)
-
-    def hides(self, key: str) -> bool:
-        """Return whether the value under `key` is not shown."""
-        return _plain(key).endswith(tuple(self.endings))
-
-
-def _plain(key: str) -> str:
-    return "".join(filter(str.isalnum, normalize("NFKC", str.__str__(key)))).casefold()
-
-
-DEFAULT_REDACTION: Final = Redaction.of(
-    "access_key", "api_key", "authorization", "cookie", "cookies", "credential", "credentials", "jwt", "passphrase",
-    "passwd", "password", "passwords", "private_key", "secret", "secret_key", "secrets", "token",
-)  # fmt: skip
-"""What is hidden unless somebody says otherwise."""
+__all__ = ["MEANINGS", "LeftOut", "describe", "left_out"]
 
 MEANINGS: Final[Mapping[Intent, str]] = MappingProxyType(
     {
@@ -286,63 +186,3 @@ def _key_table(frame: Frame, registry: SchemaRegistry) -> KeyTable:
         return registry.get(str(frame.params[SCHEMA_KEY])).keys
     except (KeyError, ProtocolError):
         return PLAIN_KEYS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameLog:
-    """The observer that logs each frame at level DEBUG; it does nothing while its logger is silent.
-
-    The record's message is for people. Its attribute `accp` holds the same as a mapping of strings, numbers and
-    None, for a formatter that writes JSON; no secret is in either, nor the frame's own text, which has them.
-    """
-
-    redaction: Redaction = DEFAULT_REDACTION
-    """What is hidden."""
-    logger: logging.Logger = LOGGER
-    """Where to."""
-
-    def __call__(self, seen: FrameSeen) -> None:
-        """Log one frame."""
-        if self.logger.isEnabledFor(logging.DEBUG):
-            event = to_event(seen, self.redaction)
-            self.logger.debug("%s", _line(event), extra={"accp": event})
-
-
-def to_event(seen: FrameSeen, redaction: Redaction = DEFAULT_REDACTION) -> dict[str, Any]:
-    """Return what is logged of a frame, as strings, numbers, None and lists of these."""
-    frame = seen.frame
-    event: dict[str, Any] = {"direction": seen.direction.value, "session_id": _word(seen.session_id)}
-    if frame is not None:
-        event |= {
-            "sender": _word(frame.sender),
-            "intent": str(frame.intent),
-            "operation": _word(frame.operation),
-            "schema": _name(frame.params.get(SCHEMA_KEY)),
-            "msg_id": _name(frame.envelope.msg_id),
-            "sequence": frame.envelope.sequence,
-            "readable": describe(frame, payload=seen.payload, registry=seen.registry, redaction=redaction),
-        }
-    elif seen.payload is not None:
-        event["readable"] = f"a message of several frames({_members(seen.payload, redaction)})"
-    return event | {
-        "tokens": seen.tokens,
-        "left_out": [_cut(_word(f"{gone.key}: {gone.what}, {gone.why}")) for gone in islice(left_out(seen), _MEMBERS)],
-        "notes": [_cut(_word(note)) for note in seen.notes],
-        "code": seen.code,
-        "reason": _cut(_word(seen.reason)),
-    }
-
-
-def _name(value: object) -> str | None:
-    return _word(value) if isinstance(value, str) else None
-
-
-def _line(event: Mapping[str, Any]) -> str:
-    """Return an event as one line for people."""
-    parts = [event.get("readable", "no frame")]
-    if event["tokens"] is not None:
-        parts.append(f"{event['tokens']} tokens")
-    parts += [*event["left_out"], *event["notes"]]
-    if event["code"] or event["reason"]:
-        parts.append(f"refused: {event['code'] or 'silently'} {event['reason']}".rstrip())
-    return f"{event['direction']} in {event['session_id']}: {'; '.join(parts)}"

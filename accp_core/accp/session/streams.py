@@ -1,44 +1,18 @@
-"""One stream in many frames: chunks in order again, a big frame cut into chunks (ACCP sections 3.4 and 10.4)."""
+"""Streams that are arriving: their chunks in order again, frames that came in chunks joined (ACCP section 10.4)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from accp_core.accp.frame import Frame, Value
-from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.message import Message
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import EncodeError, ProtocolError
+from accp_core.errors import ProtocolError
 
-__all__ = ["FRAME_OPERATION", "FrameJoiner", "StreamBuffer", "StreamLimits", "chunk_frame", "cut", "is_piece", "swap"]
-
-FRAME_OPERATION: Final = "frame"
-"""The operation of chunks whose data are the pieces of the swapped text of a frame that was too big for one."""
-
-_DELIMITERS: Final = "@>:{}[]|$,~\\"
-_STAND_INS: Final = "&<=()!?^#;`'"
-_SWAPPED: Final = str.maketrans(_DELIMITERS + _STAND_INS, _STAND_INS + _DELIMITERS)
-
-
-def swap(text: str) -> str:
-    """Return `text` with each delimiter and its stand-in exchanged; doing it twice changes nothing.
-
-    A frame is full of delimiters, and in the data of a chunk each would need a backslash: a quarter more tokens
-    instead of a twentieth.
-    """
-    return text.translate(_SWAPPED)
-
+__all__ = ["FrameJoiner", "StreamBuffer", "StreamLimits", "Streams"]
 
 _Stream: TypeAlias = tuple[str, str | None]
-
-
-def is_piece(message: Message) -> bool:
-    """Return whether `message` is a piece of a frame that was cut, and not of a stream of its sender's own."""
-    return message.schema == "ST" and message.intent is Intent.STREAM and message.operation == FRAME_OPERATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,38 +165,43 @@ class FrameJoiner:
             raise refusal("the frame is too long", ErrorCode.BUDGET_EXCEEDED)
 
 
-def chunk_frame(frame: Frame, keys: KeyTable, piece: str, index: int, total: int) -> Frame:
-    """Return one chunk of `frame`."""
-    payload: dict[str, Value] = {"chunk_index": index, "total_chunks": total, "data": piece}
-    if index + 1 == total:
-        payload["is_final"] = True
-    params = {keys.to_wire(key): value for key, value in payload.items()}
-    return replace(frame, intent=Intent.STREAM, operation=FRAME_OPERATION, params={**params, SCHEMA_KEY: "ST"})
+class Streams:
+    """The streams that are arriving, each with its own buffer."""
 
+    def __init__(self, limits: StreamLimits) -> None:
+        """Begin with no stream."""
+        self._limits = limits
+        self._buffers: dict[str, StreamBuffer] = {}
 
-def cut(text: str, fits: Callable[[str], bool], guess: int) -> list[str]:
-    """Return `text` in pieces that fit, each nearly as long as can be; `guess` is about their length.
+    def __len__(self) -> int:
+        return len(self._buffers)
 
-    Raises: EncodeError E2003 when not even one character fits.
-    """
-    pieces, position = [], 0
-    while position < len(text):
-        guess = longest(text, position, guess, fits)
-        pieces.append(text[position : position + guess])
-        position += guess
-    return pieces
+    # "Consumers MUST buffer and reorder by "chunk_index" before processing." (section 10.4)
+    def add(self, chain: str, chunk: Message) -> tuple[tuple[Message, ...], bool]:
+        """Return the chunks whose turn it is, and whether the last one of the stream is among them.
 
+        Raises: ProtocolError as `StreamBuffer.add`; E2003 also for a stream too many.
+        """
+        if chain not in self._buffers and len(self._buffers) >= self._limits.streams:
+            raise ProtocolError(f"at most {self._limits.streams} streams", code=ErrorCode.BUDGET_EXCEEDED)
+        buffer = self._buffers.get(chain) or StreamBuffer(self._limits)
+        ready = buffer.add(chunk)
+        self._buffers[chain] = buffer
+        if buffer.complete:
+            self.drop(chain)
+        return ready, buffer.complete
 
-def longest(text: str, position: int, guess: int, fits: Callable[[str], bool]) -> int:
-    """Return how many characters from `position` on fit; up to one in 32 less, because asking is dear."""
-    rest = len(text) - position
-    low, high, length = 0, rest, min(guess, rest)
-    while high - low > low // 32:
-        if fits(text[position : position + length]):
-            low = length
-        else:
-            high = length - 1
-        length = min(high, low * 5 // 4 + 1) if high == rest else (low + high + 1) // 2
-    if low == 0:
-        raise EncodeError("the frame cannot be cut small enough", code=ErrorCode.BUDGET_EXCEEDED)
-    return low
+    def close(self, chain: str) -> bool:
+        """End a stream whose last chunk did not say so; return whether it was one that was arriving.
+
+        Raises: ProtocolError E3003 when a chunk is missing.
+        """
+        if chain not in self._buffers:
+            return False
+        self._buffers[chain].close()
+        self.drop(chain)
+        return True
+
+    def drop(self, chain: str) -> None:
+        """Forget a stream."""
+        self._buffers.pop(chain, None)

@@ -6,8 +6,8 @@ import pytest
 
 from accp_core.accp import Envelope, Intent
 from accp_core.accp.message import Message
-from accp_core.accp.stream import FrameJoiner, StreamBuffer, StreamLimits, cut, is_piece, swap
-from accp_core.errors import EncodeError, ProtocolError
+from accp_core.accp.session.streams import FrameJoiner, StreamBuffer, StreamLimits, Streams
+from accp_core.errors import ProtocolError
 
 
 def chunk(index: Any, *, cid: str = "s", sender: str = "a", data: Any = "x", **fields: Any) -> Message:
@@ -123,13 +123,6 @@ def test_missing_chunks_are_named_as_far_as_one_may_wait() -> None:
     assert StreamBuffer().missing() == ()
 
 
-def test_a_piece_is_a_chunk_of_a_frame() -> None:
-    assert is_piece(chunk(0))
-    assert not is_piece(Message(sender="a", intent=Intent.STREAM, operation="infer", schema="ST"))
-    assert not is_piece(Message(sender="a", intent=Intent.STREAM, operation="frame"))
-    assert not is_piece(Message(sender="a", intent=Intent.REQUEST, operation="frame", schema="ST"))
-
-
 def test_pieces_are_joined_per_sender_and_correlation() -> None:
     joiner = FrameJoiner()
     streams = [{"cid": "s"}, {"cid": "t"}, {"cid": "s", "sender": "b"}]
@@ -170,26 +163,36 @@ def test_a_frame_too_long_is_refused_e2003_and_forgotten(limits: StreamLimits) -
     assert joiner.add(chunk(0, data="xy")) is None
 
 
-def test_swapping_twice_changes_nothing() -> None:
-    text = r"""@a>req:op{k:\@x|l:[1,~,$r]}&<=()!?^#;`'é"""
-    assert swap(swap(text)) == text
-    assert not set(swap(r"@a>req:op{k:\@x|l:[1,~,$r]}")) & set("@>:{}[]|$,~\\")
+def stream_chunk(index: int, *, final: bool = False) -> Message:
+    payload = {"chunk_index": index, "data": "x", "is_final": final}
+    return Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST", payload=payload)
 
 
-@pytest.mark.parametrize("guess", [1, 7, 1_000])
-@pytest.mark.parametrize("length", [0, 1, 6, 7, 8, 100, 1_000])
-def test_a_text_is_cut_into_few_pieces_that_fit(length: int, guess: int) -> None:
-    text = "".join(chr(97 + place % 26) for place in range(length))
-    pieces = cut(text, lambda piece: len(piece) <= 7, guess)
-    assert "".join(pieces) == text
-    assert [len(piece) for piece in pieces] == [7] * (length // 7) + [length % 7] * (length % 7 > 0)
+def test_streams_do_not_mix_and_are_forgotten_when_they_end() -> None:
+    streams = Streams(StreamLimits(streams=2))
+    assert streams.add("c", stream_chunk(1, final=True)) == ((), False)
+    assert streams.add("d", stream_chunk(0)) == ((stream_chunk(0),), False)
+    with pytest.raises(ProtocolError, match="E2003"):
+        streams.add("e", stream_chunk(0))
+    assert streams.add("c", stream_chunk(0)) == ((stream_chunk(0), stream_chunk(1, final=True)), True)
+    assert len(streams) == 1
+    assert streams.close("d")
+    assert not streams.close("d")
+    assert len(streams) == 0
 
 
-def test_long_pieces_are_nearly_as_long_as_can_be() -> None:
-    pieces = cut("x" * 100_000, lambda piece: len(piece) <= 1_000, 10)
-    assert all(960 < len(piece) <= 1_000 for piece in pieces[:-1])
+def test_a_stream_that_ends_with_a_gap_is_refused_with_e3003_and_stays() -> None:
+    streams = Streams(StreamLimits())
+    streams.add("c", stream_chunk(1))
+    with pytest.raises(ProtocolError, match="E3003"):
+        streams.close("c")
+    assert len(streams) == 1
+    streams.drop("c")
+    assert len(streams) == 0
 
 
-def test_a_text_of_which_nothing_fits_is_refused_e2003() -> None:
-    with pytest.raises(EncodeError, match="E2003"):
-        cut("x", lambda piece: False, 5)
+def test_a_first_chunk_that_is_refused_begins_no_stream() -> None:
+    streams = Streams(StreamLimits())
+    with pytest.raises(ProtocolError, match="E1004"):
+        streams.add("c", Message(sender="b", intent=Intent.STREAM, operation="infer", schema="ST"))
+    assert len(streams) == 0

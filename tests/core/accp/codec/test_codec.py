@@ -14,7 +14,7 @@ from accp_core.accp.codec import DECODING, ENCODING, Codec, NeedsRefs
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
-from accp_core.accp.stream import FrameJoiner
+from accp_core.accp.session.streams import FrameJoiner
 from accp_core.accp.values import read_cold
 from accp_core.cold import cold_key
 from accp_core.errors import EncodeError, ProtocolError

@@ -11,7 +11,6 @@ from accp_core.accp import REMOVED, Intent, LiteralKey
 from accp_core.accp.debug import (
     DEFAULT_REDACTION,
     LOGGER,
-    MEANINGS,
     Direction,
     FrameLog,
     FrameSeen,
@@ -20,6 +19,7 @@ from accp_core.accp.debug import (
     left_out,
     to_event,
 )
+from accp_core.accp.debug.description import MEANINGS
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema
 

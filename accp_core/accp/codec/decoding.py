@@ -1,0 +1,129 @@
+"""From a frame to a message, by the steps of the draft in its order (ACCP section 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from accp_core.accp.codec.settings import CodecSettings
+from accp_core.accp.frame import Frame, Ref, Value
+from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY
+from accp_core.accp.message import Message
+from accp_core.accp.profiles import check_fields
+from accp_core.accp.schema import Schema
+from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["DECODING", "Decoding", "NeedsRefs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsRefs:
+    """The frame cites what the codec was not given; nothing of it was decoded."""
+
+    refs: tuple[Ref, ...]
+    """Every reference that is missing, once, in reading order."""
+    frame: Frame
+    """The frame, to be decoded again with all of them."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Decoding:
+    """A frame on its way to a message."""
+
+    codec: CodecSettings
+    source: Frame | str
+    resolved: Mapping[Ref, Value]
+    keep_refs: bool
+    frame: Frame = field(init=False)
+    schema: Schema | None = None
+    values: dict[str, Value] = field(default_factory=dict)
+    """Key of the frame to value, references resolved; the schema's own key is gone."""
+    missing: dict[Ref, None] = field(default_factory=dict)
+    """References that nobody resolved, in reading order."""
+    payload: dict[str, Value] = field(default_factory=dict)
+    defaulted: frozenset[str] = frozenset()
+    result: Message | NeedsRefs = field(init=False)
+
+
+# "1. Parse grammar (header, body, metadata)"
+def parse_grammar(work: Decoding) -> None:
+    """Read the text, where it has not been read already."""
+    work.frame = work.codec.read(work.source) if isinstance(work.source, str) else work.source
+
+
+# "2. Resolve references ($warm.key, $cold.key, schema codes)"
+def resolve_references(work: Decoding) -> None:
+    """Find the schema and put values in the place of references; those that are missing are noted."""
+    work.values = dict(work.frame.params)
+    code = work.values.pop(SCHEMA_KEY, None)
+    if SCHEMA_KEY in work.frame.params:
+        if not isinstance(code, str):
+            raise ProtocolError("a schema is named by its code", code=ErrorCode.INVALID_TYPE)
+        work.schema = work.codec.registry.get(code)
+    if not work.keep_refs:
+        work.values = {key: resolve(value, work) for key, value in work.values.items()}
+
+
+def resolve(value: Value, work: Decoding) -> Value:
+    """Return `value` with what its references stand for."""
+    if isinstance(value, Ref):
+        if value in work.resolved:
+            return work.resolved[value]
+        work.missing[value] = None
+    elif isinstance(value, Mapping):
+        return {key: resolve(member, work) for key, member in value.items()}
+    elif isinstance(value, (list, tuple)):
+        return [resolve(item, work) for item in value]
+    return value
+
+
+# "3. Expand abbreviations (abbreviated keys to full keys)"
+def expand_abbreviations(work: Decoding) -> None:
+    """Give every top-level parameter its full key, whichever way it was written."""
+    keys = work.schema.keys if work.schema else PLAIN_KEYS
+    work.payload = {keys.to_full(key): value for key, value in work.values.items()}
+    if len(work.payload) < len(work.values):
+        raise ProtocolError("one key in two spellings", code=ErrorCode.PARSE_ERROR)
+
+
+# "4. Apply schema defaults (fill omitted fields)"
+def apply_defaults(work: Decoding) -> None:
+    """Fill in what the sender left out; a failure says only what it says."""
+    if work.schema is None or work.frame.intent is Intent.FAILURE:
+        return
+    missing = work.schema.missing(work.payload)
+    work.payload |= missing
+    work.defaulted = frozenset(missing)
+
+
+# "5. Reconstruct structured message"
+def reconstruct(work: Decoding) -> None:
+    """Put the message together, unless a reference is missing, and look at the types of its fields."""
+    frame = work.frame
+    if work.missing:
+        work.result = NeedsRefs(refs=tuple(work.missing), frame=frame)
+        return
+    work.result = Message(
+        sender=frame.sender,
+        intent=frame.intent,
+        operation=frame.operation,
+        payload=work.payload,
+        schema=work.schema.code if work.schema else None,
+        defaulted=work.defaulted,
+        envelope=frame.envelope,
+    )
+    check_fields(work.result)
+
+
+# "6. Return structured message for LLM context injection" is `Codec.decode` itself.
+DECODING: Final[tuple[Callable[[Decoding], None], ...]] = (
+    parse_grammar,
+    resolve_references,
+    expand_abbreviations,
+    apply_defaults,
+    reconstruct,
+)
+"""Section 7.3."""

@@ -38,7 +38,7 @@ conformance: $(STAMP)  ## which requirements of the draft hold, level by level
 	$(BIN)/python -m tests.conformance
 
 fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
-	-$(BIN)/pip install --quiet --only-binary :all: --editable '.[fuzz]'
+	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.fuzz
 
 bench: $(STAMP)  ## tokens and speed, as tables
@@ -49,19 +49,18 @@ clean:
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'  # the first that knows dependency groups
+	$(BIN)/pip install --quiet --group dev --editable '.[all]'
 	touch $@
 
 $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet uv
-	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --editable '.[dev]'
+	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --group dev --editable '.[all]'
 	touch $@
 
 $(MCP1)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(MCP1)
-	$(MCP1)/bin/pip install --quiet --upgrade pip
-	$(MCP1)/bin/pip install --quiet --editable . 'mcp>=1.30,<2' 'langchain-mcp-adapters>=0.3' \
-		pytest pytest-asyncio pytest-cov
+	$(MCP1)/bin/pip install --quiet --upgrade 'pip>=25.1'
+	$(MCP1)/bin/pip install --quiet --group mcp1 --editable .
 	touch $@

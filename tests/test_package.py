@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import email
+import functools
 import os
 import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHIPPED = [
     "accp_core/__init__.py",
     "accp_core/py.typed",
@@ -40,6 +48,62 @@ def test_the_name_is_not_that_of_the_unrelated_package() -> None:
 def test_the_core_needs_no_framework() -> None:
     names = {requirement.split(">")[0] for requirement in PROJECT["project"]["dependencies"]}
     assert names == {"tiktoken"}
+
+
+def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
+    assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
+    assert set(EXTRAS) == {"langgraph", "mcp", "a2a", "redis", "cli", "tokenizers", "all"}
+
+
+def test_the_extra_all_holds_every_other_extra() -> None:
+    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_extra_all_brings_what_an_example_imports(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    own = {"accp_core", "accp_adapters", *(example.stem for example in EXAMPLES)}
+    foreign = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - own
+    assert {name for name in foreign if not distributions_of(name) & brought_by_all()} == set()
+
+
+def extras_of(requirement: Requirement) -> set[str]:
+    """Return the extras that a requirement asks for."""
+    return {str(extra) for extra in requirement.extras}
+
+
+def distributions_of(module: str) -> set[str]:
+    """Return the canonical names of the distributions that install a top-level module."""
+    return {canonicalize_name(name) for name in packages_distributions().get(module, ())}
+
+
+@functools.cache
+def brought_by_all() -> frozenset[str]:
+    """Return the canonical names of the distributions that `pip install 'accp-middleware[all]'` installs."""
+    waiting = [Requirement("accp-middleware[all]")]
+    done: set[str] = set()
+    while waiting:
+        requirement = waiting.pop()
+        if (key := f"{canonicalize_name(requirement.name)}{sorted(extras_of(requirement))}") in done:
+            continue
+        done.add(key)
+        waiting += required_by(requirement)
+    return frozenset(key.partition("[")[0] for key in done)
+
+
+def required_by(requirement: Requirement) -> list[Requirement]:
+    """Return what a distribution needs on this machine, ours by pyproject.toml and others by their metadata."""
+    if requirement.name == "accp-middleware":
+        texts = [*PROJECT["project"]["dependencies"], *(text for extra in requirement.extras for text in EXTRAS[extra])]
+        return [Requirement(text) for text in texts]
+    try:
+        needed = [Requirement(text) for text in requires(requirement.name) or ()]
+    except PackageNotFoundError:
+        return []
+    extras = ["", *requirement.extras]
+    return [each for each in needed if not each.marker or any(each.marker.evaluate({"extra": e}) for e in extras)]
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +147,13 @@ def test_the_wheel_names_its_licences_and_the_command(wheel: Path) -> None:
     assert "License-Expression: Apache-2.0" in metadata
     assert {"licenses/LICENSE", "licenses/accp_adapters/tokens/LICENSE.o200k_base"} <= set(texts)
     assert "accp = accp_adapters.cli:main" in entry_points
+
+
+def test_the_wheel_names_its_authors_its_pages_and_no_extra_of_development(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["Author"] == metadata["Maintainer"] == "The accp-middleware authors"
+    pages = {str(page).partition(",")[0] for page in metadata.get_all("Project-URL", ())}
+    assert pages == {"Homepage", "Documentation", "Issues", "Changelog"}
+    assert set(metadata.get_all("Provides-Extra", ())) == set(EXTRAS)

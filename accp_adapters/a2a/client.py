@@ -1,8 +1,8 @@
-"""Frames at the edge of an A2A client: what the application sends and receives stays plain.
+"""Frames at the edge of an A2A client: the application sends and receives plain objects.
 
     await create_client(url, interceptors=[AccpClientInterceptor()])
 
-It acts where the agent's card declares the extension; with any other agent it does nothing.
+It acts where the agent's card declares the extension; calls to any other agent pass unchanged.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from a2a.types import (
 )
 from pydantic import PrivateAttr
 
-from accp_adapters.a2a.wire.chunks import Chunks
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
+from accp_adapters.a2a.wire.part_counter import PartCounter
 
 __all__ = ["AccpClientInterceptor"]
 
@@ -33,40 +33,44 @@ __all__ = ["AccpClientInterceptor"]
 Response = TypeVar("Response", SendMessageResponse, StreamResponse)
 
 
-class _Call(ClientCallContext):
-    """The context of one call, which knows where the chunks of its stream stand."""
+class _CountingContext(ClientCallContext):
+    """The context of one call, which counts the parts that its stream has delivered."""
 
-    _chunks: Chunks = PrivateAttr(default_factory=Chunks)
+    _parts: PartCounter = PrivateAttr(default_factory=PartCounter)
 
 
 class AccpClientInterceptor(ClientCallInterceptor):
-    """Asks for frames, sends them and opens them, for one client or many."""
+    """Requests frames, sends them and decodes them; one interceptor may serve many clients."""
 
     def __init__(self, *, never_larger: bool = True) -> None:
-        """With `never_larger`, a message that would take more bytes or tokens with frames goes without them."""
+        """Create an interceptor.
+
+        Args:
+            never_larger: Send a message plain where frames would take more bytes or tokens; False: always frame it.
+        """
         self._never_larger: Final = never_larger
 
     async def before(self, args: BeforeArgs) -> None:
-        """Ask for frames, and put those of the message in the place of its parts."""
+        """Request frames by the call's header, and replace the parts of its message by frames."""
         if not is_declared(args.agent_card):
             return
         args.context = _requesting(args.context)
         if isinstance(args.input, SendMessageRequest):
-            args.input = self._framed(args.input)
+            args.input = self._encoded(args.input)
 
     async def after(self, args: AfterArgs) -> None:
-        """Put parts in the place of the frames of a result, or of one event of a stream.
+        """Replace the frames of a result, or of one event of a stream, by plain parts.
 
         Raises:
-            ProtocolError: E1001, E1004 for a frame that cannot be opened; E3002, E3003 for a chunk of a stream that
-                came twice or after one that did not come.
+            ProtocolError: E1001, E1004, a frame cannot be decoded; E3002, E3003, a chunk of a stream came twice, or
+                the one before it is missing.
         """
         if not is_declared(args.agent_card):
             return
-        chunks = args.context._chunks if isinstance(args.context, _Call) else Chunks()
-        args.result = _opened(args.result, chunks)
+        parts = args.context._parts if isinstance(args.context, _CountingContext) else PartCounter()
+        args.result = _decoded(args.result, parts)
 
-    def _framed(self, request: SendMessageRequest) -> SendMessageRequest:
+    def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
         message = encode(request.message, never_larger=self._never_larger)
         if message is request.message:
             return request
@@ -75,44 +79,44 @@ class AccpClientInterceptor(ClientCallInterceptor):
         return framed
 
 
-def _requesting(context: ClientCallContext | None) -> _Call:
-    """Return the context of this call with the extension asked for; its state is the caller's own."""
+def _requesting(context: ClientCallContext | None) -> _CountingContext:
+    """Return the context of a call that requests the extension; it shares the state of the caller's context."""
     given = context or ClientCallContext()
-    asked = ServiceParametersFactory.create_from(given.service_parameters, [with_a2a_extensions([EXTENSION])])
-    call = _Call(timeout=given.timeout, service_parameters=asked)
-    call.state = given.state
-    return call
+    parameters = ServiceParametersFactory.create_from(given.service_parameters, [with_a2a_extensions([EXTENSION])])
+    requesting = _CountingContext(timeout=given.timeout, service_parameters=parameters)
+    requesting.state = given.state
+    return requesting
 
 
-def _opened(result: Any, chunks: Chunks) -> Any:
+def _decoded(result: Any, parts: PartCounter) -> Any:
     if isinstance(result, Task):
         return decode(result)
     if isinstance(result, ListTasksResponse):
-        return _with_tasks(result)
+        return _decoded_list(result)
     if isinstance(result, SendMessageResponse):
-        return _with_payload(result, chunks)
+        return _decoded_response(result, parts)
     if isinstance(result, StreamResponse):
-        return _with_payload(result, chunks)
+        return _decoded_response(result, parts)
     return result
 
 
-def _with_tasks(response: ListTasksResponse) -> ListTasksResponse:
-    opened = deepcopy(response)
-    for task in opened.tasks:
+def _decoded_list(response: ListTasksResponse) -> ListTasksResponse:
+    decoded = deepcopy(response)
+    for task in decoded.tasks:
         task.CopyFrom(decode(task))
-    return opened
+    return decoded
 
 
-def _with_payload(response: Response, chunks: Chunks) -> Response:
-    """Return the response with its one object opened."""
+def _decoded_response(response: Response, parts: PartCounter) -> Response:
+    """Return the response with the object in it decoded, and count its parts."""
     field = response.WhichOneof("payload")
     if field is None:
         return response
     event = cast(Event, getattr(response, field))
-    plain = decode(event, chunks.first(event))
-    chunks.add(plain)
+    plain = decode(event, parts.first_index(event))
+    parts.count(plain)
     if plain is event:
         return response
-    opened = deepcopy(response)
-    getattr(opened, field).CopyFrom(plain)
-    return opened
+    decoded = deepcopy(response)
+    getattr(decoded, field).CopyFrom(plain)
+    return decoded

@@ -1,29 +1,28 @@
-"""What a model reads of a remote task: its state, what was said of it last, and its artifacts.
+"""What a model reads of a remote task: its state, its last message, and its artifacts.
 
-Most of a task is history that the caller wrote itself, and ids. They are left out, not lost: with a store the whole
-task is kept there first, and the view ends with the reference that opens it.
+Most of a task is ids, and history that the caller wrote itself. The view leaves them out. With a store nothing is lost:
+the whole task is stored first, and the view ends with the reference to it.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from a2a.types import Artifact, Part, Task, TaskState
 
-from accp_adapters.a2a.wire.states import STATES
-from accp_adapters.a2a.wire.values import compact_json, read_value
+from accp_adapters.a2a.wire.states import FRAME_KINDS
+from accp_adapters.a2a.wire.values import protojson_text, read_value
 from accp_adapters.tokens import o200k_base
-from accp_core.accp import ColdWrite
-from accp_core.accp.state.context_state import cold_write
 from accp_core.ports import ColdStore, TokenCounter
+from accp_core.references import StoredText
+from accp_core.strict_json import compact_json
 from accp_core.view import preview, render
 
 __all__ = ["TaskView", "task_view"]
 
-_PREFIX: Final = "TASK_STATE_"
+_STATE_PREFIX: Final = "TASK_STATE_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +31,8 @@ class TaskView:
 
     text: str
     """What the model reads."""
-    ref: str | None
-    """What opens the whole task in the store, such as "$cold.1f2e3d4c5b6a"; None where none was given."""
+    reference: str | None
+    """The reference "$cold.…" to the whole task in the store; None without a store."""
     tokens_before: int
     """Tokens of the whole task as compact JSON."""
     tokens_after: int
@@ -49,63 +48,60 @@ def task_view(
     limit: int | None = None,
     request: str = "",
 ) -> TaskView:
-    """Return what a model is to read of `task`.
+    """Return what a model reads of `task`.
 
     Args:
         task: A task, such as a client received it.
-        counter: Counts tokens; None: o200k_base.
-        store: Keeps the whole task; None: what is left out can only be had from the agent.
-        session_id: Who owns what is kept; None: the context of the task.
-        limit: At most so many tokens; what does not fit is behind the reference. Needs a store.
-        request: What the reader works on; it ranks what a limit leaves.
+        counter: Counts the tokens of the model; None: o200k_base.
+        store: Keeps the whole task; None: only the agent has what the view leaves out.
+        session_id: The session of the store that owns the task; None: the context id of the task.
+        limit: Tokens that the text may take; a longer view becomes a preview with the reference. Needs a store.
+        request: What the reader works on; it ranks what a preview keeps.
 
     Raises:
-        ValueError: `limit` without `store`, or no room even for the reference.
-        EncodeError: E1004, the task holds what JSON does not (NaN).
+        ValueError: `limit` without `store`, or a limit too small even for the reference.
+        EncodeError: E1004, the task holds something that is not JSON (NaN).
     """
     if limit is not None and store is None:
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
-    whole = compact_json(task)
-    write = None if store is None else _keep(store, session_id or task.context_id or task.id, whole)
+    whole = protojson_text(task)
     shown = _shown(task)
-    text = render(shown if write is None else {**shown, "whole": f"${write.key}"}, counter=count)
-    if write is not None and limit is not None and count(text) > limit:
-        source = json.dumps(shown, ensure_ascii=False)
-        text = preview(source, limit=limit, opening=f"${write.key}", counter=count, request=request)
+    if store is None:
+        stored, text = None, render(shown, counter=count)
+    else:
+        stored = StoredText.of(whole)
+        store.put(session_id or task.context_id or task.id, stored.key, stored.text)
+        text = render({**shown, "whole": stored.reference}, counter=count)
+    if stored is not None and limit is not None and count(text) > limit:
+        # A reference alone: A2A has no tool that opens it.
+        text = preview(compact_json(shown), limit=limit, opening=stored.reference, counter=count, request=request)
     return TaskView(
         text=text,
-        ref=None if write is None else f"${write.key}",
+        reference=stored.reference if stored else None,
         tokens_before=count(whole),
         tokens_after=count(text),
     )
 
 
-def _keep(store: ColdStore, session_id: str, text: str) -> ColdWrite:
-    """Store the whole before anything cites it."""
-    write = cold_write(session_id, text)
-    store.put(write.session_id, write.key, write.text)
-    return write
-
-
 def _shown(task: Task) -> dict[str, Any]:
-    """Return the state of a task, the words that came with it, and what it made."""
-    shown: dict[str, Any] = {"state": _word(task.status.state)}
-    words = _content(task.status.message.parts)
-    if words is not None:
-        shown["message"] = words
+    """Return the state of a task, the message that came with it, and its artifacts, without what is empty."""
+    shown: dict[str, Any] = {"state": _state_name(task.status.state)}
+    message = _content(task.status.message.parts)
+    if message is not None:
+        shown["message"] = message
     artifacts = {name: _content(artifact.parts) for name, artifact in _named(task.artifacts)}
     return {**shown, "artifacts": artifacts} if artifacts else shown
 
 
-def _word(state: int) -> str:
-    if state in STATES:
-        return STATES[state].word
-    return TaskState.Name(state).removeprefix(_PREFIX).lower() if state in TaskState.values() else str(state)
+def _state_name(state: int) -> str:
+    if state in FRAME_KINDS:
+        return FRAME_KINDS[state].state_name
+    return TaskState.Name(state).removeprefix(_STATE_PREFIX).lower() if state in TaskState.values() else str(state)
 
 
 def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
-    """Yield each artifact with a name of its own: that which it has, else its number."""
+    """Yield each artifact with a name that no other has: its own, with its number where that is taken or empty."""
     taken: set[str] = set()
     for number, artifact in enumerate(artifacts, start=1):
         name = artifact.name or f"artifact_{number}"
@@ -115,20 +111,21 @@ def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
 
 
 def _content(parts: Iterable[Part]) -> Any:
-    """Return what parts say: one value, or a list of them; the pieces of a text are one text, as they were streamed."""
+    """Return the content of parts: None, one value, or a list; texts side by side are joined, as they were streamed."""
     values: list[Any] = []
-    texts = False
+    follows_text = False
     for part in parts:
-        text = part.WhichOneof("content") == "text"
-        if text and texts:
+        is_text = part.WhichOneof("content") == "text"
+        if is_text and follows_text:
             values[-1] += part.text
         else:
             values.append(_value(part))
-        texts = text
+        follows_text = is_text
     return values if len(values) > 1 else next(iter(values), None)
 
 
 def _value(part: Part) -> Any:
+    """Return the text or data of a part; of a file its name, type, address and size in bytes."""
     kind = part.WhichOneof("content")
     if kind == "text":
         return part.text

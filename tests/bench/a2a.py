@@ -26,7 +26,7 @@ from rich.console import Console
 from accp_adapters.a2a.view import task_view
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.events import decode, encode
-from accp_adapters.a2a.wire.values import compact_json
+from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
@@ -123,7 +123,7 @@ def _views(tasks: Mapping[str, Task]) -> Any:
         bare = ParseDict(MessageToDict(task), Task())
         bare.ClearField("history")
         view, kept = task_view(task), task_view(task, store=SqliteColdStore())
-        cells = (view.tokens_before, count(compact_json(bare)), view.tokens_after, kept.tokens_after)
+        cells = (view.tokens_before, count(protojson_text(bare)), view.tokens_after, kept.tokens_after)
         lines.append((name, *(f"{cell:,}" for cell in cells), percent(view.tokens_after, view.tokens_before)))
     title = "A2A 1. what a model reads of a task: o200k_base tokens"
     columns = ("", "whole task", "without history", "task_view", "with reference", "% of whole")
@@ -143,5 +143,5 @@ def _wire(objects: Mapping[str, Any]) -> Any:
 
 
 def _sizes(event: Any) -> tuple[int, int]:
-    text = compact_json(event)
+    text = protojson_text(event)
     return len(text.encode()), o200k_base()(text)

@@ -38,7 +38,7 @@ from accp_adapters.a2a.teams.contexts import (
 )
 from accp_adapters.a2a.wire.errors import error_code
 from accp_adapters.a2a.wire.extension import is_declared
-from accp_adapters.a2a.wire.states import state_of
+from accp_adapters.a2a.wire.states import state_kind
 from accp_core.accp import ErrorCode
 from accp_core.aci import AgentContext, accept_reply, check_grant
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
@@ -245,4 +245,6 @@ def _check_end(answer: Task | Message, parts: Sequence[Part]) -> None:
         return
     code = ErrorCode.POLICY_DENIED if answer.status.state in _REFUSED else ErrorCode.INTERNAL_ERROR
     said = f": {text_in(parts)}" if text_in(parts) else ""
-    raise ProtocolError(f"expected a completed task, found one {state_of(answer.status.state).word}{said}", code=code)
+    raise ProtocolError(
+        f"expected a completed task, found one {state_kind(answer.status.state).state_name}{said}", code=code
+    )

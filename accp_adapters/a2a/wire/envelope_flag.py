@@ -1,10 +1,10 @@
-"""The sign on an A2A object that its parts are frames, and how ids that repeat are left out and put back.
+"""The flag in the metadata of an A2A object whose parts are frames (ACCP section 11.4).
 
-    metadata.accp = true              parts are frames
-                    false             the same, and its metadata were there, but empty
-                    {"was": value}    the same, and its metadata had such a key already
+    metadata.accp = true              the parts are frames
+                    false             the same; the object had metadata, and they were empty
+                    {"was": value}    the same; its metadata had the key "accp" already, with this value
 
-An object that has the key for reasons of its own is always encoded, so that what a peer opens is always ours.
+An object that has the key already is always encoded, so that a flag which a peer reads is always ours.
 """
 
 from __future__ import annotations
@@ -14,59 +14,48 @@ from typing import Final, TypeAlias
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.struct_pb2 import Value
 
-__all__ = ["KEY", "MEDIA_TYPE", "Event", "has_key", "is_marked", "lengthen", "mark", "shorten", "unmark"]
+__all__ = ["MEDIA_TYPE", "METADATA_KEY", "Event", "clear_flag", "has_flag_key", "is_flagged", "set_flag"]
 
 Event: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
-"""What crosses between A2A peers with parts in it."""
+"""An A2A object that has parts; the SDK's event queues call it by this name, too."""
 
 MEDIA_TYPE: Final = "application/accp"
 """The media type of a part that is a frame (ACCP section 12.1)."""
-KEY: Final = "accp"
-_WAS: Final = "was"
+METADATA_KEY: Final = "accp"
+"""The key of the flag in metadata, and of our error codes in the data of an A2A error."""
+_PREVIOUS: Final = "was"
 
 
-def has_key(event: Event) -> bool:
-    """Return whether the metadata have the key of the mark, whoever wrote it."""
-    # Asking for a key that is not there would create it.
-    return event.HasField("metadata") and KEY in event.metadata.fields
+def has_flag_key(event: Event) -> bool:
+    """Return whether the metadata have the key of the flag, written by us or by others."""
+    # Reading a key that is not there would create it.
+    return event.HasField("metadata") and METADATA_KEY in event.metadata.fields
 
 
-def is_marked(event: Event) -> bool:
-    """Return whether the object is marked as one with frames."""
-    if not has_key(event):
+def is_flagged(event: Event) -> bool:
+    """Return whether the flag says that the parts are frames."""
+    if not has_flag_key(event):
         return False
-    value = event.metadata.fields[KEY]
+    value = event.metadata.fields[METADATA_KEY]
     if value.WhichOneof("kind") == "struct_value":
-        return list(value.struct_value.fields) == [_WAS]
+        return list(value.struct_value.fields) == [_PREVIOUS]
     return value.WhichOneof("kind") == "bool_value"
 
 
-def mark(event: Event) -> None:
-    """Mark the object, keeping what its metadata were."""
+def set_flag(event: Event) -> None:
+    """Set the flag, and keep in it what `clear_flag` needs to restore the metadata."""
     value = Value(bool_value=not event.HasField("metadata") or bool(event.metadata.fields))
-    if has_key(event):
-        value.struct_value.fields[_WAS].CopyFrom(event.metadata.fields[KEY])
-    event.metadata.fields[KEY].CopyFrom(value)
+    if has_flag_key(event):
+        value.struct_value.fields[_PREVIOUS].CopyFrom(event.metadata.fields[METADATA_KEY])
+    event.metadata.fields[METADATA_KEY].CopyFrom(value)
 
 
-def unmark(event: Event) -> None:
-    """Undo `mark`."""
+def clear_flag(event: Event) -> None:
+    """Remove the flag and restore the metadata; the inverse of `set_flag`."""
     value = Value()
-    value.CopyFrom(event.metadata.fields[KEY])
-    del event.metadata.fields[KEY]
+    value.CopyFrom(event.metadata.fields[METADATA_KEY])
+    del event.metadata.fields[METADATA_KEY]
     if value.WhichOneof("kind") == "struct_value":
-        event.metadata.fields[KEY].CopyFrom(value.struct_value.fields[_WAS])
+        event.metadata.fields[METADATA_KEY].CopyFrom(value.struct_value.fields[_PREVIOUS])
     elif value.bool_value and not event.metadata.fields:
         event.ClearField("metadata")
-
-
-def shorten(own: str, outer: str) -> str:
-    """Return the id of a message as it stands inside an object with the id `outer`: nothing where both are one."""
-    if own == outer:
-        return ""
-    return f" {own}" if not own or own.startswith(" ") else own
-
-
-def lengthen(own: str, outer: str) -> str:
-    """Undo `shorten`."""
-    return own.removeprefix(" ") if own else outer

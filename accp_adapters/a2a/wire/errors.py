@@ -1,4 +1,4 @@
-"""A2A errors as ACCP error codes and frames, and refusals of ours as A2A errors (ACCP section 3.6, Table 6)."""
+"""A2A errors as ACCP error codes and frames, and our refusals as A2A errors (ACCP section 3.6, Table 6)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 from a2a.utils import errors
 
-from accp_adapters.a2a.wire.envelope_flag import KEY
+from accp_adapters.a2a.wire.envelope_flag import METADATA_KEY
 from accp_core.accp import BUILT_IN, ErrorCode, Frame, error_message
 from accp_core.errors import ProtocolError
 
-__all__ = ["CODES", "error_code", "error_frame", "refusal"]
+__all__ = ["A2A_ERROR_CODES", "error_code", "error_frame", "to_a2a_error"]
 
-CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
+A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
     {
         errors.TaskNotFoundError: ErrorCode.REF_NOT_FOUND,
         errors.TaskNotCancelableError: ErrorCode.POLICY_DENIED,
@@ -32,19 +32,27 @@ CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxyType(
         errors.InternalError: ErrorCode.INTERNAL_ERROR,
     }
 )
-"""A2A error to ACCP code; any other is E9999."""
+"""A2A error to ACCP code; any other error is E9999."""
 
 
 def error_code(error: BaseException) -> ErrorCode:
-    """Return the ACCP code of what an A2A call raised: that of the refusal which it carries, else that of its kind."""
-    told = (getattr(error, "data", None) or {}).get(KEY)
-    if told in set(ErrorCode):
-        return ErrorCode(told)
-    return next((CODES[kind] for kind in type(error).__mro__ if kind in CODES), ErrorCode.INTERNAL_ERROR)
+    """Return the ACCP code of an exception that an A2A call raised.
+
+    It is the code in the data of the error, where `to_a2a_error` wrote one, else that of the error's class.
+    """
+    code = (getattr(error, "data", None) or {}).get(METADATA_KEY)
+    if code in set(ErrorCode):
+        return ErrorCode(code)
+    return next(
+        (A2A_ERROR_CODES[kind] for kind in type(error).__mro__ if kind in A2A_ERROR_CODES), ErrorCode.INTERNAL_ERROR
+    )
 
 
 def error_frame(error: BaseException, *, sender: str = "agent", correlation_id: str | None = None) -> Frame:
-    """Return the frame that says what an A2A call raised: `fail:error` with schema ER; without msg_id and sequence."""
+    """Return the `fail:error` frame (schema ER) of an exception that an A2A call raised.
+
+    The frame has no msg_id and no sequence: a session adds them when it sends the frame.
+    """
     message = error_message(sender, error_code(error), str(error), correlation_id=correlation_id)
     keys = BUILT_IN.get("ER").keys
     params = {keys.to_wire(key): value for key, value in message.payload.items()}
@@ -57,6 +65,6 @@ def error_frame(error: BaseException, *, sender: str = "agent", correlation_id: 
     )
 
 
-def refusal(error: ProtocolError) -> errors.A2AError:
-    """Return the A2A error that refuses what the protocol does not allow; its data name the ACCP code."""
-    return errors.InvalidParamsError(message=str(error), data={KEY: error.code})
+def to_a2a_error(error: ProtocolError) -> errors.A2AError:
+    """Return the A2A error with which a server refuses a request; its data hold the ACCP code."""
+    return errors.InvalidParamsError(message=str(error), data={METADATA_KEY: error.code})

@@ -1,8 +1,8 @@
-"""What A2A peers send each other, with frames in it: `encode` on the way out, `decode` on the way in.
+"""A2A objects with frames for parts: `encode` before sending, `decode` after receiving.
 
-An object keeps its shape: ids, roles, states, names, metadata are where A2A has them, and each text or data part is
-one frame in its place. A message inside a task leaves out the ids that the task says. That pays for the frames, and
-where it does not, the object goes as it is: nothing becomes larger, in bytes or in tokens.
+An object keeps its shape: ids, roles, states, names and metadata stay where A2A has them, and each text or data part
+becomes one frame in its place. Messages inside a task leave out the ids that they share with it, which pays for the
+frames. Where it does not, the object is sent as it is: nothing becomes larger, in bytes or in tokens.
 """
 
 from __future__ import annotations
@@ -13,113 +13,132 @@ from typing import Final, TypeVar
 
 from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, has_key, is_marked, lengthen, mark, shorten, unmark
-from accp_adapters.a2a.wire.part_locations import places
-from accp_adapters.a2a.wire.parts import Place, frame_to_part, part_to_frame
-from accp_adapters.a2a.wire.values import compact_json
+from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, clear_flag, has_flag_key, is_flagged, set_flag
+from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.a2a.wire.parts import PartLocation, frame_to_part, part_to_frame
+from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.tokens import o200k_base
 from accp_core.errors import EncodeError, ProtocolError
 
-__all__ = ["decode", "encode", "is_larger"]
+__all__ = ["AnyEvent", "decode", "encode", "is_larger"]
 
-_COUNTED: Final = 1 << 16
-"""Bytes up to which the tokens are counted, too; counting a megabyte would hold up every other call."""
+_MAX_COUNTED_BYTES: Final = 1 << 16
+"""The tokens of a larger object are not counted: that would block every other call of the event loop."""
 AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
-def encode(event: AnyEvent, first: int = 0, *, never_larger: bool = True) -> AnyEvent:
+def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) -> AnyEvent:
     """Return a copy of `event` with frames for parts, or `event` itself where frames would make it larger.
 
-    A text that takes more tokens as a frame stays a text if that is what decides. `first` is the index of the first
-    part of a chunk in its artifact.
+    Args:
+        event: A plain object; it is not changed.
+        first_index: The index of a chunk's first part in its artifact.
+        never_larger: Frame texts only where that makes the object no larger; False: frame every text and data part.
     """
-    # Prose takes more tokens as a frame, and what is too long to be counted is not risked.
-    texts = not never_larger or event.ByteSize() <= _COUNTED
-    framed = _frame(event, first, texts=texts)
-    if framed is None or not never_larger or has_key(event):
+    # Prose takes more tokens as a frame; in an object that is too large to count, texts stay texts.
+    texts = not never_larger or event.ByteSize() <= _MAX_COUNTED_BYTES
+    framed = _frame(event, first_index, texts=texts)
+    if framed is None or not never_larger or has_flag_key(event):
         return event if framed is None else framed
     if texts and is_larger(framed, event) and _has_texts(event):
-        framed = _frame(event, first, texts=False)
+        framed = _frame(event, first_index, texts=False)
     return event if framed is None or is_larger(framed, event) else framed
 
 
-def decode(event: AnyEvent, first: int = 0) -> AnyEvent:
-    """Return the object of which `event` is the encoding; one that is not marked is itself.
+def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
+    """Return the plain object of which `event` is the encoding; one without the flag is returned as it is.
+
+    Args:
+        event: An object as a peer sent it; it is not changed.
+        first_index: The index that a chunk's first part must have in its artifact.
 
     Raises:
-        ProtocolError: E1001, E1004 for a frame of ours that holds no content; E3002, E3003 for a chunk whose index is
-            below or above the one that is due, `first` for the first part.
+        ProtocolError: E1001, E1004, a frame of ours holds no content; E3002, E3003, the index of a chunk is below or
+            above the expected one.
     """
-    if not is_marked(event):
+    if not is_flagged(event):
         return event
     plain = deepcopy(event)
-    unmark(plain)
-    _map_ids(plain, lengthen)
-    for parts, index, place in list(places(plain, first)):
-        part = frame_to_part(parts[index], place)
+    clear_flag(plain)
+    _map_ids(plain, _restored_id)
+    for framed, location in located_parts(plain, first_index):
+        part = frame_to_part(framed, location)
         if part is not None:
-            parts[index].CopyFrom(part)
+            framed.CopyFrom(part)
     return plain
 
 
-def _frame(event: AnyEvent, first: int, *, texts: bool) -> AnyEvent | None:
-    """Return `event` with frames, None when nothing in it can be one; without `texts` only data become frames."""
-    framed, found = deepcopy(event), has_key(event)
-    for parts, index, place in list(places(framed, first)):
-        part = parts[index]
-        if _is_due(part, texts=texts) or _looks_framed(part, place):
-            frame = part_to_frame(part, place)
+def _frame(event: AnyEvent, first_index: int, *, texts: bool) -> AnyEvent | None:
+    """Return a copy of `event` with frames, None when no part can be one; without `texts` only data become frames."""
+    framed_event, is_changed = deepcopy(event), has_flag_key(event)
+    for part, location in located_parts(framed_event, first_index):
+        if _should_frame(part, texts=texts) or _would_decode(part, location):
+            frame = part_to_frame(part, location)
             if frame is not None:
-                parts[index].CopyFrom(frame)
-                found = True
-    if not found:
+                part.CopyFrom(frame)
+                is_changed = True
+    if not is_changed:
         return None
-    _map_ids(framed, shorten)
-    mark(framed)
-    return framed
+    _map_ids(framed_event, _elided_id)
+    set_flag(framed_event)
+    return framed_event
 
 
 def _has_texts(event: Event) -> bool:
-    return any(parts[index].WhichOneof("content") == "text" for parts, index, _ in places(event))
+    return any(part.WhichOneof("content") == "text" for part, _ in located_parts(event))
 
 
-def _is_due(part: Part, *, texts: bool) -> bool:
+def _should_frame(part: Part, *, texts: bool) -> bool:
     if part.WhichOneof("content") == "text":
-        # An agent's own frame is not put into another one.
+        # An agent's own frame is not wrapped in another one.
         return texts and part.media_type != MEDIA_TYPE
     return True
 
 
-def _looks_framed(part: Part, place: Place) -> bool:
+def _would_decode(part: Part, location: PartLocation) -> bool:
+    """Return whether `decode` would take a plain part for a frame of ours; such a part must be framed."""
     try:
-        return frame_to_part(part, place) is not None
+        return frame_to_part(part, location) is not None
     except ProtocolError:
         return True
 
 
 def _map_ids(event: Event, change: Callable[[str, str], str]) -> None:
-    """Shorten or lengthen the ids of the messages inside `event`."""
+    """Replace the context and task ids of the messages inside `event` by `change(id, id of the event)`."""
     if isinstance(event, Message | TaskArtifactUpdateEvent):
         return
-    task_id, inner = (event.id, [*event.history]) if isinstance(event, Task) else (event.task_id, [])
+    task_id, messages = (event.id, [*event.history]) if isinstance(event, Task) else (event.task_id, [])
     if event.status.HasField("message"):
-        inner.append(event.status.message)
-    for message in inner:
+        messages.append(event.status.message)
+    for message in messages:
         message.context_id = change(message.context_id, event.context_id)
         message.task_id = change(message.task_id, task_id)
+
+
+def _elided_id(inner_id: str, outer_id: str) -> str:
+    """Return an id as an encoded message has it: empty where it equals the id of the object around the message."""
+    if inner_id == outer_id:
+        return ""
+    # The blank tells an empty id, and one that begins with a blank, from an elided one.
+    return f" {inner_id}" if not inner_id or inner_id.startswith(" ") else inner_id
+
+
+def _restored_id(inner_id: str, outer_id: str) -> str:
+    """Return the id that `_elided_id` encoded."""
+    return inner_id.removeprefix(" ") if inner_id else outer_id
 
 
 def is_larger(framed: Event, plain: Event) -> bool:
     """Return whether `framed` takes more than `plain`: bytes as protobuf, bytes as JSON, or tokens.
 
-    Where JSON has no spelling for it (NaN over gRPC) it counts as larger.
+    It counts as larger where JSON cannot hold it (NaN over gRPC).
     """
     if framed.ByteSize() > plain.ByteSize():
         return True
     try:
-        texts = compact_json(framed), compact_json(plain)
+        framed_text, plain_text = protojson_text(framed), protojson_text(plain)
     except EncodeError:
         return True
-    if len(texts[0].encode()) > len(texts[1].encode()):
+    if len(framed_text.encode()) > len(plain_text.encode()):
         return True
-    return plain.ByteSize() <= _COUNTED and o200k_base()(texts[0]) > o200k_base()(texts[1])
+    return plain.ByteSize() <= _MAX_COUNTED_BYTES and o200k_base()(framed_text) > o200k_base()(plain_text)

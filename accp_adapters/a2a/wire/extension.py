@@ -1,4 +1,4 @@
-"""The A2A extension by which peers agree on frames: its name, its card entry, who asked for it (ACCP section 11.4)."""
+"""The A2A extension by which peers agree on frames: its URI, its entry on the card, its request (ACCP section 11.4)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Final
 from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, AgentExtension, Message, SendMessageRequest
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, is_marked
+from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, is_flagged
 from accp_adapters.a2a.wire.values import write_struct
 from accp_core.accp import BUILT_IN
 
 __all__ = ["EXTENSION", "declare", "is_declared", "is_requested"]
 
 EXTENSION: Final = "https://datatracker.ietf.org/doc/draft-benzing-accp/00/"
-"""The URI of the extension: on the card, and in the header `A2A-Extensions` of a call that wants it."""
+"""The URI of the extension: on the card, and in the header `A2A-Extensions` of a call that requests frames."""
 _DESCRIPTION: Final = "Parts may be ACCP frames (application/accp)."
 
 
 def declare(card: AgentCard) -> AgentCard:
-    """Return `card` with the extension, never required; declared once, it comes back as it is.
+    """Return a copy of `card` that declares the extension, never as required; `card` itself where it does already.
 
-    Signatures go, because they covered another card: sign what this returns.
+    Signatures of the card are removed, because they cover the card as it was: sign the returned one.
     """
     if is_declared(card):
         return card
@@ -33,26 +33,26 @@ def declare(card: AgentCard) -> AgentCard:
         AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=write_struct(params))
     )
     for modes in (declared.default_input_modes, declared.default_output_modes):
-        # No modes at all means that any will do.
+        # An empty list means that the agent takes every media type.
         if modes and MEDIA_TYPE not in modes:
             modes.append(MEDIA_TYPE)
     return declared
 
 
 def is_declared(card: AgentCard) -> bool:
-    """Return whether the agent of this card takes and gives frames."""
+    """Return whether the agent of this card accepts and sends frames."""
     return any(extension.uri == EXTENSION for extension in card.capabilities.extensions)
 
 
 def is_requested(context: ServerCallContext, request: object = None) -> bool:
-    """Return whether the caller wants frames: by the header of the call, or by what its message holds."""
+    """Return whether the caller requests frames: by the header of the call, or by what its message holds."""
     if EXTENSION in context.requested_extensions:
         return True
     if not isinstance(request, SendMessageRequest):
         return False
-    return MEDIA_TYPE in request.configuration.accepted_output_modes or _speaks(request.message)
+    return MEDIA_TYPE in request.configuration.accepted_output_modes or _message_requests(request.message)
 
 
-def _speaks(message: Message) -> bool:
-    frames = any(part.media_type == MEDIA_TYPE for part in message.parts)
-    return EXTENSION in message.extensions or is_marked(message) or frames
+def _message_requests(message: Message) -> bool:
+    has_frames = any(part.media_type == MEDIA_TYPE for part in message.parts)
+    return EXTENSION in message.extensions or is_flagged(message) or has_frames

@@ -1,80 +1,88 @@
-"""Every part of an A2A object with what its frame says of it: whose it is, which one, and what for."""
+"""Every part of an A2A object with its location: who sends it, its index, and the kind of its frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from a2a.types import Artifact, Message, Role, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent
+from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 from accp_adapters.a2a.wire.envelope_flag import Event
-from accp_adapters.a2a.wire.parts import Place
-from accp_adapters.a2a.wire.states import STATES, WORKING, State, request_state, role_state, state_of
+from accp_adapters.a2a.wire.parts import PartLocation
+from accp_adapters.a2a.wire.states import (
+    STREAM_CHUNK,
+    WORKING,
+    FrameKind,
+    message_kind,
+    request_kind,
+    state_kind,
+)
 from accp_core.accp import Intent
 
-__all__ = ["Slot", "artifact_places", "history_places", "message_places", "places"]
+__all__ = ["LocatedPart", "artifact_parts", "history_parts", "located_parts", "message_parts"]
 
-Slot: TypeAlias = tuple[Any, int, Place]
-"""The list in which a part stands, its index in it, and its place."""
+LocatedPart: TypeAlias = tuple[Part, PartLocation]
+"""A part of an object, which may be changed in place, and its location there."""
 
 
-def places(event: Event, first: int = 0) -> Iterator[Slot]:
-    """Yield the slot of each part of `event`; `first` is the index of the first part of a chunk in its artifact."""
+def located_parts(event: Event, first_index: int = 0) -> Iterator[LocatedPart]:
+    """Yield each part of `event`; `first_index` is the index of a chunk's first part in its artifact."""
     if isinstance(event, Message):
-        yield from message_places(event, role_state(event))
+        yield from message_parts(event, message_kind(event))
     elif isinstance(event, Task):
-        yield from _task_places(event)
+        yield from _task_parts(event)
     elif isinstance(event, TaskStatusUpdateEvent):
-        yield from message_places(event.status.message, state_of(event.status.state))
+        yield from message_parts(event.status.message, state_kind(event.status.state))
     else:
-        yield from _chunk_places(event, first)
+        yield from _chunk_parts(event, first_index)
 
 
-def message_places(message: Message, state: State) -> Iterator[Slot]:
-    """Yield the slots of a message that comes with this state."""
-    place = Place(
-        owner=message.message_id,
+def message_parts(message: Message, kind: FrameKind) -> Iterator[LocatedPart]:
+    """Yield the parts of a message, whose frames are of this kind."""
+    location = PartLocation(
+        owner_id=message.message_id,
         index=0,
         sender="user" if message.role == Role.ROLE_USER else "agent",
-        intent=state.intent,
-        operation=state.operation,
-        code=state.code,
+        intent=kind.intent,
+        operation=kind.operation,
+        code=kind.code,
     )
-    yield from _each(message.parts, place)
+    yield from _numbered(message.parts, location)
 
 
-def history_places(task: Task) -> Iterator[Slot]:
-    """Yield the slots of all that was said before the present state."""
-    requested = False
+def history_parts(task: Task) -> Iterator[LocatedPart]:
+    """Yield the parts of all messages before the present state of a task."""
+    is_requested = False
     for message in task.history:
-        user = message.role == Role.ROLE_USER
-        # The first request made the task, and what an agent said on the way is no answer yet.
-        yield from message_places(message, request_state(resumed=requested) if user else WORKING)
-        requested = requested or user
+        is_user = message.role == Role.ROLE_USER
+        # The first request creates the task; what an agent says before the end is progress, not an answer.
+        yield from message_parts(message, request_kind(resumed=is_requested) if is_user else WORKING)
+        is_requested = is_requested or is_user
 
 
-def artifact_places(task_id: str, artifact: Artifact, state: State, first: int = 0) -> Iterator[Slot]:
-    """Yield the slots of an artifact, or of a chunk of it that begins with part `first`."""
-    owner = f"{task_id}\0{artifact.artifact_id}"
-    yield from _each(artifact.parts, Place(owner=owner, index=first, intent=state.intent, operation=state.operation))
+def artifact_parts(task_id: str, artifact: Artifact, kind: FrameKind, first_index: int = 0) -> Iterator[LocatedPart]:
+    """Yield the parts of an artifact, or of a chunk of it whose first part has the index `first_index`."""
+    owner_id = f"{task_id}\0{artifact.artifact_id}"
+    location = PartLocation(owner_id=owner_id, index=first_index, intent=kind.intent, operation=kind.operation)
+    yield from _numbered(artifact.parts, location)
 
 
-def _each(parts: Any, place: Place) -> Iterator[Slot]:
-    return ((parts, index, replace(place, index=place.index + index)) for index in range(len(parts)))
+def _numbered(parts: Sequence[Part], first: PartLocation) -> Iterator[LocatedPart]:
+    return ((part, replace(first, index=first.index + index)) for index, part in enumerate(parts))
 
 
-def _task_places(task: Task) -> Iterator[Slot]:
-    yield from history_places(task)
-    done = task.status.state == TaskState.TASK_STATE_COMPLETED
+def _task_parts(task: Task) -> Iterator[LocatedPart]:
+    yield from history_parts(task)
+    kind = state_kind(task.status.state)
     for artifact in task.artifacts:
-        yield from artifact_places(task.id, artifact, STATES[TaskState.TASK_STATE_COMPLETED] if done else WORKING)
-    yield from message_places(task.status.message, state_of(task.status.state))
+        yield from artifact_parts(task.id, artifact, kind if kind.intent is Intent.COMPLETE else WORKING)
+    yield from message_parts(task.status.message, kind)
 
 
-# "A2A streaming artifact parts map 1:1 to ST-schema stream frames" (section 11.4). A2A has no chunk index: it is how
-# many parts the artifact has so far.
-def _chunk_places(event: TaskArtifactUpdateEvent, first: int) -> Iterator[Slot]:
-    chunk = State(Intent.STREAM, "task", "")
-    for parts, index, place in artifact_places(event.task_id, event.artifact, chunk, first):
-        yield parts, index, replace(place, last=event.last_chunk and index + 1 == len(parts))
+# "A2A streaming artifact parts map 1:1 to ST-schema stream frames" (section 11.4). A2A has no chunk index: it is the
+# number of parts that the artifact had before.
+def _chunk_parts(event: TaskArtifactUpdateEvent, first_index: int) -> Iterator[LocatedPart]:
+    end = first_index + len(event.artifact.parts)
+    for part, location in artifact_parts(event.task_id, event.artifact, STREAM_CHUNK, first_index):
+        yield part, replace(location, is_last=event.last_chunk and location.index + 1 == end)

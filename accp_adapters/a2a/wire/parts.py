@@ -1,10 +1,12 @@
-"""One part and one frame, and back (ACCP section 11.4: "frames are embedded as A2A message parts").
+"""One A2A part as one frame, and back (ACCP section 11.4: "frames are embedded as A2A message parts").
 
-A text is the frame's `d`; of a data part, a map, an array, a number, a boolean and null are `d`, a string is `value`,
-and what is shorter as a view is `view`. The part's own media type becomes `mt`. Its metadata and its file name stay
-on the part, files (raw, url) stay what they are. The ids of an envelope are A2A's own in short: `mid` is the digest of
-the id of the message or artifact, `seq` the place of the part in it; `cid` and `sid` are the task's and the context's,
-which the object around says already and no frame repeats.
+The content of a part goes into one parameter of the frame: a text into `d`; a map, an array, a number, a boolean or
+null of a data part into `d`, a string into `value`; what is shorter as a view into `view`. The part's own media type
+goes into `mt`. Its metadata and its file name stay on the part; files (raw, url) are not framed.
+
+The ids of the envelope come from A2A's own: `mid` is a digest of the id of the message or artifact, `seq` the number of
+the part in it. `cid` and `sid` would be the ids of the task and the context; the object around the part has them, so no
+frame repeats them.
 """
 
 from __future__ import annotations
@@ -20,67 +22,73 @@ from a2a.types import Part
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.tokens import o200k_base
-from accp_core.accp import Codec, Envelope, ErrorCode, FrameLimits, Intent, Message, serialize_frame
+from accp_core.accp import Codec, Envelope, ErrorCode, FrameLimits, Intent, serialize_frame
+from accp_core.accp import Message as AccpMessage
 from accp_core.errors import ProtocolError
 from accp_core.view import read, render
 
-__all__ = ["CODEC", "Place", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content"]
+__all__ = [
+    "CODEC", "PartLocation", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content",
+]  # fmt: skip
 
 _UNLIMITED: Final = 1 << 40
-# No model reads these frames: what bounds them are the bytes and members of one frame.
+# No model reads these frames: the limits on the bytes and members of one frame are enough.
 CODEC: Final = Codec(
     counter=len, limits=FrameLimits(body_hard=_UNLIMITED, total_hard=_UNLIMITED, total_soft=_UNLIMITED), split=False
 )
-"""How a part becomes a frame and a frame a part."""
+"""Encodes and decodes the frames in A2A parts."""
 
-_HEX12: Final = re.compile(r"[0-9a-f]{12}")
-# A view of less says its header for nothing.
-_SHORTEST_VIEW: Final = 60
-_CONTENT: Final = frozenset({"data", "message", "value", "view"})
-_BESIDE: Final = frozenset({"mt", "chunk_index", "total_chunks", "is_final", "code"})
+_MSG_ID: Final = re.compile(r"[0-9a-f]{12}")
+_MIN_VIEWED_CHARS: Final = 60
+"""A value of fewer characters is not rendered as a view, whose header would cost more than it saves."""
+_CONTENT_KEYS: Final = frozenset({"data", "message", "value", "view"})
+_OTHER_KEYS: Final = frozenset({"mt", "chunk_index", "total_chunks", "is_final", "code"})
 _SCHEMAS: Final = {Intent.STREAM: "ST", Intent.FAILURE: "ER"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a part stands, which is what its frame says of it beside its content."""
+class PartLocation:
+    """Where a part stands: all that its frame says besides the content."""
 
-    owner: str
-    """The id of the message, or of the task and its artifact, from which the msg_id comes."""
+    owner_id: str
+    """The id of the message, or of the task and its artifact, of which the msg_id is a digest."""
     index: int
-    """Of the part in it; in a stream, of the part in the artifact as it has grown so far."""
+    """The index of the part in its message or artifact; in a stream, in the whole artifact so far."""
     sender: str = "agent"
-    """Who speaks: "user" or "agent"."""
+    """The sender of the frame: "user" or "agent"."""
     intent: Intent = Intent.COMPLETE
-    """What the state of the task, or the role of the message, comes to."""
+    """The intent of the frame, from the state of the task or the role of the message."""
     operation: str = "task"
-    """The verb of the frame."""
+    """The operation of the frame."""
     code: ErrorCode | None = None
-    """Of a failure."""
-    last: bool = False
+    """The error code of a failure."""
+    is_last: bool = False
     """Whether a stream ends with this part."""
 
     @property
     def envelope(self) -> Envelope:
         """The envelope of the frame."""
-        return Envelope(msg_id=msg_id(self.owner, self.index), sequence=self.index + 1)
+        return Envelope(msg_id=msg_id(self.owner_id, self.index), sequence=self.index + 1)
 
 
-def msg_id(owner: str, index: int) -> str:
-    """Return the 12 hex digits that identify part `index` of what has the id `owner`."""
-    if index == 0 and _HEX12.fullmatch(owner):
-        return owner
-    name = f"{owner}\0{index}" if index else owner
+def msg_id(owner_id: str, index: int) -> str:
+    """Return the msg_id, 12 hexadecimal digits, of part `index` of the object with the id `owner_id`.
+
+    An owner id of this form is itself the msg_id of the first part.
+    """
+    if index == 0 and _MSG_ID.fullmatch(owner_id):
+        return owner_id
+    name = f"{owner_id}\0{index}" if index else owner_id
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def part_to_frame(part: Part, place: Place) -> Part | None:
-    """Return the part whose text is the frame of `part`, None for what no frame carries: files, NaN, what is too big.
+def part_to_frame(part: Part, location: PartLocation) -> Part | None:
+    """Return the part whose text is the frame of `part`; its metadata and its file name stay.
 
-    The metadata and the file name of `part` stay.
+    None for a part that no frame can carry: a file, NaN, or a content beyond the limits of a frame.
     """
     try:
-        texts = [_write(content, place) for content in _contents(part)]
+        texts = [_frame_text(content, location) for content in _content_forms(part)]
     except ProtocolError:
         return None
     if not texts:
@@ -91,105 +99,116 @@ def part_to_frame(part: Part, place: Place) -> Part | None:
     return framed
 
 
-def frame_to_part(framed: Part, place: Place) -> Part | None:
-    """Return the part of which `framed` is the frame at this place, None where it is no such frame.
+def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
+    """Return the part of which `framed` is the frame at this location, None where it is no such frame.
 
-    Only what `part_to_frame` writes there is one, told by msg_id and sequence: an agent's own frame, or one of another
-    message that was moved here, is content and stays.
+    Only a frame whose msg_id and sequence are those of the location was written by `part_to_frame`. An agent's own
+    frame, or one that was moved here from another message, is content and stays.
 
     Raises:
-        ProtocolError: E3002, E3003, the frame belongs to an earlier or a later place of the same message or artifact;
-            E1001, it holds no content of ours; E1004, it holds a value that no double is.
+        ProtocolError: E3002, E3003, the frame belongs to an earlier or a later part of the same message or artifact;
+            E1001, it holds no content of a part; E1004, it holds a value that no double is.
     """
     message = read_frame(framed)
-    if message is None or not _is_own(message.envelope, place):
+    if message is None or not _is_own(message.envelope, location):
         return None
     part = deepcopy(framed)
     write_content(part, message.payload)
     return part
 
 
-def _is_own(envelope: Envelope, place: Place) -> bool:
-    """Return whether this is the envelope of a part of what stands at `place`; refuse that of another part of it."""
+def _is_own(envelope: Envelope, location: PartLocation) -> bool:
+    """Return whether the envelope is that of `location`; refuse that of another part of the same message or artifact.
+
+    Raises:
+        ProtocolError: E3002, it is the envelope of an earlier part; E3003, of a later one.
+    """
     index = (envelope.sequence or 0) - 1
-    if index < 0 or envelope != replace(place, index=index).envelope:
+    if index < 0 or envelope != replace(location, index=index).envelope:
         return False
-    if index != place.index:
-        code = ErrorCode.DUPLICATE if index < place.index else ErrorCode.SEQUENCE_GAP
-        raise ProtocolError(f"expected part {place.index}, found part {index!r}", code=code)
+    if index != location.index:
+        code = ErrorCode.DUPLICATE if index < location.index else ErrorCode.SEQUENCE_GAP
+        raise ProtocolError(f"expected part {location.index}, found part {index!r}", code=code)
     return True
 
 
-def read_frame(framed: Part) -> Message | None:
-    """Return what the text of a part says if it is a frame; the media type may have been lost on the way (A2A 0.3)."""
-    if framed.WhichOneof("content") != "text" or not framed.text.startswith("@"):
+def read_frame(part: Part) -> AccpMessage | None:
+    """Return the ACCP message whose frame is the text of a part, None where the text is no frame.
+
+    The media type is not looked at: conversion to A2A 0.3 drops it.
+    """
+    if part.WhichOneof("content") != "text" or not part.text.startswith("@"):
         return None
     try:
-        message = CODEC.decode(framed.text, keep_refs=True)
+        message = CODEC.decode(part.text, keep_refs=True)
     except ProtocolError:
         return None
-    return message if isinstance(message, Message) else None
+    return message if isinstance(message, AccpMessage) else None
 
 
-def has_content(message: Message) -> bool:
-    """Return whether a frame holds the content of a part and nothing else; any other says something of its own."""
-    return len(_CONTENT & message.payload.keys()) == 1 and message.payload.keys() <= _CONTENT | _BESIDE
+def has_content(message: AccpMessage) -> bool:
+    """Return whether the payload is the content of one part and nothing else."""
+    keys = message.payload.keys()
+    return len(_CONTENT_KEYS & keys) == 1 and keys <= _CONTENT_KEYS | _OTHER_KEYS
 
 
-def write_content(part: Part, content: Any) -> None:
-    """Make `part` say what `content` of a frame says.
+def write_content(part: Part, payload: Any) -> None:
+    """Give `part` the content that the payload of a frame holds.
 
     Raises:
-        ProtocolError: E1001, there is nothing in it, or too much; E1004, it is no JSON value.
+        ProtocolError: E1001, there is no content, or more than one; E1004, it is no JSON value.
     """
-    keys = _CONTENT & content.keys()
+    keys = _CONTENT_KEYS & payload.keys()
     if len(keys) != 1:
-        raise ProtocolError(f"expected one of {sorted(_CONTENT)}, found {sorted(keys)!r}", code=ErrorCode.PARSE_ERROR)
+        reason = f"expected one of {sorted(_CONTENT_KEYS)}, found {sorted(keys)!r}"
+        raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
     (key,) = keys
-    value = content[key]
+    value = payload[key]
     if key == "message" or (key == "data" and isinstance(value, str)):
         part.text = str(value)
     elif key == "view":
         part.data.CopyFrom(write_value(read(str(value))))
     else:
         part.data.CopyFrom(write_value(value))
-    part.media_type = str(content.get("mt", ""))
+    part.media_type = str(payload.get("mt", ""))
 
 
-def _contents(part: Part) -> list[dict[str, Any]]:
-    """Return the forms in which a frame can say what is in a part."""
+def _content_forms(part: Part) -> list[dict[str, Any]]:
+    """Return the payloads that can carry the content of a part: as it is, and as a view; none for a file."""
     kind = part.WhichOneof("content")
-    own = {"mt": part.media_type} if part.media_type else {}
+    media_type = {"mt": part.media_type} if part.media_type else {}
     if kind == "text":
-        return [{"data": part.text, **own}]
+        return [{"data": part.text, **media_type}]
     if kind != "data":
         return []
     value = read_value(part.data)
-    plain = {"value" if isinstance(value, str) else "data": value, **own}
-    if not isinstance(value, (dict, list)) or len(str(value)) < _SHORTEST_VIEW:
+    plain = {"value" if isinstance(value, str) else "data": value, **media_type}
+    if not isinstance(value, (dict, list)) or len(str(value)) < _MIN_VIEWED_CHARS:
         return [plain]
-    return [plain, {"view": render(value, counter=o200k_base()), **own}]
+    return [plain, {"view": render(value, counter=o200k_base()), **media_type}]
 
 
-def _write(content: dict[str, Any], place: Place) -> str:
-    """Return the text of the frame that says `content` at this place."""
-    message = Message(
-        sender=place.sender,
-        intent=place.intent,
-        operation=place.operation,
-        payload=_payload(content, place),
-        schema=_SCHEMAS.get(place.intent),
-        envelope=place.envelope,
+def _frame_text(content: dict[str, Any], location: PartLocation) -> str:
+    """Return the text of the frame with `content` at this location."""
+    message = AccpMessage(
+        sender=location.sender,
+        intent=location.intent,
+        operation=location.operation,
+        payload=_payload(content, location),
+        schema=_SCHEMAS.get(location.intent),
+        envelope=location.envelope,
     )
     (frame,) = CODEC.encode(message).frames
     return serialize_frame(frame)
 
 
-def _payload(content: dict[str, Any], place: Place) -> dict[str, Any]:
-    if place.intent is Intent.STREAM:
-        return {"chunk_index": place.index, **content} | ({"is_final": True} if place.last else {})
-    if place.intent is Intent.FAILURE:
+def _payload(content: dict[str, Any], location: PartLocation) -> dict[str, Any]:
+    """Return `content` with what the schema of the frame adds: the index of a chunk, the code of a failure."""
+    if location.intent is Intent.STREAM:
+        return {"chunk_index": location.index, **content} | ({"is_final": True} if location.is_last else {})
+    if location.intent is Intent.FAILURE:
         # "Standard error frames use intent `fail`, operation `error`, and schema `ER`." (section 3.6)
-        said = {"message" if isinstance(value, str) and key == "data" else key: value for key, value in content.items()}
-        return {"code": str(place.code or ErrorCode.INTERNAL_ERROR), **said}
+        is_text = isinstance(content.get("data"), str)
+        fields = {"message" if is_text and key == "data" else key: value for key, value in content.items()}
+        return {"code": str(location.code or ErrorCode.INTERNAL_ERROR), **fields}
     return content

@@ -1,12 +1,11 @@
-"""Between the values of an A2A data part (google.protobuf.Value) and JSON values, exactly.
+"""The values of A2A data parts (google.protobuf.Value) as JSON values, and back, exactly.
 
-A `Value` keeps every number as a double. A whole one is given out as an int: 4326, not 4326.0, is what the agent
-that filled the part wrote, what a model reads best and what a frame spells shortest; put back it is the same double.
+A `Value` keeps every number as a double. A whole number is read as an int: 4326, not 4326.0, is what the agent wrote,
+what a model reads best and what a frame spells shortest; written back it is the same double.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,17 +16,18 @@ from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
 
 from accp_core.accp import ErrorCode
 from accp_core.errors import EncodeError
+from accp_core.strict_json import compact_json
 
-__all__ = ["MAX_DEPTH", "compact_json", "read_struct", "read_value", "to_json", "write_struct", "write_value"]
+__all__ = ["MAX_DEPTH", "protojson", "protojson_text", "read_struct", "read_value", "write_struct", "write_value"]
 
 MAX_DEPTH: Final = 64
-"""Arrays and maps within each other; protobuf itself reads no more than a hundred messages within each other."""
-_LARGEST: Final = 2**53
-"""Up to here every whole number has a double of its own."""
+"""Levels of arrays and maps; protobuf itself reads no more than a hundred levels of messages."""
+_MAX_EXACT_INT: Final = 2**53
+"""Every smaller whole number has a double of its own."""
 
 
 def read_value(value: Value, depth: int = 0) -> Any:
-    """Return the JSON value that `value` is, maps with sorted keys, for protobuf keeps no order.
+    """Return `value` as a JSON value, maps with sorted keys, because protobuf keeps no order.
 
     Raises:
         EncodeError: E1004, it is not set, is NaN or infinite, or nests deeper than MAX_DEPTH.
@@ -48,20 +48,20 @@ def read_value(value: Value, depth: int = 0) -> Any:
 
 
 def read_struct(struct: Struct, depth: int = 0) -> dict[str, Any]:
-    """Return the JSON object that `struct` is.
+    """Return `struct` as a JSON object with sorted keys.
 
     Raises:
-        EncodeError: as `read_value`.
+        EncodeError: As `read_value`.
     """
     _check_depth(depth)
     return {key: read_value(struct.fields[key], depth + 1) for key in sorted(struct.fields)}
 
 
 def write_value(value: Any) -> Value:
-    """Return the data of a part that is this JSON value.
+    """Return a JSON value as the data of a part.
 
     Raises:
-        EncodeError: E1004, it holds what JSON does not, or a number that no double is.
+        EncodeError: E1004, it holds something that is not JSON, or a number that no double is.
     """
     if value is None:
         return Value(null_value=NULL_VALUE)
@@ -79,34 +79,34 @@ def write_value(value: Any) -> Value:
 
 
 def write_struct(value: Mapping[str, Any]) -> Struct:
-    """Return the struct that is this JSON object.
+    """Return a JSON object as a struct.
 
     Raises:
-        EncodeError: as `write_value`.
+        EncodeError: As `write_value`.
     """
     return Struct(fields={key: write_value(member) for key, member in value.items()})
 
 
-def to_json(message: Message) -> dict[str, Any]:
+def protojson(message: Message) -> dict[str, Any]:
     """Return the ProtoJSON of any A2A object.
 
     Raises:
-        EncodeError: E1004, it holds what JSON has not, such as NaN.
+        EncodeError: E1004, it holds something that is not JSON, such as NaN.
     """
     try:
         data: dict[str, Any] = MessageToDict(message)
     except Error as error:
-        raise EncodeError(f"expected an object that JSON can say: {error}", code=ErrorCode.INVALID_TYPE) from error
+        raise EncodeError(f"expected an object that JSON can hold: {error}", code=ErrorCode.INVALID_TYPE) from error
     return data
 
 
-def compact_json(message: Message) -> str:
-    """Return the JSON of any A2A object as the SDK's routes write it.
+def protojson_text(message: Message) -> str:
+    """Return the ProtoJSON of any A2A object as compact text, as the SDK's routes send it.
 
     Raises:
-        EncodeError: as `to_json`.
+        EncodeError: As `protojson`.
     """
-    return json.dumps(to_json(message), ensure_ascii=False, separators=(",", ":"))
+    return compact_json(protojson(message))
 
 
 def _check_depth(depth: int) -> None:
@@ -117,8 +117,8 @@ def _check_depth(depth: int) -> None:
 def _read_number(number: float) -> int | float:
     if not math.isfinite(number):
         raise EncodeError(f"expected a finite number, found {number!r}", code=ErrorCode.INVALID_TYPE)
-    # The sign of -0.0 would be lost.
-    if number.is_integer() and abs(number) < _LARGEST and (number or math.copysign(1, number) > 0):
+    # As an int, -0.0 would lose its sign.
+    if number.is_integer() and abs(number) < _MAX_EXACT_INT and (number or math.copysign(1, number) > 0):
         return int(number)
     return number
 

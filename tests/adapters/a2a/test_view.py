@@ -24,7 +24,7 @@ def test_a_long_task_takes_a_third_of_what_it_took() -> None:
     view = task_view(long_task())
     assert view.tokens_before > 2_360
     assert view.tokens_after <= 785
-    assert view.ref is None
+    assert view.reference is None
 
 
 def test_the_state_the_words_and_the_artifacts_are_what_stays() -> None:
@@ -40,18 +40,19 @@ def test_the_state_the_words_and_the_artifacts_are_what_stays() -> None:
 def test_the_whole_task_is_kept_before_the_view_cites_it() -> None:
     task, store = long_task(), SqliteColdStore()
     view = task_view(task, store=store)
-    assert view.ref is not None and view.text.endswith(f"whole {view.ref}")
-    kept = store.get(task.context_id, view.ref.removeprefix("$"))
+    assert view.reference is not None and view.text.endswith(f"whole {view.reference}")
+    kept = store.get(task.context_id, view.reference.removeprefix("$"))
     assert kept is not None and json.loads(kept) == MessageToDict(task)
-    assert store.get("another context", view.ref.removeprefix("$")) is None
-    assert task_view(task, store=store, session_id="mine").ref != view.ref
+    assert store.get("another context", view.reference.removeprefix("$")) is None
+    assert task_view(task, store=store, session_id="mine").reference == view.reference
+    assert store.get("mine", view.reference.removeprefix("$")) == kept
 
 
 def test_what_is_over_the_limit_is_a_preview_with_the_reference() -> None:
     store = SqliteColdStore()
     view = task_view(long_task(), store=store, limit=200, request="ORD-7012")
     assert view.tokens_after <= 200
-    assert view.ref is not None and view.ref in view.text
+    assert view.reference is not None and view.reference in view.text
     assert "ORD-7012" in view.text
 
 

@@ -7,7 +7,7 @@ from a2a.client.errors import A2AClientError
 from a2a.utils import errors
 
 from accp_adapters.a2a import error_code, error_frame
-from accp_adapters.a2a.wire.errors import CODES, refusal
+from accp_adapters.a2a.wire.errors import A2A_ERROR_CODES, to_a2a_error
 from accp_core import serialize_frame
 from accp_core.errors import ProtocolError
 
@@ -39,11 +39,11 @@ def test_every_error_has_a_code(kind: type[Exception], code: str) -> None:
 
 def test_every_error_of_the_sdk_is_in_the_table() -> None:
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.A2AError)}
-    assert kinds - {errors.A2AError} == set(CODES)
+    assert kinds - {errors.A2AError} == set(A2A_ERROR_CODES)
 
 
 def test_a_refusal_of_ours_keeps_its_code() -> None:
-    refused = refusal(ProtocolError("expected a new message, found 'm' again", code="E3002"))
+    refused = to_a2a_error(ProtocolError("expected a new message, found 'm' again", code="E3002"))
     assert isinstance(refused, errors.InvalidParamsError)
     assert error_code(refused) == "E3002"
     assert "expected a new message" in refused.message

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.a2a.wire.events import decode, encode
-from accp_adapters.a2a.wire.part_locations import places
+from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.tokens import o200k_base
 from accp_core import parse_frame
 from accp_core.errors import ProtocolError
@@ -28,11 +28,11 @@ def identical(one: Any, other: Any) -> bool:
     )
 
 
-@given(event=events, first=st.integers(0, 3), never_larger=st.booleans())
-def test_any_object_comes_back_as_it_was(event: Any, first: int, never_larger: bool) -> None:
+@given(event=events, first_index=st.integers(0, 3), never_larger=st.booleans())
+def test_any_object_comes_back_as_it_was(event: Any, first_index: int, never_larger: bool) -> None:
     before = event.SerializeToString(deterministic=True)
-    framed = encode(event, first, never_larger=never_larger)
-    assert identical(decode(framed, first), event)
+    framed = encode(event, first_index, never_larger=never_larger)
+    assert identical(decode(framed, first_index), event)
     assert event.SerializeToString(deterministic=True) == before
 
 
@@ -62,10 +62,10 @@ def test_nothing_becomes_larger_unless_its_own_metadata_have_our_key(event: Any)
 @given(event=events)
 def test_every_frame_is_read_by_the_parser_and_has_msg_id_and_sequence(event: Any) -> None:
     framed = encode(event, never_larger=False)
-    for (before, _, _), (after, index, _) in zip(places(event), places(framed), strict=True):
-        if before[index] != after[index]:
-            assert after[index].media_type == "application/accp"
-            envelope = parse_frame(after[index].text).envelope
+    for (before, _), (after, _) in zip(located_parts(event), located_parts(framed), strict=True):
+        if before != after:
+            assert after.media_type == "application/accp"
+            envelope = parse_frame(after.text).envelope
             assert envelope.msg_id and envelope.sequence
 
 
@@ -84,7 +84,7 @@ def a_task(*parts: Part, state: TaskState = TaskState.TASK_STATE_COMPLETED, **mo
 def frames_of(event: Any, **options: Any) -> list[str]:
     """Return the texts of all parts of what is sent."""
     framed = encode(event, never_larger=False, **options)
-    return [parts[index].text for parts, index, _ in places(framed)]
+    return [part.text for part, _ in located_parts(framed)]
 
 
 def test_a_completed_task_is_a_request_and_what_was_done() -> None:
@@ -126,7 +126,7 @@ def chunk(*parts: Part, append: bool = True, last: bool = False) -> TaskArtifact
 
 
 def test_the_parts_of_a_chunk_are_stream_frames_one_by_one() -> None:
-    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), first=3)
+    texts = frames_of(chunk(new_text_part("a"), new_data_part({"n": 1}), last=True), first_index=3)
     assert [text.split("[mid")[0] for text in texts] == [
         "@agent>stream:task{idx:3|d:a|schema:ST}",
         "@agent>stream:task{idx:4|d:{n:1}|done:true|schema:ST}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from a2a.types import Artifact, Message, Part, Task, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.chunks import Chunks
+from accp_adapters.a2a.wire.part_counter import PartCounter
 
 
 def chunk(name: str, parts: int, *, append: bool = True) -> TaskArtifactUpdateEvent:
@@ -15,7 +15,7 @@ def chunk(name: str, parts: int, *, append: bool = True) -> TaskArtifactUpdateEv
 
 
 def test_appended_parts_go_on_and_others_begin_anew() -> None:
-    chunks, firsts = Chunks(), []
+    counter, firsts = PartCounter(), []
     for event in (
         chunk("a", 2, append=False),
         chunk("a", 1),
@@ -23,23 +23,23 @@ def test_appended_parts_go_on_and_others_begin_anew() -> None:
         chunk("a", 1),
         chunk("a", 1, append=False),
     ):
-        firsts.append(chunks.first(event))
-        chunks.add(event)
+        firsts.append(counter.first_index(event))
+        counter.count(event)
     assert firsts == [0, 2, 0, 3, 0]
-    assert chunks.first(chunk("a", 1)) == 1
+    assert counter.first_index(chunk("a", 1)) == 1
 
 
 def test_a_task_says_how_many_parts_there_are() -> None:
-    chunks = Chunks()
-    chunks.add(chunk("gone", 5))
-    chunks.add(Task(artifacts=[Artifact(artifact_id="a", parts=[Part(text="x")] * 4)]))
-    chunks.add(Message())
-    assert [chunks.first(event) for event in (chunk("a", 1), chunk("gone", 1), Message())] == [4, 0, 0]
+    counter = PartCounter()
+    counter.count(chunk("gone", 5))
+    counter.count(Task(artifacts=[Artifact(artifact_id="a", parts=[Part(text="x")] * 4)]))
+    counter.count(Message())
+    assert [counter.first_index(event) for event in (chunk("a", 1), chunk("gone", 1), Message())] == [4, 0, 0]
 
 
 def test_the_oldest_artifact_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.wire.chunks._MOST", 2)
-    chunks = Chunks()
+    monkeypatch.setattr("accp_adapters.a2a.wire.part_counter.MAX_ARTIFACTS", 2)
+    counter = PartCounter()
     for name in ("a", "b", "c"):
-        chunks.add(chunk(name, 1))
-    assert [chunks.first(chunk(name, 1)) for name in ("a", "b", "c")] == [0, 1, 1]
+        counter.count(chunk(name, 1))
+    assert [counter.first_index(chunk(name, 1)) for name in ("a", "b", "c")] == [0, 1, 1]

@@ -35,6 +35,7 @@ from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, Fact
 from accp_core.accp.state.context_state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCategory, ErrorCode
+from accp_core.references import StoredText
 
 __all__ = [
     "BUILT_IN",
@@ -86,6 +87,7 @@ __all__ = [
     "SessionOptions",
     "StateChanged",
     "StateLimits",
+    "StoredText",
     "StreamChunkReceived",
     "StreamEnded",
     "Tier",

@@ -43,8 +43,8 @@ def talk(asking: Session, answering: Session, first: int, frames: int) -> None:
         )
         for text in answering.send(answer, now):
             asking.receive(text, now)
-        asking.cold_to_write()
-        answering.cold_to_write()
+        asking.texts_to_store()
+        answering.texts_to_store()
 
 
 def rate(counter: TokenCounter, frames: int = 2_000) -> float:

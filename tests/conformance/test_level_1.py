@@ -41,15 +41,15 @@ def test_symbols_stand_for_themselves() -> None:
 @requirement("3.3-4")
 @pytest.mark.parametrize(("characters", "stored"), [(50, False), (51, True)])
 def test_a_value_of_over_50_characters_is_a_reference_where_a_store_is_shared(characters: int, stored: bool) -> None:
-    encoded = replace(PLAIN, shared_store=True).encode(message("req", report="x" * characters), session_id="s1")
-    assert bool(encoded.cold) is stored
+    encoded = replace(PLAIN, shared_store=True).encode(message("req", report="x" * characters))
+    assert bool(encoded.stored) is stored
     assert ("report:$cold." in serialize_frame(encoded.frames[0])) is stored
 
 
 @requirement("3.3-4")
 def test_without_a_shared_store_a_long_value_stays() -> None:
-    encoded = PLAIN.encode(message("req", report="x" * 51), session_id="s1")
-    assert not encoded.cold
+    encoded = PLAIN.encode(message("req", report="x" * 51))
+    assert not encoded.stored
     assert "x" * 51 in serialize_frame(encoded.frames[0])
 
 

@@ -71,7 +71,7 @@ def test_a_phase_boundary_moves_the_summary_to_warm_and_the_raw_data_to_cold() -
     taken = session.checkpoint(CheckpointTrigger.PHASE, NOW)
     assert taken.trigger is CheckpointTrigger.PHASE
     assert taken.tokens <= 100
-    assert any("impl_auth" in write.text for write in session.cold_to_write())
+    assert any("impl_auth" in write.text for write in session.texts_to_store())
     assert session.state.resolve(Ref(f"warm.{taken.id}"), NOW)
     assert "impl_auth" in str(taken.facts)
     assert session.state.hot_tokens < 400

@@ -71,5 +71,5 @@ def test_a_flood_leaves_a_bounded_session_that_still_refuses_by_code(flood: Floo
         events = session.receive(flood(number), NOW + 60)
         assert [event.cause for event in events if isinstance(event, FrameRefused)] == [None] * len(codes(events))
         assert len(session.frames_to_send()) <= 20
-        session.cold_to_write()
+        session.texts_to_store()
     assert session.size() < ROOM

@@ -54,7 +54,7 @@ def check(data: bytes) -> None:
         seen.take(answered(session, seen, now), now)
         for text in session.frames_to_send():
             parse_frame(text, strict=True)
-        session.cold_to_write()
+        session.texts_to_store()
     assert session.size() < SIZE + len(data), session.size()
 
 

@@ -143,8 +143,8 @@ def test_a_message_survives_in_pieces_of_any_size_and_order(
 @given(messages())
 def test_a_message_survives_a_shared_store(message: Message) -> None:
     codec = wide(shared_store=True)
-    encoded = codec.encode(message, session_id="s")
-    stored = {Ref(write.key): read_cold(write.text) for write in encoded.cold}
+    encoded = codec.encode(message)
+    stored = {Ref(stored.key): read_cold(stored.text) for stored in encoded.stored}
     back = codec.decode(codec.write(encoded.frames[0]), stored)
     assert isinstance(back, Message)
     assert exact(back.payload) == exact(filled(message))

@@ -145,7 +145,7 @@ class Carrier(RuleBasedStateMachine):
 
     def collect(self, name: str) -> list[str]:
         texts = self.sessions[name].frames_to_send()
-        self.sessions[name].cold_to_write()
+        self.sessions[name].texts_to_store()
         self.under_way[self.other(name)] += texts
         return texts
 

@@ -13,10 +13,10 @@ from accp_core.accp.codec.settings import CodecSettings
 from accp_core.accp.frame import Frame, Ref, Value
 from accp_core.accp.message import Message
 from accp_core.accp.schema import Schema
-from accp_core.accp.state.context_state import ColdWrite
 from accp_core.accp.vocabulary import FRAME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText
 
 __all__ = ["Codec", "Encoded"]
 
@@ -27,7 +27,7 @@ class Encoded:
 
     frames: tuple[Frame, ...]
     """One frame, or the chunks of one that was too big, in their order."""
-    cold: tuple[ColdWrite, ...] = ()
+    stored: tuple[StoredText, ...] = ()
     """What must be stored before a frame leaves."""
     tokens: int
     """Of all frames, an envelope of the usual size counted in where there is none yet."""
@@ -44,19 +44,19 @@ class Codec(CodecSettings):
     """
 
     # "Encode(message, session) -> Frame" (section 7.1)
-    def encode(self, message: Message, *, session_id: str | None = None) -> Encoded:
-        """Return the frames that say `message`, each within the limits; `session_id` owns what goes to a store.
+    def encode(self, message: Message) -> Encoded:
+        """Return the frames that say `message`, each within the limits.
 
         Raises: EncodeError: E1001 for two keys that a frame could not tell apart, E1004 for a field of the wrong
             type and for values that have no spelling, E2003 for a message that fits no frames; ProtocolError
             E1003 for an unknown schema.
         """
-        work = Encoding(codec=self, message=message, session_id=session_id)
+        work = Encoding(codec=self, message=message)
         for step in ENCODING:
             step(work)
         return Encoded(
             frames=work.frames,
-            cold=tuple(work.cold.values()),
+            stored=tuple(work.stored.values()),
             tokens=sum(tokens.total for tokens in work.tokens),
             notes=tuple(work.notes),
         )

@@ -15,11 +15,11 @@ from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import check_fields
 from accp_core.accp.schema import Schema
-from accp_core.accp.state.context_state import ColdWrite, cold_write
 from accp_core.accp.values import LONGEST_INLINE, is_long, write_cold
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
+from accp_core.references import StoredText
 
 __all__ = ["ENCODING", "Encoding"]
 
@@ -37,13 +37,12 @@ class Encoding:
 
     codec: CodecSettings
     message: Message
-    session_id: str | None
     schema: Schema | None = None
     wire_keys: dict[str, str] = field(default_factory=dict)
     """Full key to key of the frame, in the message's order."""
     values: dict[str, Value] = field(default_factory=dict)
     """Full key to value of the frame."""
-    cold: dict[str, ColdWrite] = field(default_factory=dict)
+    stored: dict[str, StoredText] = field(default_factory=dict)
     """Full key to what is stored instead of its value."""
     frames: tuple[Frame, ...] = ()
     tokens: tuple[FrameTokens, ...] = ()
@@ -82,11 +81,11 @@ def compress_values(work: Encoding) -> None:
     for key, value in work.values.items():
         if not is_long(value):
             continue
-        if not work.codec.shared_store or work.session_id is None:
+        if not work.codec.shared_store:
             work.notes.append(f"{key}: over {LONGEST_INLINE} characters stay in the frame, no store is shared")
         elif (text := write_cold(value)) is not None:
-            work.cold[key] = cold_write(work.session_id, text)
-    work.values |= {key: Ref(write.key) for key, write in work.cold.items()}
+            work.stored[key] = StoredText.of(text)
+    work.values |= {key: Ref(stored.key) for key, stored in work.stored.items()}
 
 
 # "4. Default omission (remove fields matching schema defaults)"
@@ -97,7 +96,7 @@ def omit_defaults(work: Encoding) -> None:
     for key, value in work.message.payload.items():
         if work.schema.is_default(key, value):
             del work.values[key]
-            work.cold.pop(key, None)
+            work.stored.pop(key, None)
 
 
 # "5. Token estimation (count via BPE tokenizer)"

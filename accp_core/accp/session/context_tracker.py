@@ -9,11 +9,12 @@ from accp_core.accp.frame import Value
 from accp_core.accp.message import Message
 from accp_core.accp.session.events import CheckpointTaken, ResyncRequested, StateChanged
 from accp_core.accp.state.checkpoint import CheckpointTrigger, due_trigger, take_checkpoint
-from accp_core.accp.state.context_state import ColdWrite, ContextState, Entry
+from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.delta import diff
 from accp_core.ports import Summarizer, TokenCounter
+from accp_core.references import StoredText
 
 __all__ = ["Memory"]
 
@@ -30,7 +31,7 @@ class Memory:
         self._summarizer = summarizer
         self._lifetime = lifetime
         self._resync = False
-        self.cold: list[ColdWrite] = []
+        self.stored: list[StoredText] = []
         """What must be stored before the next text leaves."""
 
     # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
@@ -55,7 +56,7 @@ class Memory:
         self.state, taken = take_checkpoint(
             self.state, trigger, now, self._counter, self._summarizer, lifetime=self._lifetime
         )
-        self.cold += taken.cold
+        self.stored += taken.stored
         return CheckpointTaken(checkpoint=taken)
 
     def _has_room(self, entry: Entry) -> bool:

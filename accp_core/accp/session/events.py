@@ -81,7 +81,7 @@ class StreamEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTaken:
-    """Hot state became a summary; what `cold_to_write` gives must be stored before anything cites it."""
+    """Hot state became a summary; what `texts_to_store` gives must be stored before anything cites it."""
 
     checkpoint: Checkpoint
     """What it came to."""

@@ -102,7 +102,7 @@ class Sender:
     def _encode(self, message: Message) -> _Leaving:
         """Return the message as it leaves: frames with ids and numbers of their own, and their texts."""
         shared, addressed = self._shared, self._address(message)
-        encoded = shared.codec.encode(addressed, session_id=shared.session_id)
+        encoded = shared.codec.encode(addressed)
         first = max(self._last, shared.inbox.last_shared()) + 1
         frames = tuple(
             replace(frame, envelope=replace(frame.envelope, msg_id=self._new_id(), sequence=number))
@@ -152,7 +152,7 @@ class Sender:
             shared.inbox.count_sent(self._last)
             shared.outbox.add(self._last, text)
             shared.see(Direction.SENT, frame, payload=leaving.message.payload, notes=encoded.notes)
-        shared.memory.cold += encoded.cold
+        shared.memory.stored += encoded.stored
         shared.outgoing += leaving.texts
         self.frames += len(leaving.frames)
         self.tokens += encoded.tokens

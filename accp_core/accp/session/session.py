@@ -3,7 +3,7 @@
 A session does no I/O and has no clock: it is told the time, takes the texts of frames and returns events. Whatever
 moves the texts does this, in this order, after each call:
 
-    store what `cold_to_write` gives; send what the call or `frames_to_send` gives; act on the events;
+    store what `texts_to_store` gives; send what the call or `frames_to_send` gives; act on the events;
     call `handle_timer` at `get_timer`.
 """
 
@@ -28,11 +28,12 @@ from accp_core.accp.session.parts import Conversation
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
-from accp_core.accp.state.context_state import ColdKey, ColdWrite, ContextState
+from accp_core.accp.state.context_state import ColdKey, ContextState
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import Summarizer
+from accp_core.references import StoredText
 
 __all__ = ["Session"]
 
@@ -108,7 +109,7 @@ class Session:
         shared, state = self._shared, self.state
         parts = (shared.inbox, shared.outbox, shared.exchanges, shared.requests, shared.streams, self._receiver)
         kept = (state.hot, state.warm, state.lifetimes, state.context)
-        waiting = (shared.events, shared.outgoing, shared.memory.cold)
+        waiting = (shared.events, shared.outgoing, shared.memory.stored)
         everything: tuple[Sized, ...] = (*parts, *kept, *waiting)
         return sum(map(len, everything))
 
@@ -118,8 +119,8 @@ class Session:
 
         Raises: as `Codec.encode`.
         """
-        encoded = self.codec.encode(replace(message, sender=self.agent_id), session_id=self.session_id)
-        self._shared.memory.cold += encoded.cold
+        encoded = self.codec.encode(replace(message, sender=self.agent_id))
+        self._shared.memory.stored += encoded.stored
         return list(encoded.frames)
 
     # "Decode(frame, session) -> Message" (section 7.1)
@@ -142,7 +143,7 @@ class Session:
 
     # "Checkpoint(session) -> CheckpointResult  Trigger a compression checkpoint" (section 7.1)
     def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: int | None = None) -> Checkpoint:
-        """Take a checkpoint, as at a phase boundary; store what `cold_to_write` gives."""
+        """Take a checkpoint, as at a phase boundary; store what `texts_to_store` gives."""
         self._tell(self._shared.now if now is None else now)
         return self._shared.memory.checkpoint(trigger, self._shared.now).checkpoint
 
@@ -219,10 +220,10 @@ class Session:
         texts, self._shared.outgoing = self._shared.outgoing, []
         return texts
 
-    def cold_to_write(self) -> list[ColdWrite]:
-        """Return what must be in the cold store before any text leaves, each once."""
-        writes, self._shared.memory.cold = self._shared.memory.cold, []
-        return writes
+    def texts_to_store(self) -> list[StoredText]:
+        """Return what must be in the store, under `session_id`, before any frame leaves; each once."""
+        texts, self._shared.memory.stored = self._shared.memory.stored, []
+        return texts
 
     def get_timer(self) -> int | None:
         """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not until something happens."""

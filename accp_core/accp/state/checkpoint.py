@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accp_core.accp.frame import Ref, Value
-from accp_core.accp.state.context_state import ColdWrite, ContextState, Entry, cold_write
+from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.accp.vocabulary import Intent
 from accp_core.ports import Summarizer, TokenCounter
+from accp_core.references import StoredText
 
 __all__ = ["INTENT_TRIGGERS", "STEPS", "Checkpoint", "CheckpointTrigger", "Fact", "due_trigger", "take_checkpoint"]
 
@@ -75,7 +76,7 @@ class Checkpoint:
     """Whether the summary is the deterministic one, and not the summarizer's."""
     facts: tuple[Fact, ...]
     """All that were extracted; the warm entry holds those that fit."""
-    cold: tuple[ColdWrite, ...]
+    stored: tuple[StoredText, ...]
     """What must be in the cold store before anything cites it: the raw data."""
     tokens: int
     """What its warm entry takes."""
@@ -92,7 +93,7 @@ class _Work:
     expires_at: int | None
     id: str
     frozen: Mapping[str, Entry]
-    raw: ColdWrite
+    raw: StoredText
     facts: tuple[Fact, ...] = ()
     summary: str = ""
     by_rule: bool = True
@@ -133,7 +134,7 @@ def take_checkpoint(
         expires_at=None if lifetime is None else now + lifetime,
         id=f"ckpt_{state.checkpoints + 1}",
         frozen=state.hot,
-        raw=cold_write(state.session_id, ""),
+        raw=StoredText.of(""),
     )
     for step in STEPS:
         work = step(work)
@@ -143,7 +144,7 @@ def take_checkpoint(
         summary=work.summary,
         by_rule=work.by_rule,
         facts=work.facts,
-        cold=(work.raw,),
+        stored=(work.raw,),
         tokens=work.tokens,
     )
 
@@ -152,7 +153,7 @@ def take_checkpoint(
 def freeze_hot(work: _Work) -> _Work:
     """Take the entries as they are; their texts are the raw data, named by what they say."""
     raw = _json({key: entry.text or _words(entry.value) for key, entry in work.state.hot.items()})
-    return replace(work, frozen=work.state.hot, raw=cold_write(work.state.session_id, raw, work.expires_at))
+    return replace(work, frozen=work.state.hot, raw=StoredText.of(raw, expires_at=work.expires_at))
 
 
 # "2. Extract key facts (entity, value, relationship triples)"

@@ -1,7 +1,7 @@
 """What a session knows and where it stands: hot, warm, cold, and the context that peers share (ACCP section 5).
 
 A `ContextState` is a value: every change returns a new one, and nothing is read or written anywhere. What belongs
-into the cold store is handed out as `ColdWrite`, what is wanted from it as `ColdKey`.
+into the cold store is handed out as `StoredText`, what is wanted from it as `ColdKey`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.delta import apply, diff
+from accp_core.references import StoredText, check_grant
 
 __all__ = [
     "ColdKey", "ColdWrite", "ContextState", "Entry", "StateLimits", "Tier", "cold_write", "foreign_ref",
@@ -85,7 +86,7 @@ class ColdKey:
     session_id: str
     """Whose it is."""
     key: str
-    """Under which it is stored, such as "cold.d41d8cd98f00"."""
+    """Under which it is stored, such as "cold.05736180442795560163228944101"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +177,11 @@ class ContextState:
             raise _refusal(ErrorCode.BUDGET_EXCEEDED, f"a warm entry has at most {self.limits.warm_entry} tokens")
         return replace(self, warm=_newest({**self.warm, key: entry}, self.limits.warm_entries))
 
-    def put_cold(self, write: ColdWrite) -> ContextState:
-        """Return the state that knows how long the text of `write` may be read."""
-        if write.expires_at is None:
+    def put_cold(self, stored: StoredText) -> ContextState:
+        """Return the state that knows how long the text may be read."""
+        if stored.expires_at is None:
             return self
-        kept = _newest({**self.lifetimes, write.key: write.expires_at}, self.limits.lifetimes)
+        kept = _newest({**self.lifetimes, stored.key: stored.expires_at}, self.limits.lifetimes)
         return replace(self, lifetimes=kept)
 
     # "Tier 2: ... Referenced via $warm.key. ... Tier 3: ... Referenced via $cold.key."
@@ -232,10 +233,10 @@ class ContextState:
         owner, dot, name = key.partition(".")
         session_id = _session_named(owner) if dot else self.session_id
         wanted = ColdKey(session_id, f"cold.{name if dot else key}")
-        if session_id != self.session_id and wanted not in grants:
-            raise _refusal(ErrorCode.UNAUTHORIZED_REF, f"$cold.{key} belongs to another session")
         if session_id == self.session_id:
             _check_lifetime(f"$cold.{key}", self.lifetimes.get(wanted.key), now)
+        else:
+            check_grant(foreign_ref(wanted).key, {foreign_ref(grant).key for grant in grants})
         return wanted
 
     # "The decoder reconstructs full state by applying deltas to the last checkpoint." (section 5.4)

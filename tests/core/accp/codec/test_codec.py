@@ -16,8 +16,8 @@ from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.streams import FrameJoiner
 from accp_core.accp.values import read_cold
-from accp_core.cold import cold_key
 from accp_core.errors import EncodeError, ProtocolError
+from accp_core.references import StoredText
 
 CODEC = Codec(counter=o200k_base())
 BIG = {"rows": [{"id": row, "name": f"row {row}: é|@"} for row in range(60)], "d": 1.5}
@@ -160,35 +160,34 @@ LONG = {"text": "x y " * 20, "rows": [{"id": n} for n in range(30)], "short": "x
 
 def test_long_values_stay_where_no_store_is_shared_and_that_is_noted() -> None:
     codec = replace(CODEC, limits=PRACTICAL_LIMITS)
-    encoded = codec.encode(message(LONG), session_id="s")
-    assert encoded.cold == ()
+    encoded = codec.encode(message(LONG))
+    assert encoded.stored == ()
     assert [note.split(":")[0] for note in encoded.notes if "store" in note] == ["text", "rows"]
-    assert replace(codec, shared_store=True).encode(message(LONG)).cold == ()
 
 
 def test_long_values_leave_as_references_where_a_store_is_shared() -> None:
     codec = replace(CODEC, shared_store=True)
-    encoded = codec.encode(message({**LONG, "ref": [Ref("warm.x")] * 30}), session_id="s")
+    encoded = codec.encode(message({**LONG, "ref": [Ref("warm.x")] * 30}))
     (frame,) = encoded.frames
     assert [type(value) for value in frame.params.values()] == [Ref, Ref, str, list]
-    assert [write.key for write in encoded.cold] == [cold_key("s", write.text) for write in encoded.cold]
-    values = {Ref(write.key): read_cold(write.text) for write in encoded.cold}
+    assert encoded.stored == tuple(StoredText.of(stored.text) for stored in encoded.stored)
+    values = {Ref(stored.key): read_cold(stored.text) for stored in encoded.stored}
     back = decoded(codec.write(frame), codec, resolved={**values, Ref("warm.x"): 0})
     assert back.payload == {**LONG, "ref": [0] * 30}
-    assert codec.encode(message(LONG), session_id="s").cold == encoded.cold
+    assert codec.encode(message(LONG)).stored == encoded.stored
 
 
 @pytest.mark.parametrize("intent", ["sync", "fail", "stream", "end", "ping", "pong"])
 def test_what_must_be_understood_without_a_store_stays(intent: str) -> None:
     codec = replace(CODEC, shared_store=True, limits=PRACTICAL_LIMITS)
-    assert codec.encode(message(LONG, intent=Intent(intent)), session_id="s").cold == ()
+    assert codec.encode(message(LONG, intent=Intent(intent))).stored == ()
 
 
 def test_a_default_is_left_out_before_it_is_stored() -> None:
     schema = Schema(name="n", code="N", version=1, fields=("text",), defaults={"text": "x" * 60})
     codec = replace(CODEC, shared_store=True).register_schema("n", schema)
-    encoded = codec.encode(message({"text": "x" * 60}, "N"), session_id="s")
-    assert encoded.cold == ()
+    encoded = codec.encode(message({"text": "x" * 60}, "N"))
+    assert encoded.stored == ()
     assert encoded.frames[0].params == {"schema": "N"}
 
 

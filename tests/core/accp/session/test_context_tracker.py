@@ -29,7 +29,7 @@ def test_messages_stay_hot_until_they_take_over_400_tokens() -> None:
     (taken,) = kept.remember("m4", message(), "x", 0)
     assert taken.checkpoint.trigger == "hot"
     assert list(kept.state.hot) == ["checkpoint"]
-    assert kept.cold == list(taken.checkpoint.cold)
+    assert kept.stored == list(taken.checkpoint.stored)
 
 
 def test_a_message_that_has_no_room_takes_a_checkpoint_of_what_was_there() -> None:
@@ -44,7 +44,7 @@ def test_a_message_over_the_whole_budget_goes_to_the_cold_store_and_leaves_its_f
     kept = memory()
     (taken,) = kept.remember("m0", message(n=0), "x" * 9_000, 0)
     assert "n=0" in taken.checkpoint.summary
-    assert "x" * 9_000 in kept.cold[0].text
+    assert "x" * 9_000 in kept.stored[0].text
     before, after = kept.remember("m1", message("done", n=1), "x" * 9_000, 0)
     assert (before.checkpoint.trigger, after.checkpoint.trigger) == ("hot", "done")
     assert kept.state.hot_tokens <= 500
@@ -54,7 +54,7 @@ def test_the_raw_data_of_a_checkpoint_has_the_lifetime_of_the_session() -> None:
     kept = memory(lifetime=60, summarizer=lambda raw, limit: "said")
     (taken,) = kept.remember("m0", message("done"), "x", 100)
     assert isinstance(taken, CheckpointTaken)
-    assert (taken.checkpoint.summary, taken.checkpoint.cold[0].expires_at) == ("said", 160)
+    assert (taken.checkpoint.summary, taken.checkpoint.stored[0].expires_at) == ("said", 160)
 
 
 def test_a_delta_of_a_peer_changes_the_context() -> None:

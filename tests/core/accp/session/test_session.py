@@ -193,8 +193,8 @@ def test_a_long_value_is_externalised_and_asked_for_at_the_other_end() -> None:
     shared = Codec(counter=len, limits=PRACTICAL_LIMITS, shared_store=True)
     one, other = session("one", shared), session("other", shared)
     texts = one.send(message(report="long " * 30), NOW)
-    store = {ColdKey(write.session_id, write.key): write.text for write in one.cold_to_write()}
-    assert one.cold_to_write() == []
+    store = {ColdKey(one.session_id, stored.key): stored.text for stored in one.texts_to_store()}
+    assert one.texts_to_store() == []
     (needed,) = hand_over(texts, other)
     assert isinstance(needed, RefsNeeded)
     events = other.resolve({key: store[key] for key in needed.keys}, NOW)
@@ -207,11 +207,11 @@ def test_encode_and_decode_change_nothing_but_what_must_be_stored() -> None:
     end = session(codec=shared, state=ContextState(session_id="s1").with_context(1, {"db": "h1", "r": Ref("ctx.db")}))
     (frame,) = end.encode(message(report="long " * 30, source=Ref("ctx.db")))
     assert frame.sender == "me"
-    (write,) = end.cold_to_write()
+    (stored,) = end.texts_to_store()
     assert end.decode("@a>req:op{src:$ctx.r|k:1}").payload == {"source": "h1", "k": 1}
     assert end.decode("@a>req:op{k:1}").payload == {"k": 1}
     with pytest.raises(ProtocolError, match="E2001"):
-        end.decode(f"@a>req:op{{k:${write.key}}}")
+        end.decode(f"@a>req:op{{k:${stored.key}}}")
     with pytest.raises(ProtocolError, match="E5002"):
         end.decode(f"@a>req:op{{k:${foreign_ref(ColdKey('s2', 'cold.x')).key}}}")
     assert end.get_budget().frames == 0
@@ -285,8 +285,8 @@ def test_a_checkpoint_at_a_phase_boundary_is_the_harness_own() -> None:
     end.send(message(k=1), NOW)
     taken = end.checkpoint(now=NOW + 5)
     assert (taken.trigger, taken.id) == (CheckpointTrigger.PHASE, "ckpt_1")
-    assert end.cold_to_write() == list(taken.cold)
-    assert taken.cold[0].expires_at == NOW + 15
+    assert end.texts_to_store() == list(taken.stored)
+    assert taken.stored[0].expires_at == NOW + 15
     assert end.checkpoint(CheckpointTrigger.REQUESTED).id == "ckpt_2"
 
 
@@ -484,7 +484,7 @@ def test_after_thousands_of_frames_a_session_keeps_no_more_than_its_options_say(
         hand_over(other.frames_to_send(), one)
         for end in (one, other):
             end.frames_to_send()
-            end.cold_to_write()
+            end.texts_to_store()
             end.handle_timer(NOW)
         sizes.append(max(one.size(), other.size()))
     assert max(sizes[:1_500]) == max(sizes) < 50 + 3 * 20 + 20 + 10 + 4 + 64 + 10

@@ -19,7 +19,7 @@ from accp_core.accp.state.checkpoint import (
 )
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, StateLimits
 from accp_core.accp.vocabulary import Intent
-from accp_core.cold import cold_key
+from accp_core.references import StoredText
 
 EMPTY = ContextState(session_id="s1")
 PHASE = CheckpointTrigger.PHASE
@@ -74,11 +74,11 @@ def test_hot_state_becomes_a_warm_summary_a_cold_text_and_a_reference() -> None:
     assert list(after.hot) == ["checkpoint"]
     assert after.hot["checkpoint"].value == Ref("warm.ckpt_1")
     assert after.resolve(Ref("warm.ckpt_1.summary"), 0) == taken.summary
-    (write,) = taken.cold
-    assert json.loads(write.text) == {"m0": '{"intent":"done","revenue":-12,"url":"h1"}', "m9": "@a>req:op{}"}
-    assert write.key == cold_key("s1", write.text)
-    assert after.resolve(Ref("warm.ckpt_1.raw"), 0) == f"${write.key}"
-    assert after.resolve(Ref(write.key), 0) == ColdKey("s1", write.key)
+    (stored,) = taken.stored
+    assert json.loads(stored.text) == {"m0": '{"intent":"done","revenue":-12,"url":"h1"}', "m9": "@a>req:op{}"}
+    assert stored == StoredText.of(stored.text)
+    assert after.resolve(Ref("warm.ckpt_1.raw"), 0) == stored.reference
+    assert after.resolve(Ref(stored.key), 0) == ColdKey("s1", stored.key)
 
 
 def test_the_same_state_gives_the_same_checkpoint() -> None:
@@ -184,7 +184,7 @@ def test_the_summary_of_a_summarizer_is_used_when_it_is_short_enough() -> None:
 
     after, taken = take(hot({"k": 1}), summarize)
     assert (taken.summary, taken.by_rule) == ("Revenue fell.", False)
-    assert asked == [(taken.cold[0].text, 100)]
+    assert asked == [(taken.stored[0].text, 100)]
     assert after.resolve(Ref("warm.ckpt_1.facts"), 0) == [["analyst.lookup", "k", "1"]]
 
 
@@ -211,8 +211,8 @@ def test_checkpoints_are_numbered_and_the_reference_to_the_last_one_is_no_fact()
 
 def test_raw_data_expires_after_its_lifetime() -> None:
     after, taken = take_checkpoint(hot({"k": 1}), PHASE, 100, len, lifetime=50)
-    assert taken.cold[0].expires_at == 150
-    assert after.lifetimes == {taken.cold[0].key: 150}
+    assert taken.stored[0].expires_at == 150
+    assert after.lifetimes == {taken.stored[0].key: 150}
 
 
 def test_a_raw_text_is_json_whatever_the_values_are() -> None:
@@ -222,7 +222,7 @@ def test_a_raw_text_is_json_whatever_the_values_are() -> None:
 
     value = [Ref("warm.x"), MappingProxyType({"k": 1}), Odd()]
     _, taken = take(EMPTY.put_hot("m", Entry(value=value, tokens=1)))  # type: ignore[arg-type]
-    assert json.loads(json.loads(taken.cold[0].text)["m"]) == ["$warm.x", {"k": 1}, "odd"]
+    assert json.loads(json.loads(taken.stored[0].text)["m"]) == ["$warm.x", {"k": 1}, "odd"]
 
 
 def test_limits_are_those_of_the_draft_unless_others_are_given() -> None:

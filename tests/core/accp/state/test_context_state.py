@@ -7,15 +7,13 @@ import pytest
 from accp_core.accp.frame import REMOVED, Ref
 from accp_core.accp.state.context_state import (
     ColdKey,
-    ColdWrite,
     ContextState,
     Entry,
     StateLimits,
-    cold_key,
-    cold_write,
     foreign_ref,
 )
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText
 
 EMPTY = ContextState(session_id="s1")
 
@@ -111,19 +109,19 @@ def test_a_cold_reference_names_the_text_of_its_own_session() -> None:
 
 
 def test_a_cold_text_past_its_lifetime_is_refused_with_e2002() -> None:
-    write = cold_write("s1", "[1]", expires_at=10)
-    state = EMPTY.put_cold(write).put_cold(cold_write("s1", "[2]"))
-    assert list(state.lifetimes) == [write.key]
-    assert state.resolve(Ref(write.key), 10) == ColdKey("s1", write.key)
-    assert state.resolve(Ref(write.key.removeprefix("cold.")), 10) == ColdKey("s1", write.key)
-    refused("E2002", state, write.key, 11)
-    refused("E2002", state, write.key.removeprefix("cold."), 11)
+    stored = StoredText.of("[1]", expires_at=10)
+    state = EMPTY.put_cold(stored).put_cold(StoredText.of("[2]"))
+    assert list(state.lifetimes) == [stored.key]
+    assert state.resolve(Ref(stored.key), 10) == ColdKey("s1", stored.key)
+    assert state.resolve(Ref(stored.key.removeprefix("cold.")), 10) == ColdKey("s1", stored.key)
+    refused("E2002", state, stored.key, 11)
+    refused("E2002", state, stored.key.removeprefix("cold."), 11)
 
 
 def test_the_lifetimes_that_are_remembered_are_bounded() -> None:
     state = replace(EMPTY, limits=StateLimits(lifetimes=3))
     for number in range(10):
-        state = state.put_cold(cold_write("s1", str(number), expires_at=number))
+        state = state.put_cold(StoredText.of(str(number), expires_at=number))
     assert list(state.lifetimes.values()) == [7, 8, 9]
 
 
@@ -142,12 +140,6 @@ def test_a_grant_opens_nothing_under_the_name_of_a_text_of_ones_own() -> None:
 
 def test_a_session_that_cannot_exist_is_refused_with_e2001() -> None:
     refused("E2001", EMPTY, "cold._x110000_.abc")
-
-
-def test_keys_of_cold_texts_are_content_addressed_within_a_session() -> None:
-    assert cold_key("s1", "[1]") == cold_key("s1", "[1]") == cold_write("s1", "[1]").key
-    assert len({cold_key("s1", "[1]"), cold_key("s2", "[1]"), cold_key("s1", "[2]"), cold_key("s1", "\ud800")}) == 4
-    assert cold_write("s1", "[1]") == ColdWrite(session_id="s1", key=cold_key("s1", "[1]"), text="[1]")
 
 
 def test_a_delta_must_be_of_the_next_version() -> None:

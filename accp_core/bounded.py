@@ -1,4 +1,4 @@
-"""Collections with a bound: what a peer can make grow forgets its oldest entry."""
+"""Collections with a bound: where a peer can add entries, the oldest one is evicted for each one too many."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ V = TypeVar("V")
 
 
 class BoundedDict(OrderedDict[K, V]):
-    """A dictionary of at most `limit` entries, in the order in which they were put; add to it by `put` only."""
+    """A dictionary of at most `limit` entries, the oldest first. Only `put` keeps to the limit."""
 
     def __init__(self, limit: int) -> None:
-        """Start empty.
+        """Create an empty dictionary.
 
         Raises:
             ValueError: `limit` is negative.
@@ -26,7 +26,7 @@ class BoundedDict(OrderedDict[K, V]):
         self.limit: Final = limit
 
     def put(self, key: K, value: V) -> tuple[K, V] | None:
-        """Set `key` as the newest entry; return the oldest one where that was one too many."""
+        """Set `key` to `value` as the newest entry; return the entry that was evicted for it, or None."""
         self[key] = value
         self.move_to_end(key)
         return self.popitem(last=False) if len(self) > self.limit else None

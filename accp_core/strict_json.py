@@ -1,8 +1,9 @@
 """The one strict JSON reader and the one compact writer.
 
-Python's `json` reads more than JSON (NaN, a name twice in one object, numbers beyond all floats) and writes what cannot
-be sent (halves of a surrogate pair). Whatever reads the text of another process uses `read_json` or a decoder made by
-`strict_decoder`; whatever writes JSON without blanks uses `compact_json`, the baseline of all token counts.
+Python's `json` reads more than JSON (NaN, a name twice in one object, numbers beyond all floats) and writes text that
+UTF-8 cannot carry (halves of a surrogate pair). Code that reads the text of another process uses `read_json` or a
+function made by `strict_decoder`; code that writes JSON without blanks uses `compact_json`, which is also the baseline
+of all token counts.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn, TypeAlias
 
 from accp_core.error_codes import ErrorCode
@@ -27,24 +29,26 @@ NumberReader: TypeAlias = Callable[[str], Any]
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_SHOWN: Final = 40
-"""Characters of a refused number that an error shows."""
+_MAX_SHOWN: Final = 40
+"""Characters of a refused name or number that an error message shows."""
 
 
 def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object.
+    """Return the members of an object; an `object_pairs_hook`.
 
     Raises:
-        ValueError: a name stands twice.
+        ValueError: a name occurs twice.
     """
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("expected each name once in an object")
+        counts = Counter(name for name, _ in pairs)
+        name = next(name for name, count in counts.items() if count > 1)
+        raise ValueError(f"expected each name once in an object, found {name[:_MAX_SHOWN]!r} again")
     return members
 
 
 def refuse_constant(word: str) -> NoReturn:
-    """Refuse NaN and the infinities, which are not JSON.
+    """Refuse NaN, Infinity and -Infinity, which are not JSON.
 
     Raises:
         ValueError: always.
@@ -53,27 +57,37 @@ def refuse_constant(word: str) -> NoReturn:
 
 
 def finite_float(digits: str) -> float:
-    """Return the float nearest to `digits`.
+    """Return the float nearest to the number `digits`.
 
     Raises:
-        ValueError: it is beyond all floats.
+        ValueError: the number is beyond all floats.
     """
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"expected a number that a float can hold, found {digits[:_SHOWN]!r}")
+        raise ValueError(f"expected a number that a float can hold, found {digits[:_MAX_SHOWN]!r}")
     return number
 
 
 def exact_float(digits: str) -> float:
-    """Return the float that `digits` stand for exactly, in any spelling.
+    """Return the float that Python writes as the same number as `digits`, in whatever spelling.
+
+    `0.10` and `1E1` are accepted; `0.1000000000000000055`, which a float would write as `0.1`, is not.
 
     Raises:
-        ValueError: a float holds another number.
+        ValueError: a float cannot keep all the digits.
     """
     number = finite_float(digits)
-    if repr(number) != digits and Decimal(repr(number)) != Decimal(digits):
-        raise ValueError(f"expected a number that a float holds exactly, found {digits[:_SHOWN]!r}")
+    if repr(number) != digits and not _is_same_number(repr(number), digits):
+        raise ValueError(f"expected a number of which a float keeps all digits, found {digits[:_MAX_SHOWN]!r}")
     return number
+
+
+def _is_same_number(one: str, other: str) -> bool:
+    try:
+        return Decimal(one) == Decimal(other)
+    except InvalidOperation:
+        # The exponent is beyond those of decimal numbers.
+        return False
 
 
 def strict_decoder(
@@ -84,37 +98,57 @@ def strict_decoder(
 ) -> Callable[[str], Any]:
     """Return a function from the text of one JSON document to its value.
 
-    It raises ValueError for a malformed text, a name that stands twice in an object and a number that a reader refuses,
-    RecursionError for one that nests deeper than the interpreter reads.
+    The function raises ValueError (`json.JSONDecodeError` where the text is malformed) for anything that is not JSON, a
+    name that occurs twice in an object, a number that is refused, and arrays and objects nested deeper than the
+    interpreter can read.
 
     Args:
         read_float: Reads numbers with a fraction or an exponent.
-        read_int: Reads whole numbers; None: as `int`.
+        read_int: Reads whole numbers; None: `int`, which refuses more than 4,300 digits.
         read_constant: Reads NaN, Infinity and -Infinity, which are not JSON.
     """
     decoder = json.JSONDecoder(
         object_pairs_hook=unique_members, parse_float=read_float, parse_int=read_int, parse_constant=read_constant
     )
-    return decoder.decode
+
+    def decode(text: str) -> Any:
+        try:
+            return decoder.decode(text)
+        except RecursionError:
+            raise ValueError("expected JSON of fewer levels, found more than the interpreter can read") from None
+
+    return decode
 
 
-read_json: Final = strict_decoder()
-"""Return the value of a JSON text; raises as said in `strict_decoder`."""
+_DECODE: Final = strict_decoder()
+
+
+def read_json(text: str) -> Any:
+    """Return the value of the text of one JSON document.
+
+    Raises:
+        ValueError: `text` is not JSON, has a name twice in an object, a number beyond all floats, or too many levels.
+    """
+    return _DECODE(text)
+
 
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[Any], Any] | None = None) -> str:
-    """Return `value` as JSON without blanks, in raw Unicode where UTF-8 can carry it, else in ASCII.
+    """Return `value` as JSON without blanks, in raw Unicode.
+
+    Half a surrogate pair, which UTF-8 cannot carry, is written as an escape. As in `json`, a tuple becomes an array,
+    and a number, a boolean or None as a name becomes its text.
 
     Args:
         value: A JSON value.
         sort_keys: Write the members of each object in the order of their names.
-        default: Returns the JSON value of an object that is none; None: such an object is refused.
+        default: Returns the JSON value to write for an object of another type; None: such an object is refused.
 
     Raises:
-        EncodeError: E1004, it is not JSON, nests too deep, or holds two halves of a surrogate pair side by side, which
-            would be read as one character.
+        EncodeError: E1004, the value is not JSON, is nested too deep, or holds the two halves of a surrogate pair side
+            by side in a text, which JSON would read as one character.
     """
     encoder = _COMPACT
     if sort_keys or default is not None:
@@ -128,13 +162,15 @@ def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[A
     if is_utf8(text):
         return text
     if pair := _SURROGATE_PAIR.search(text):
-        reason = f"expected text, found {pair[0]!r}, which JSON reads as one character"
+        reason = f"expected no surrogate pair as two characters, found {pair[0]!r}, which JSON reads as one"
         raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
-    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def is_utf8(text: str) -> bool:
-    """Return whether UTF-8 can carry `text`: it holds no half of a surrogate pair."""
+    """Return whether UTF-8 can carry `text`, that is, it holds no half of a surrogate pair."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

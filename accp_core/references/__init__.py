@@ -1,4 +1,4 @@
-"""What a reference is: the key of a stored text, its record, and the one check of who may open it."""
+"""References to stored texts: the key of a text, its record, and the one check of who may open it."""
 
 from accp_core.references.grants import check_grant, checked_text, open_reference
 from accp_core.references.key import (

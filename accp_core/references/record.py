@@ -1,4 +1,4 @@
-"""A text that a store keeps and a reference opens (ACCP section 5.1, tier 3)."""
+"""A text in a store, which a reference opens (ACCP section 5.1, tier 3)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["StoredText"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredText:
-    """A text and its key; it must be in the store of its session before anything that cites it is sent."""
+    """A text and its key, to be put into the store of its session before any text that cites it is sent."""
 
     key: str
-    """Under which it is stored, such as "cold.05736180442795560163228944101"."""
+    """The key under which it is stored, such as "cold.05736180442795560163228944101"."""
     text: str
     """The whole text."""
     expires_at: int | None = None
-    """The last second of the Unix epoch at which it may be read; None: as long as the store keeps it."""
+    """The last second, counted from the Unix epoch, in which the text may be read; None: no limit."""
 
     @classmethod
     def of(cls, text: str, *, expires_at: int | None = None) -> StoredText:
@@ -27,10 +27,10 @@ class StoredText:
 
     @property
     def reference(self) -> str:
-        """What a model reads and passes to the tool that opens it: "$cold.…"."""
+        """The reference that a model reads and passes to the tool that opens it: "$cold.…"."""
         return reference_to(self.key)
 
     @property
     def uri(self) -> str:
-        """The same as an AgentContext holds it: "accp://cold/…"."""
+        """The reference as an AgentContext holds it: "accp://cold/…"."""
         return reference_to_uri(self.reference)

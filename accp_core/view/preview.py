@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from accp_core.ports import TokenCounter
@@ -60,6 +61,7 @@ def preview(
     request: str = "",
     options: Options | None = None,
     view: View | None = None,
+    is_part: bool = False,
 ) -> str:
     """Return at most `limit` tokens of a tool result from which a next step is possible.
 
@@ -73,12 +75,13 @@ def preview(
         request: What the reader works on (the user's words, the arguments of the call); it ranks what is shown.
         options: As in `render_text`.
         view: The view of `source`, where the caller has rendered it.
+        is_part: `source` is only the beginning of the result, so that the reference is shown in any case.
 
     Raises:
         ValueError: `limit` leaves no room even for the reference.
     """
     view = view or render_text(source, counter=counter, options=options)
-    if view.tokens_after <= limit:
+    if view.tokens_after <= limit and not is_part:
         return view.text
     apart = view
     if "&1" in view.text:
@@ -87,24 +90,19 @@ def preview(
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
-    fullest, fullest_tokens = _least(pieces, opening, limit, counter)
+    write = partial(_write, pieces, opening=opening, is_part=is_part)
+    fullest = write(set())
+    fullest_tokens = counter(fullest)
+    if fullest_tokens > limit:
+        raise ValueError(f"expected a limit of at least {fullest_tokens} tokens for {opening!r}, found {limit!r}")
     room = limit * len(apart.text) / max(apart.tokens_after, 1)
     for _ in range(_TRIES):
-        text = _write(pieces, _choose(pieces, ranked, room), opening)
+        text = write(_choose(pieces, ranked, room))
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
         room *= 0.98 * limit / tokens
     return fullest
-
-
-def _least(pieces: list[_Piece], opening: str, limit: int, counter: TokenCounter) -> tuple[str, int]:
-    """Return the preview that shows nothing but the reference, and its tokens."""
-    text = _write(pieces, set(), opening)
-    tokens = counter(text)
-    if tokens > limit:
-        raise ValueError(f"expected a limit of at least {tokens} tokens for {opening!r}, found {limit!r}")
-    return text, tokens
 
 
 def _pieces(text: str, longest: int) -> Iterator[_Piece]:
@@ -185,10 +183,10 @@ def _with_parents(pieces: list[_Piece], number: int) -> Iterator[int]:
         current = pieces[current].parent
 
 
-def _write(pieces: list[_Piece], shown: set[int], opening: str) -> str:
+def _write(pieces: list[_Piece], shown: set[int], *, opening: str, is_part: bool) -> str:
     """Return the pieces in order, a sign for each gap, and first what this is and how the rest is opened."""
-    lines = pieces[-1].line + 1
-    parts = [f"[preview of {lines} lines, {_GAP} marks gaps; the whole is intact: {opening}]"]
+    lines = f"{'the first ' if is_part else ''}{pieces[-1].line + 1} lines"
+    parts = [f"[preview of {lines}, {_GAP} marks gaps; the whole is intact: {opening}]"]
     last = -1
     for number in sorted(shown):
         gap = number != last + 1
@@ -198,4 +196,5 @@ def _write(pieces: list[_Piece], shown: set[int], opening: str) -> str:
         else:
             parts += [_GAP, pieces[number].text] if gap else [pieces[number].text]
         last = number
-    return "\n".join(parts if last == len(pieces) - 1 else [*parts, _GAP])
+    is_at_end = last == len(pieces) - 1 and not is_part
+    return "\n".join(parts if is_at_end else [*parts, _GAP])

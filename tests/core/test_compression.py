@@ -1,0 +1,283 @@
+"""How a text is compressed for a model: never larger, and never lost."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accp_adapters.tokens import o200k_base
+from accp_core import DecodeError, render_text
+from accp_core.compression import (
+    MIN_PREVIEW,
+    Compressed,
+    ResultLimits,
+    abridge,
+    compress,
+    share_limits,
+    show_preview,
+    show_view,
+)
+from accp_core.references import StoredText, key_of
+from tests.core.view.payloads import PAYLOADS, records
+from tests.properties.json_values import all_sources
+
+counter = o200k_base()
+SMALL = ResultLimits(inline=100, preview=MIN_PREVIEW)
+ROWS = json.dumps(records(200), indent=2)
+PROSE = " ".join(f"Sentence {number} says nothing of any note whatever." for number in range(400))
+BLANKS = "a" + " " * 5_000 + "b"
+
+
+def named(text: str) -> bool:
+    """Return whether a preview says how its source is opened."""
+    return text.split("\n")[0].endswith("]")
+
+
+# Views and previews
+
+
+@pytest.mark.parametrize("source", ["", "prose", json.dumps(records(3)), '{"a":1}'])
+def test_a_short_text_is_shown_as_its_view(source: str) -> None:
+    shown = compress(source, limits=ResultLimits(), counter=counter)
+    view = render_text(source, counter=counter)
+    assert (shown.text, shown.layout, shown.stored) == (view.text, view.layout, None)
+    assert (shown.tokens_before, shown.tokens_after) == (view.tokens_before, view.tokens_after)
+    assert shown.reference is None
+    assert shown.is_smaller == (view.text != source)
+    assert shown.restore() == source
+
+
+def test_a_long_text_is_shown_as_a_preview_that_names_the_tool_and_the_reference() -> None:
+    shown = compress(ROWS, limits=SMALL, counter=counter, open_with="accp_fetch")
+    assert shown.text.split("\n")[0].endswith(f"the whole is intact: accp_fetch ${key_of(ROWS)}]")
+    assert shown.stored == StoredText.of(ROWS)
+    assert (shown.layout, shown.reference, shown.is_smaller) == (None, f"${key_of(ROWS)}", True)
+    assert shown.tokens_before == counter(ROWS)
+    assert shown.tokens_after == counter(shown.text) <= MIN_PREVIEW
+    assert shown.restore() == ROWS
+
+
+def test_a_preview_names_the_reference_alone_where_no_tool_opens_it() -> None:
+    assert f"intact: ${key_of(ROWS)}]" in compress(ROWS, limits=SMALL, counter=counter).text
+
+
+def test_the_request_ranks_what_a_preview_keeps() -> None:
+    limits = ResultLimits(inline=100, preview=150)
+    assert "\n171 " in compress(ROWS, limits=limits, counter=counter, request="employee 171").text
+    assert "\n171 " not in compress(ROWS, limits=limits, counter=counter).text
+
+
+@pytest.mark.parametrize("inline", [None, 1_000_000])
+def test_no_preview_is_made_where_the_view_fits(inline: int | None) -> None:
+    limits = ResultLimits(inline=inline, preview=MIN_PREVIEW)
+    assert compress(ROWS, limits=limits, counter=counter) == show_view(ROWS, counter=counter)
+
+
+def test_a_view_is_kept_where_a_preview_is_not_smaller() -> None:
+    source = " ".join(map(str, range(40)))
+    assert compress(source, limits=ResultLimits(inline=1), counter=counter) == show_view(source, counter=counter)
+    assert show_preview(source, 2_000, counter=counter) is None
+    assert show_preview(ROWS, 1_000_000, counter=counter, view=show_view(ROWS, counter=counter)) is None
+
+
+def test_a_preview_is_the_same_with_and_without_the_view_of_its_text() -> None:
+    view = show_view(ROWS, counter=counter)
+    shown = show_preview(ROWS, 100, counter=counter, view=view, chars=len(ROWS))
+    assert shown == show_preview(ROWS, 100, counter=counter)
+    assert shown is not None
+
+
+@pytest.mark.parametrize("view", [None, show_view(PROSE, counter=counter)])
+def test_a_preview_of_the_beginning_names_the_whole(view: Compressed | None) -> None:
+    shown = show_preview(PROSE, 400, counter=counter, view=view, chars=400, open_with="accp_fetch")
+    assert shown is not None
+    first, *_, last = shown.text.split("\n")
+    assert first == f"[preview of the first 1 lines, … marks gaps; the whole is intact: accp_fetch ${key_of(PROSE)}]"
+    assert last == "…"
+    assert PROSE[:100] in shown.text
+    assert "Sentence 300" not in shown.text
+    assert (shown.tokens_before, shown.restore()) == (counter(PROSE), PROSE)
+
+
+def test_a_beginning_that_fits_is_not_taken_for_the_whole() -> None:
+    limits = ResultLimits(inline=100, preview=200, previewed_chars=300)
+    shown = compress(PROSE, limits=limits, counter=counter)
+    assert key_of(PROSE) in shown.text
+    assert shown.tokens_after <= 200
+
+
+def test_no_preview_of_a_beginning_is_larger_than_the_text() -> None:
+    assert show_preview("x " * 50, 200, counter=counter, chars=90) is None
+
+
+def test_a_limit_without_room_for_the_reference_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected a limit of at least \d+ tokens for '\$cold\.[0-9]{29}', found 60"):
+        compress(ROWS, limits=ResultLimits(inline=100, preview=60), counter=len)
+
+
+def test_a_text_that_is_not_the_view_of_its_layout_is_refused() -> None:
+    with pytest.raises(DecodeError) as refusal:
+        Compressed(text="a 1", layout="j:9", stored=None, tokens_before=9, tokens_after=3).restore()
+    assert (refusal.value.code, refusal.value.position) == ("E1001", 0)
+
+
+limits = st.builds(
+    ResultLimits,
+    inline=st.none() | st.integers(1, 150),
+    preview=st.integers(MIN_PREVIEW, 150),
+    previewed_chars=st.none() | st.integers(1, 500),
+)
+long_sources = all_sources | st.builds(lambda text, times: text * times, all_sources, st.integers(2, 60))
+
+
+@settings(max_examples=200)
+@given(long_sources, limits, st.text(max_size=20), st.sampled_from(["", "accp_fetch"]))
+def test_any_text_comes_back_from_no_more_tokens(
+    source: str, chosen: ResultLimits, request: str, open_with: str
+) -> None:
+    shown = compress(source, limits=chosen, counter=counter, request=request, open_with=open_with)
+    assert shown.restore() == source
+    assert shown.tokens_before == counter(source)
+    assert shown.tokens_after == counter(shown.text) <= shown.tokens_before
+    assert (shown.layout is None) == (shown.stored is not None)
+    if shown.stored is not None:
+        assert f"{open_with} {shown.reference}".strip() in shown.text
+        assert shown.stored == StoredText.of(source)
+        assert shown.tokens_after <= chosen.preview
+    assert compress(source, limits=chosen, counter=counter, request=request, open_with=open_with) == shown
+
+
+def digest() -> str:
+    """Return a hash of the results for all payloads."""
+    results = [
+        compress(json.dumps(value, indent=2), limits=chosen, counter=counter, request="Ana ord_7303", open_with="f")
+        for value, _ in PAYLOADS.values()
+        for chosen in (ResultLimits(), ResultLimits(inline=100, preview=120))
+    ]
+    return hashlib.sha256(repr(results).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_the_same_arguments_give_the_same_result_in_another_process(seed: str) -> None:
+    program = "from tests.core.test_compression import digest; print(digest())"
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.strip() == digest()
+
+
+# Abstracts
+
+
+def test_a_short_result_is_its_own_abstract() -> None:
+    shown = abridge("done", limit=60, max_chars=100, counter=counter)
+    assert shown == Compressed(text="done", layout="as-is", stored=None, tokens_before=1, tokens_after=1)
+
+
+@pytest.mark.parametrize("source", [PROSE, ROWS, PROSE * 20], ids=["prose", "rows", "400,000 characters"])
+def test_a_long_result_is_abridged_and_stored(source: str) -> None:
+    shown = abridge(source, limit=200, max_chars=2_000, counter=counter, open_with="accp_fetch")
+    assert f"accp_fetch ${key_of(source)}]" in shown.text
+    assert shown.tokens_after <= 200
+    assert len(shown.text) <= 2_000
+    assert (shown.layout, shown.stored) == (None, StoredText.of(source))
+
+
+def test_the_abstract_of_a_beginning_says_so() -> None:
+    assert "[preview of the first 1 lines" in abridge(PROSE * 20, limit=200, max_chars=2_000, counter=counter).text
+    assert "[preview of 1 lines" in abridge(PROSE, limit=200, max_chars=2_000, counter=counter).text
+    assert "[preview of the first 1 lines" in abridge(" " * 200_001, limit=200, max_chars=2_000, counter=counter).text
+
+
+def test_a_result_whose_view_fits_is_shown_as_its_view_and_stored() -> None:
+    source = json.dumps(records(4), indent=2)
+    shown = abridge(source, limit=120, max_chars=2_000, counter=counter)
+    assert shown.text == render_text(source, counter=counter).text
+    assert shown.stored == StoredText.of(source)
+
+
+@pytest.mark.parametrize("open_with", ["", "accp_fetch"])
+def test_an_abstract_of_long_tokens_is_cut_and_names_the_reference(open_with: str) -> None:
+    assert counter(BLANKS) < 100 < len(BLANKS)
+    for source in (BLANKS, BLANKS * 30, ("-" * 90 + "\n") * 90):
+        shown = abridge(source, limit=100, max_chars=1_000, counter=counter, open_with=open_with)
+        assert f"{open_with} ${key_of(source)}".strip() in shown.text
+        assert shown.tokens_after == counter(shown.text) <= 100
+        assert len(shown.text) <= 1_000
+
+
+def test_a_cut_that_splits_tokens_keeps_to_the_limit() -> None:
+    def blanks_are_free(text: str) -> int:
+        return len(text.replace(" ", ""))
+
+    source = "a" * 50 + " " * 5_000
+    shown = abridge(source, limit=60, max_chars=1_000, counter=blanks_are_free)
+    assert shown.text.startswith(f"${key_of(source)} aaaa")
+    assert blanks_are_free(shown.text) <= 60
+
+
+@settings(max_examples=200)
+@given(long_sources | st.integers(0, 3_000).map(" ".__mul__), st.integers(MIN_PREVIEW, 250), st.integers(200, 2_000))
+def test_an_abstract_fits_both_limits(source: str, limit: int, max_chars: int) -> None:
+    shown = abridge(source, limit=limit, max_chars=max_chars, counter=counter)
+    assert shown.tokens_after == counter(shown.text) <= limit
+    assert len(shown.text) <= max_chars
+    assert shown.tokens_before == counter(source)
+    assert shown.restore() == source
+    assert (shown.stored is None) == (shown.text == source and shown.layout is not None)
+
+
+# Limits
+
+
+def test_the_limits_of_results_are_these() -> None:
+    assert ResultLimits() == ResultLimits(inline=3_000, preview=2_000, fetch=4_000, abstract=200, previewed_chars=None)
+    assert ResultLimits(inline=None).inline is None
+
+
+@pytest.mark.parametrize(
+    ("name", "minimum"), [("inline", 1), ("preview", 60), ("fetch", 1), ("abstract", 60), ("previewed_chars", 1)]
+)
+def test_a_limit_that_leaves_no_room_is_refused(name: str, minimum: int) -> None:
+    assert getattr(ResultLimits(**{name: minimum}), name) == minimum
+    with pytest.raises(ValueError, match=f"expected the limit '{name}' to be at least {minimum}, found {minimum - 1}"):
+        ResultLimits(**{name: minimum - 1})
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shares"),
+    [
+        ([], []),
+        ([0, 100], [None, None]),
+        ([1_000], [None]),
+        ([1_001], [600]),
+        ([100, 5_000], [None, 600]),
+        ([5_000, 100, 5_000], [450, None, 450]),
+        ([400, 400, 400], [333, 333, 334]),
+        ([900, 50, 900, 50], [450, None, 450, None]),
+        ([2_000] * 20, [MIN_PREVIEW] * 20),
+    ],
+)
+def test_the_blocks_of_a_result_share_its_limit(sizes: list[int], shares: list[int | None]) -> None:
+    assert share_limits(sizes, ResultLimits(inline=1_000, preview=600)) == shares
+
+
+def test_nothing_is_shared_without_a_limit() -> None:
+    assert share_limits([1, 100_000], ResultLimits(inline=None)) == [None, None]
+
+
+@given(st.lists(st.integers(0, 5_000), max_size=9), limits)
+def test_a_block_is_previewed_where_it_is_larger_than_its_part(sizes: list[int], chosen: ResultLimits) -> None:
+    shares = share_limits(sizes, chosen)
+    assert len(shares) == len(sizes)
+    assert all(share is None or MIN_PREVIEW <= share <= chosen.preview for share in shares)
+    if chosen.inline is None or sum(sizes) <= chosen.inline:
+        assert shares == [None] * len(sizes)
+    else:
+        shown = [size for size, share in zip(sizes, shares, strict=True) if share is None]
+        assert len(shown) < len(sizes)
+        assert sum(shown) <= chosen.inline

@@ -11,7 +11,7 @@ from scripted import Scripted
 
 from accp_adapters.instructions.chat_model import ModelInstructionEncoder
 from accp_adapters.stores import SqliteInstructionRegistry
-from accp_core.aacp import FallbackEncoder, Tier, Translation, validate
+from accp_core.aacp import EncodingTier, FallbackEncoder, Translation, validate
 
 ROUTES = {"HR": "hr_agent", "FIN": "finance_agent"}
 
@@ -53,6 +53,6 @@ absence = "Fetch the absence records of E-17 for 2024-08"
 results = [app.invoke(Work(english=text, domain="HR", packet="", result="")) for text in (payroll, absence, absence)]
 for translation in translations:
     print(f"{translation.tier:<6} {translation.packet}")
-assert [each.tier for each in translations] == [Tier.RULE, Tier.MODEL, Tier.EXACT]
+assert [each.tier for each in translations] == [EncodingTier.RULE, EncodingTier.MODEL, EncodingTier.EXACT]
 assert [each["result"] for each in results][1:] == ["FETCH absence for 2024-08"] * 2
 assert len(model.sent) == 1

@@ -10,7 +10,7 @@ from typing import Final
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from accp_core.aacp.vocabulary import DRAFT, VERSION, Vocabulary
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, VERSION, Vocabulary
 
 __all__ = ["ModelInstructionEncoder"]
 
@@ -38,7 +38,7 @@ _FENCE: Final = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 class ModelInstructionEncoder:
     """Asks a chat model for the packet of an instruction, once a call; `FallbackEncoder` validates the answer."""
 
-    def __init__(self, model: BaseChatModel, *, vocabulary: Vocabulary = DRAFT) -> None:
+    def __init__(self, model: BaseChatModel, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> None:
         """Ask `model`; tell it the words of `vocabulary`."""
         self._model = model
         self._system = SystemMessage(

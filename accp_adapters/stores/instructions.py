@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
-from accp_core.aacp.registry import Entry
+from accp_core.aacp.registry import RegistryEntry
 
 __all__ = ["SqliteInstructionRegistry"]
 
@@ -49,21 +49,26 @@ DELETE FROM instructions WHERE rowid IN (
 
 
 class SqliteInstructionRegistry:
-    """A `Registry` in SQLite: one call of the model for a wording, however many ask at once."""
+    """An `InstructionStore` in SQLite: one call of the model for a wording, however many ask at once."""
 
     def __init__(
-        self, path: str | os.PathLike[str] = MEMORY, *, most: int = 1_000_000, lease: float = 15.0, wait: float = 600.0
+        self,
+        path: str | os.PathLike[str] = MEMORY,
+        *,
+        max_entries: int = 1_000_000,
+        lease: float = 15.0,
+        wait: float = 600.0,
     ) -> None:
         """Open or create the registry at `path`; ":memory:" keeps it in this process until `close`.
 
-        A file is for its owner only (mode 0600), as are the folders that are made for it. At most `most` entries are
-        kept, those seen least go first. A claim whose owner is gone ends after `lease` seconds; who waits for
+        A file is for its owner only (mode 0600), as are the folders that are made for it. At most `max_entries`
+        are kept, those seen least go first. A claim whose owner is gone ends after `lease` seconds; who waits for
         another's packet gives up after `wait` seconds.
 
         Raises: sqlite3.Error when the file cannot be opened or is no database; it is never overwritten.
         """
         self.path: Final = os.fspath(path)
-        self._most = most
+        self._max_entries = max_entries
         self._lease = lease
         self._wait = wait
         if self.path != MEMORY:
@@ -84,8 +89,8 @@ class SqliteInstructionRegistry:
             self._closer()
             raise
 
-    def get_or_create(self, pattern: str, make: Callable[[], Entry], /) -> Entry:
-        """Return the entry of `pattern`, seen once more, or the one that `make` makes; see `Registry`.
+    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /) -> RegistryEntry:
+        """Return the entry of `pattern`, seen once more, or the one that `make` makes; see `InstructionStore`.
 
         Raises: what `make` raises, for its caller only, and then the next who waits makes one; TimeoutError when
             another's `make` takes longer than this registry waits; sqlite3.Error.
@@ -104,16 +109,16 @@ class SqliteInstructionRegistry:
                 pause = min(pause * 1.5, 0.1)
             return entry
 
-    def add(self, entries: Iterable[Entry]) -> int:
+    def add(self, entries: Iterable[RegistryEntry]) -> int:
         """Keep entries whose wording is not known yet, all of them or none; return how many were new."""
         with self._synced():
             before = self._count()
             self._connection.executemany(_NEW, map(as_row, entries))
             new = self._count() - before
-            self._connection.execute(_EVICT, (self._most,))
+            self._connection.execute(_EVICT, (self._max_entries,))
         return new
 
-    def entries(self, limit: int = -1) -> list[Entry]:
+    def entries(self, limit: int = -1) -> list[RegistryEntry]:
         """Return all entries, or the first `limit`: those asked for most come first, of those the oldest."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM instructions ORDER BY times_seen DESC, rowid LIMIT ?", limit)
         return list(map(from_row, rows))
@@ -140,11 +145,11 @@ class SqliteInstructionRegistry:
         """Close the database."""
         self.close()
 
-    def _seen(self, pattern: str) -> Entry | None:
+    def _seen(self, pattern: str) -> RegistryEntry | None:
         rows = self._rows(_SEEN, pattern)
         return from_row(rows[0]) if rows else None
 
-    def _made(self, pattern: str, make: Callable[[], Entry]) -> Entry | None:
+    def _made(self, pattern: str, make: Callable[[], RegistryEntry]) -> RegistryEntry | None:
         """Return the new entry of `pattern`, None while somebody else has claimed it."""
         owner, now = uuid.uuid4().hex, time.time()
         if not self._rows(_CLAIM, {"pattern": pattern, "owner": owner, "until": now + self._lease, "now": now}):
@@ -240,11 +245,11 @@ def write_ahead(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
 
 
-def as_row(entry: Entry) -> tuple[str | int, ...]:
+def as_row(entry: RegistryEntry) -> tuple[str | int, ...]:
     """Return the columns of an entry."""
     return (entry.pattern, entry.key, entry.packet, entry.source, entry.english, entry.times_seen)
 
 
-def from_row(row: tuple[Any, ...]) -> Entry:
+def from_row(row: tuple[Any, ...]) -> RegistryEntry:
     """Return the entry of its columns."""
-    return Entry(**dict(zip(_COLUMNS.split(", "), row, strict=True)))
+    return RegistryEntry(**dict(zip(_COLUMNS.split(", "), row, strict=True)))

@@ -2,46 +2,46 @@
 
 from accp_core.aacp.encoding import encode_packet
 from accp_core.aacp.english import explain
-from accp_core.aacp.fallback import FallbackEncoder, Tier, Translation
-from accp_core.aacp.findings import Code, Finding
+from accp_core.aacp.fallback import EncodingTier, FallbackEncoder, Translation
+from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.guard import Guard, sensitive_values
-from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, stamp
-from accp_core.aacp.registry import Entry, InstructionRegistry, Registry
-from accp_core.aacp.steps import Run, Step, Workflow, WorkflowEncoder, workflow_from_dict
-from accp_core.aacp.validation import Report, validate
-from accp_core.aacp.vocabulary import DRAFT, VERSION, Vocabulary
+from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
+from accp_core.aacp.registry import InstructionRegistry, InstructionStore, RegistryEntry
+from accp_core.aacp.steps import Workflow, WorkflowEncoder, WorkflowRun, WorkflowStep, workflow_from_dict
+from accp_core.aacp.validation import ValidationReport, validate
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, VERSION, Vocabulary
 from accp_core.aacp.workflows import WORKFLOWS, ContractEncoder, InvoiceEncoder, ITEncoder, PayrollEncoder
 
 __all__ = [
-    "DRAFT",
+    "DRAFT_VOCABULARY",
     "VERSION",
     "WORKFLOWS",
-    "Code",
     "ContractEncoder",
-    "Entry",
+    "EncodingTier",
     "FallbackEncoder",
     "Finding",
+    "FindingCode",
     "Guard",
     "ITEncoder",
     "InstructionRegistry",
+    "InstructionStore",
     "InvoiceEncoder",
     "Packet",
     "PayrollEncoder",
-    "Registry",
-    "Report",
-    "Run",
-    "Step",
-    "Tier",
+    "RegistryEntry",
     "Translation",
+    "ValidationReport",
     "Vocabulary",
     "Workflow",
     "WorkflowEncoder",
+    "WorkflowRun",
+    "WorkflowStep",
     "encode_packet",
     "explain",
     "parse_packet",
     "sensitive_values",
     "serialize_packet",
-    "stamp",
     "validate",
+    "with_fields",
     "workflow_from_dict",
 ]

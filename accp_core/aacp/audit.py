@@ -17,7 +17,7 @@ from accp_core.aacp.validation import validate
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
-__all__ = ["AuditRecord", "Replayed", "digest_of", "read_record", "replay", "write_record"]
+__all__ = ["AuditRecord", "Replayed", "digest_of", "read_record", "replay_records", "write_record"]
 
 KINDS: Final = {"at": int, "run": str, "packet": str, "status": str, "result": str}
 
@@ -82,7 +82,7 @@ def read_record(line: str) -> AuditRecord:
     )
 
 
-def replay(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[Replayed]:
+def replay_records(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[Replayed]:
     """Do every packet again, in order, and yield whether its result is what it was.
 
     `perform` returns the text of the result, of which only the digest is compared. A packet that is not valid is not

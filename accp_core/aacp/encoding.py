@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accp_core.aacp.packet import Packet, canonical, check_packet
-from accp_core.aacp.vocabulary import DRAFT, ORDER, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, ORDER, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
@@ -61,7 +61,7 @@ def encode_packet(
     *,
     return_agent: str,
     priority: str | int = "2",
-    vocabulary: Vocabulary = DRAFT,
+    vocabulary: Vocabulary = DRAFT_VOCABULARY,
     **arguments: Argument,
 ) -> Packet:
     """Return the packet of these arguments, each under its key or its name in `ARGUMENT_NAMES`.

@@ -17,22 +17,22 @@ from enum import StrEnum
 
 from accp_core.aacp.findings import Finding
 from accp_core.aacp.guard import Guard, sensitive_values
-from accp_core.aacp.instruction import Instruction, omissions
-from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, stamp
+from accp_core.aacp.instruction import Instruction, find_omissions
+from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
 from accp_core.aacp.phrases import Phrasebook
-from accp_core.aacp.registry import Entry, Registry
+from accp_core.aacp.registry import InstructionStore, RegistryEntry
 from accp_core.aacp.steps import Workflow
 from accp_core.aacp.validation import validate
-from accp_core.aacp.vocabulary import DRAFT, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
 from accp_core.aacp.workflows import WORKFLOWS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.ports import InstructionEncoder
 
-__all__ = ["FallbackEncoder", "Tier", "Translation"]
+__all__ = ["EncodingTier", "FallbackEncoder", "Translation"]
 
 
-class Tier(StrEnum):
+class EncodingTier(StrEnum):
     """Where a packet came from."""
 
     RULE = "rule"
@@ -47,7 +47,7 @@ class Translation:
 
     instruction: Instruction
     packet: Packet
-    tier: Tier
+    tier: EncodingTier
     times_seen: int
     """How often this wording was asked for, this time included; 1 by rule."""
     warnings: tuple[Finding, ...]
@@ -66,11 +66,11 @@ class FallbackEncoder:
 
     def __init__(
         self,
-        registry: Registry,
+        registry: InstructionStore,
         model: InstructionEncoder | None = None,
         *,
         workflows: Iterable[Workflow] = WORKFLOWS,
-        vocabulary: Vocabulary = DRAFT,
+        vocabulary: Vocabulary = DRAFT_VOCABULARY,
         guard: Guard | None = sensitive_values,
         keep_english: bool = False,
         observe: Callable[[Translation], None] = ignore,
@@ -110,24 +110,28 @@ class FallbackEncoder:
 
     def _by_rule(self, instruction: Instruction, packet: Packet) -> Translation:
         warnings = validate(packet, vocabulary=self._vocabulary, guard=self._guard).warnings
-        return Translation(instruction=instruction, packet=packet, tier=Tier.RULE, times_seen=1, warnings=warnings)
+        return Translation(
+            instruction=instruction, packet=packet, tier=EncodingTier.RULE, times_seen=1, warnings=warnings
+        )
 
     def _by_registry(self, instruction: Instruction) -> Translation:
-        made: list[Entry] = []
+        made: list[RegistryEntry] = []
 
-        def make() -> Entry:
+        def make() -> RegistryEntry:
             made.append(self._ask(instruction))
             return made[0]
 
         entry = self._registry.get_or_create(instruction.pattern, make)
         packet, warnings = self._checked(instruction, entry.packet, f"the registry's packet ({entry.source})")
-        tier = Tier.MODEL if made else Tier.EXACT if entry.key == instruction.key else Tier.PATTERN
+        tier = (
+            EncodingTier.MODEL if made else EncodingTier.EXACT if entry.key == instruction.key else EncodingTier.PATTERN
+        )
         return Translation(
             instruction=instruction, packet=packet, tier=tier, times_seen=entry.times_seen, warnings=warnings
         )
 
     # "Novel instructions with no match are encoded via LLM. The result is logged to the registry" (section 6.3)
-    def _ask(self, instruction: Instruction) -> Entry:
+    def _ask(self, instruction: Instruction) -> RegistryEntry:
         if self._model is None:
             raise EncodeError(
                 f"no rule and no entry for {instruction.english[:80]!r}, and no model to ask",
@@ -140,7 +144,7 @@ class FallbackEncoder:
             priority=instruction.priority,
         )
         packet, _ = self._checked(instruction, answer, "the model's answer")
-        return Entry(
+        return RegistryEntry(
             pattern=instruction.pattern,
             key=instruction.key,
             packet=serialize_packet(packet),
@@ -153,7 +157,7 @@ class FallbackEncoder:
         """Return the packet, stamped for who asks, and warnings; refuse what is no packet for the instruction."""
         own = {RETURN: instruction.return_agent, PRIORITY: instruction.priority, VERSION_KEY: VERSION}
         try:
-            packet = stamp(parse_packet(text), **own)
+            packet = with_fields(parse_packet(text), **own)
             report = validate(packet, vocabulary=self._vocabulary, guard=self._guard)
             report.check()
         except (DecodeError, EncodeError) as error:
@@ -165,4 +169,4 @@ class FallbackEncoder:
                 f"{what} is no packet of {instruction.domain} with a known TASK: {text[:200]!r}",
                 code=ErrorCode.TOOL_EXEC_FAILED,
             )
-        return packet, (*report.warnings, *omissions(instruction, packet))
+        return packet, (*report.warnings, *find_omissions(instruction, packet))

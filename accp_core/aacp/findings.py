@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Code", "Finding"]
+__all__ = ["Finding", "FindingCode"]
 
 
-class Code(StrEnum):
+class FindingCode(StrEnum):
     """What is wrong or doubtful about a packet; stable, for programs."""
 
     CONTROL = "control-character"
@@ -38,7 +38,7 @@ class Code(StrEnum):
 class Finding:
     """One thing that is wrong or doubtful."""
 
-    code: Code
+    code: FindingCode
     field: str
     """The key, "TASK", "DOM", "packet" for the whole, or the place among the fields, such as "slot 3"."""
     reason: str

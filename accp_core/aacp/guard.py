@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from accp_core.aacp.findings import Code, Finding
+from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.packet import Packet
 
 __all__ = ["Guard", "sensitive_values"]
@@ -44,36 +44,36 @@ def always(found: str) -> bool:
 
 
 # Every repetition is bounded or possessive: a value comes from a peer.
-_PATTERNS: Final[tuple[tuple[Code, str, re.Pattern[str], Callable[[str], bool]], ...]] = (
-    (Code.PERSONAL, "an e-mail address", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), always),
-    (Code.PERSONAL, "a payment card number", re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])"), is_card),
+_PATTERNS: Final[tuple[tuple[FindingCode, str, re.Pattern[str], Callable[[str], bool]], ...]] = (
+    (FindingCode.PERSONAL, "an e-mail address", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), always),
+    (FindingCode.PERSONAL, "a payment card number", re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])"), is_card),
     (
-        Code.PERSONAL,
+        FindingCode.PERSONAL,
         "an account number (IBAN)",
         re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)", re.ASCII),
         is_iban,
     ),
     (
-        Code.PERSONAL,
+        FindingCode.PERSONAL,
         "a phone number",
         re.compile(r"(?<![\w+])\+[1-9]\d{0,2}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d(?!\w)"),
         always,
     ),
-    (Code.PERSONAL, "a social security number", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), always),
+    (FindingCode.PERSONAL, "a social security number", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), always),
     (
-        Code.PERSONAL,
+        FindingCode.PERSONAL,
         "a national insurance number",
         re.compile(r"(?<!\w)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)"),
         always,
     ),
     (
-        Code.CREDENTIAL,
+        FindingCode.CREDENTIAL,
         "a secret under its name",
         re.compile(r"(?i)(?:(?:passw(?:or)?d|pwd|secret|token|api[_-]?key)\s{0,3}[=:]|bearer)\s{0,3}[^\s,;]{6}"),
         always,
     ),
     (
-        Code.CREDENTIAL,
+        FindingCode.CREDENTIAL,
         "an access key",
         re.compile(
             r"(?<!\w)(?:sk-[\w-]{16}|gh[pousr]_\w{20}|github_pat_\w{20}|glpat-[\w-]{16}|xox[abprs]-[\w-]{10}"
@@ -81,8 +81,13 @@ _PATTERNS: Final[tuple[tuple[Code, str, re.Pattern[str], Callable[[str], bool]],
         ),
         always,
     ),
-    (Code.CREDENTIAL, "a private key", re.compile(r"-----BEGIN [A-Z ]{0,24}PRIVATE KEY"), always),
-    (Code.CREDENTIAL, "a password in an address", re.compile(r"\w{1,16}://[^\s/:@]{0,64}:[^\s/@]{1,128}@"), always),
+    (FindingCode.CREDENTIAL, "a private key", re.compile(r"-----BEGIN [A-Z ]{0,24}PRIVATE KEY"), always),
+    (
+        FindingCode.CREDENTIAL,
+        "a password in an address",
+        re.compile(r"\w{1,16}://[^\s/:@]{0,64}:[^\s/@]{1,128}@"),
+        always,
+    ),
 )
 
 

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
 
-from accp_core.aacp.findings import Code, Finding
+from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import PRIORITIES, VERSION
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["LONGEST_INSTRUCTION", "Instruction", "Word", "is_identifier", "omissions", "read_words", "wording"]
+__all__ = ["MAX_INSTRUCTION_CHARS", "Instruction", "Word", "find_omissions", "is_identifier", "read_words", "wording"]
 
-LONGEST_INSTRUCTION: Final = 10_000
+MAX_INSTRUCTION_CHARS: Final = 10_000
 """Characters of an instruction."""
 
 DROPPED: Final = frozenset({"a", "an", "the", "please", "please,", "kindly"})
@@ -150,9 +150,9 @@ class Instruction:
     """What all instructions of one wording in one domain have (tier 2)."""
 
     def __post_init__(self) -> None:
-        if not self.english.strip() or len(self.english) > LONGEST_INSTRUCTION:
+        if not self.english.strip() or len(self.english) > MAX_INSTRUCTION_CHARS:
             raise EncodeError(
-                f"expected 1 to {LONGEST_INSTRUCTION} characters of English, found {self.english[:80]!r}",
+                f"expected 1 to {MAX_INSTRUCTION_CHARS} characters of English, found {self.english[:80]!r}",
                 code=ErrorCode.INVALID_TYPE,
             )
         if self.priority not in PRIORITIES:
@@ -178,7 +178,7 @@ def digest(*words: str) -> str:
     return sha256(json.dumps([VERSION, *words]).encode()).hexdigest()
 
 
-def omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding]:
+def find_omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding]:
     """Yield what the text says and the packet does not: numbers, dates, identifiers, negations.
 
     A packet for which a model found no field still is a packet; whoever sends it should know.
@@ -186,11 +186,13 @@ def omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding]:
     carried = plain(" ".join((packet.task, *packet.fields.values())))
     for word in instruction.words:
         if word.source != "I" and is_identifier(word.source) and plain(word.source) not in carried:
-            yield Finding(Code.OMITTED, "packet", f"{word.source.strip('.,;:!?')!r} of the instruction is not in it")
+            yield Finding(
+                FindingCode.OMITTED, "packet", f"{word.source.strip('.,;:!?')!r} of the instruction is not in it"
+            )
     said = NEGATIONS.intersection(spelled(part for word in instruction.words for part in expanded(word)))
     values = " ".join(packet.fields.values()).lower()
     if said and "!" not in values and not NEGATIONS.intersection(re.split(r"[^a-z]+", values)):
-        yield Finding(Code.OMITTED, "packet", f"{min(said)!r} of the instruction is not in it")
+        yield Finding(FindingCode.OMITTED, "packet", f"{min(said)!r} of the instruction is not in it")
 
 
 def plain(text: str) -> str:

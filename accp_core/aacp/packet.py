@@ -15,26 +15,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accp_core.aacp.findings import Code, Finding
+from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.vocabulary import ORDER, PRIORITY, RETURN, VERSION_KEY
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 
 __all__ = [
-    "LONGEST",
+    "MAX_PACKET_CHARS",
     "Packet",
-    "Scan",
+    "PacketScan",
     "canonical",
     "check_packet",
     "parse_packet",
-    "scan",
+    "scan_packet",
     "serialize_packet",
-    "stamp",
+    "with_fields",
 ]
 
-LONGEST: Final = 1 << 16
+MAX_PACKET_CHARS: Final = 1 << 16
 """Characters of a packet: it says what to do and points at data, it does not carry them (section 9)."""
-MOST_FIELDS: Final = 256
+MAX_FIELDS: Final = 256
 """Named fields of a packet."""
 
 _FORBIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -74,7 +74,7 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class PacketScan:
     """All that a text says, faults included."""
 
     task: str
@@ -94,7 +94,7 @@ def parse_packet(text: str, *, escaped: bool = False) -> Packet:
 
     Raises: DecodeError E1001 with the place of the first fault.
     """
-    found = scan(text, escaped=escaped)
+    found = scan_packet(text, escaped=escaped)
     if found.faults:
         fault = found.faults[0]
         raise DecodeError(
@@ -114,9 +114,9 @@ def serialize_packet(packet: Packet, *, escaped: bool = False) -> str:
     write = _escape if escaped else str
     slots = [f"{key}:{write(value)}" for key, value in canonical(packet).fields.items()]
     text = "|".join([packet.task, packet.domain, *slots])
-    if len(text) > LONGEST or len(slots) > MOST_FIELDS:
+    if len(text) > MAX_PACKET_CHARS or len(slots) > MAX_FIELDS:
         raise EncodeError(
-            f"a packet has at most {LONGEST} characters and {MOST_FIELDS} fields", code=ErrorCode.PARSE_ERROR
+            f"a packet has at most {MAX_PACKET_CHARS} characters and {MAX_FIELDS} fields", code=ErrorCode.PARSE_ERROR
         )
     return text
 
@@ -129,7 +129,7 @@ def canonical(packet: Packet) -> Packet:
     return replace(packet, fields={key: fields[key] for key in (*known, *own)})
 
 
-def stamp(packet: Packet, /, **fields: str) -> Packet:
+def with_fields(packet: Packet, /, **fields: str) -> Packet:
     """Return the packet with these fields instead of its own, in the order in which they are written."""
     return canonical(replace(packet, fields={**packet.fields, **fields}))
 
@@ -164,10 +164,10 @@ def _check_text(name: str, text: str) -> None:
         raise EncodeError(f"{name}: white space around it would be lost: {text!r}", code=ErrorCode.INVALID_TYPE)
 
 
-def scan(text: str, *, escaped: bool = False) -> Scan:
+def scan_packet(text: str, *, escaped: bool = False) -> PacketScan:
     """Return all that `text` says and everything that is wrong with it; never raises."""
     if fault := _whole(text):
-        return Scan("", "", {}, (fault,), ())
+        return PacketScan("", "", {}, (fault,), ())
     reader = _Reader(escaped)
     if text != text.strip():
         reader.padded.append("packet")
@@ -178,12 +178,12 @@ def scan(text: str, *, escaped: bool = False) -> Scan:
 
 def _whole(text: str) -> Finding | None:
     """Return what is wrong with the text as a whole, before its fields are looked at."""
-    if len(text) > LONGEST:
-        return Finding(Code.LENGTH, "packet", f"at most {LONGEST} characters, found {len(text)}", 0)
+    if len(text) > MAX_PACKET_CHARS:
+        return Finding(FindingCode.LENGTH, "packet", f"at most {MAX_PACKET_CHARS} characters, found {len(text)}", 0)
     if not text.strip():
-        return Finding(Code.EMPTY, "packet", f"expected TASK|DOM|key:value, found {text!r}", 0)
-    if text.count("|") > MOST_FIELDS + 1:
-        return Finding(Code.LENGTH, "packet", f"at most {MOST_FIELDS} named fields", 0)
+        return Finding(FindingCode.EMPTY, "packet", f"expected TASK|DOM|key:value, found {text!r}", 0)
+    if text.count("|") > MAX_FIELDS + 1:
+        return Finding(FindingCode.LENGTH, "packet", f"at most {MAX_FIELDS} named fields", 0)
     return None
 
 
@@ -212,9 +212,11 @@ class _Reader:
         name = ("TASK", "DOM")[number] if number < 2 else f"slot {number + 1}"
         if control := _FORBIDDEN.search(slot):
             reason = f"control character {control[0]!r} in {slot!r}"
-            self._refuse(Code.CONTROL, slot.partition(":")[0].strip() or name, reason, position + control.start())
+            self._refuse(
+                FindingCode.CONTROL, slot.partition(":")[0].strip() or name, reason, position + control.start()
+            )
         if not slot.strip():
-            self._refuse(Code.EMPTY, name, "an empty slot", position)
+            self._refuse(FindingCode.EMPTY, name, "an empty slot", position)
         elif number < 2:
             self._positional(number, name, position, slot)
         else:
@@ -222,18 +224,18 @@ class _Reader:
 
     def _positional(self, number: int, name: str, position: int, slot: str) -> None:
         if ":" in slot:
-            self._refuse(Code.NAMED, name, f"a named field stands where {name} is expected: {slot!r}", position)
+            self._refuse(FindingCode.NAMED, name, f"a named field stands where {name} is expected: {slot!r}", position)
         self._words[number] = self._strip(name, slot)
 
     def _named(self, name: str, position: int, slot: str) -> None:
         key, colon, value = slot.partition(":")
         key = key.strip()
         if not colon:
-            self._refuse(Code.NO_VALUE, name, f"expected key:value, found {slot!r}", position)
+            self._refuse(FindingCode.NO_VALUE, name, f"expected key:value, found {slot!r}", position)
         elif not key:
-            self._refuse(Code.EMPTY_KEY, name, f"no key before ':' in {slot!r}", position)
+            self._refuse(FindingCode.EMPTY_KEY, name, f"no key before ':' in {slot!r}", position)
         elif key in self._fields:
-            self._refuse(Code.DUPLICATE, key, f"stands twice, the second time as {slot!r}", position)
+            self._refuse(FindingCode.DUPLICATE, key, f"stands twice, the second time as {slot!r}", position)
         else:
             self._strip(key, slot.partition(":")[0])
             self._fields[key] = self._value(key, position + len(slot) - len(value), value)
@@ -245,7 +247,7 @@ class _Reader:
         try:
             return _unescape(stripped)
         except ValueError:
-            self._refuse(Code.ESCAPE, key, f"not in the percent form: {value!r}", position)
+            self._refuse(FindingCode.ESCAPE, key, f"not in the percent form: {value!r}", position)
             return stripped
 
     def _strip(self, name: str, word: str) -> str:
@@ -254,16 +256,16 @@ class _Reader:
             self.padded.append(name)
         return stripped
 
-    def _refuse(self, code: Code, field: str, reason: str, position: int) -> None:
+    def _refuse(self, code: FindingCode, field: str, reason: str, position: int) -> None:
         self._faults.append(Finding(code, field, reason, position))
 
-    def result(self, end: int) -> Scan:
+    def result(self, end: int) -> PacketScan:
         """Return what was read; `end` is where a word that is missing would have stood."""
         for name in ("TASK", "DOM")[self._seen :]:
-            self._refuse(Code.MISSING, name, "is missing", end)
+            self._refuse(FindingCode.MISSING, name, "is missing", end)
         task, domain = self._words
         padded = tuple(dict.fromkeys(self.padded))
-        return Scan(task, domain, self._fields, tuple(self._faults), padded)
+        return PacketScan(task, domain, self._fields, tuple(self._faults), padded)
 
 
 def _escape(value: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from accp_core.aacp.instruction import Instruction, Word, is_identifier, read_words, wording
 from accp_core.aacp.packet import Packet
-from accp_core.aacp.steps import PLACE, Step, Workflow, refuse
+from accp_core.aacp.steps import PLACE, Workflow, WorkflowStep, refuse
 
 __all__ = ["Phrasebook"]
 
@@ -28,13 +28,15 @@ class Phrasebook:
 
         Raises: ProtocolError E1004 when one wording means two steps.
         """
-        self._phrases: Final[dict[tuple[str, int], dict[tuple[str, ...], tuple[list[Word], Step]]]] = defaultdict(dict)
+        self._phrases: Final[dict[tuple[str, int], dict[tuple[str, ...], tuple[list[Word], WorkflowStep]]]] = (
+            defaultdict(dict)
+        )
         for workflow in workflows:
             for step in workflow.steps.values():
                 for phrase in step.phrases:
                     self._take(phrase, step)
 
-    def _take(self, phrase: str, step: Step) -> None:
+    def _take(self, phrase: str, step: WorkflowStep) -> None:
         words = wording(read_words(phrase))
         shape = tuple(PLACE.sub(ANY, word.spelling) for word in words)
         known = self._phrases[step.domain.upper(), len(words)].setdefault(shape, (words, step))

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Final, cast
 
 from accp_core.aacp.encoding import Argument, encode_packet, is_blank, is_key, write_scalar, write_value
 from accp_core.aacp.packet import Packet
-from accp_core.aacp.vocabulary import DRAFT, PRIORITIES, Vocabulary
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITIES, Vocabulary
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, ProtocolError
 
-__all__ = ["Run", "Step", "Workflow", "WorkflowEncoder", "workflow_from_dict"]
+__all__ = ["Workflow", "WorkflowEncoder", "WorkflowRun", "WorkflowStep", "workflow_from_dict"]
 
 PLACE: Final = re.compile(r"\{(\w+)(!snake)?\}")
 CALLERS: Final = ("return_agent", "priority")
@@ -29,7 +29,7 @@ RESERVED: Final = frozenset({*CALLERS, "task", "domain", "vocabulary"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class WorkflowStep:
     """One hop of a workflow; calling it gives its packet.
 
     Raises: ProtocolError E1004 when the table could give no packet.
@@ -47,7 +47,7 @@ class Step:
     """Argument to what it is when it is not given; None leaves its field out."""
     phrases: tuple[str, ...] = ()
     """Instructions in English that mean this step, with places for arguments of one word each, see `Phrasebook`."""
-    vocabulary: Vocabulary = DRAFT
+    vocabulary: Vocabulary = DRAFT_VOCABULARY
     """Whose keys may be used besides the draft's."""
     parameters: tuple[str, ...] = field(init=False)
     """The names of its arguments, in the order in which they may be given without name."""
@@ -128,7 +128,7 @@ def snake(text: str) -> str:
     return re.sub(r"[- ]", "_", text)
 
 
-def check_step(step: Step) -> None:
+def check_step(step: WorkflowStep) -> None:
     """Refuse a step that could give no packet, or that would lose an argument."""
     for key, text in step.fields.items():
         if not is_key(key, step.vocabulary) or key in RESERVED:
@@ -144,7 +144,7 @@ def check_step(step: Step) -> None:
     step.encode(dict.fromkeys(step.required, "1"))
 
 
-def check_phrases(step: Step) -> None:
+def check_phrases(step: WorkflowStep) -> None:
     """Refuse a phrase that leaves a required argument open, or names one that there is not or within a word."""
     for phrase in step.phrases:
         if any("{" in word and not PLACE.fullmatch(word) for word in phrase.split()):
@@ -159,10 +159,10 @@ def refuse(reason: str) -> ProtocolError:
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
-class Run:
+class WorkflowRun:
     """All hops of a workflow, in order; calling it gives their packets."""
 
-    def __init__(self, *hops: tuple[Step, str]) -> None:
+    def __init__(self, *hops: tuple[WorkflowStep, str]) -> None:
         """Take each step and, separated by blanks, the arguments that it is given.
 
         Raises: ProtocolError E1004 when a step lacks a required argument or has none of that name.
@@ -188,8 +188,8 @@ class Workflow:
     """Steps that belong together."""
 
     name: str
-    steps: Mapping[str, Step]
-    run: Run | None = None
+    steps: Mapping[str, WorkflowStep]
+    run: WorkflowRun | None = None
     """All hops in order, where the table says so."""
 
 
@@ -201,12 +201,12 @@ class WorkflowEncoder:
 
     def __init_subclass__(cls, *, name: str) -> None:
         """Collect the steps."""
-        steps = {key: value for key, value in vars(cls).items() if isinstance(value, Step)}
-        runs = [value for value in vars(cls).values() if isinstance(value, Run)]
+        steps = {key: value for key, value in vars(cls).items() if isinstance(value, WorkflowStep)}
+        runs = [value for value in vars(cls).values() if isinstance(value, WorkflowRun)]
         cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None)
 
 
-def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAFT) -> Workflow:
+def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Workflow:
     """Return the workflow that a parsed TOML or JSON document declares.
 
     Its members are `name`, `steps` (name to task, domain, return, priority, fields, defaults, phrases) and, where
@@ -226,11 +226,11 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
     return Workflow(name=members["name"], steps=steps, run=run_from_dict(members.get("run"), steps))
 
 
-def step_from_dict(data: object, vocabulary: Vocabulary) -> Step:
+def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:
     """Return the step that a table declares."""
     optional = {"priority": (str, int), "fields": Mapping, "defaults": Mapping, "phrases": list}
     members = table(data, "step", {"task": str, "domain": str, "return": str}, optional)
-    return Step(
+    return WorkflowStep(
         task=members["task"],
         domain=members["domain"],
         return_agent=members["return"],
@@ -242,7 +242,7 @@ def step_from_dict(data: object, vocabulary: Vocabulary) -> Step:
     )
 
 
-def run_from_dict(data: Mapping[str, Any] | None, steps: Mapping[str, Step]) -> Run | None:
+def run_from_dict(data: Mapping[str, Any] | None, steps: Mapping[str, WorkflowStep]) -> WorkflowRun | None:
     """Return the run that a table declares, if there is one."""
     if data is None:
         return None
@@ -251,7 +251,7 @@ def run_from_dict(data: Mapping[str, Any] | None, steps: Mapping[str, Step]) -> 
         if name not in steps or not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
             raise refuse(f"run.{name}: expected a step and a list of its arguments, found {arguments!r}")
         hops.append((steps[name], " ".join(arguments)))
-    return Run(*hops)
+    return WorkflowRun(*hops)
 
 
 def table(data: object, what: str, required: Mapping[str, Any], optional: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DRAFT", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "VERSION", "VERSION_KEY", "Vocabulary"]
+__all__ = ["DRAFT_VOCABULARY", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "VERSION", "VERSION_KEY", "Vocabulary"]
 
 # "aacp: The protocol version. REQUIRED. MUST be "1.1" for packets conforming to this specification." (section 4.2)
 VERSION: Final = "1.1"
@@ -53,7 +53,7 @@ class Vocabulary:
 
 _TASKS = "FETCH PROC FLAG RESOLVE LOG SEND BUILD MERGE CALC REPORT ACK SYNC"
 _DOMAINS = "HR FIN SALES LEGAL IT CS MKT"
-DRAFT: Final = Vocabulary(
+DRAFT_VOCABULARY: Final = Vocabulary(
     tasks=frozenset(_TASKS.split()),
     domains=frozenset(_DOMAINS.split()),
     # The reference encoder writes flags_inherit, which section 4.3 does not list.

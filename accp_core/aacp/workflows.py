@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_core.aacp.steps import Run, Step, Workflow, WorkflowEncoder
+from accp_core.aacp.steps import Workflow, WorkflowEncoder, WorkflowRun, WorkflowStep
 
 __all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "PayrollEncoder"]
 
@@ -17,7 +17,7 @@ __all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "Payro
 class PayrollEncoder(WorkflowEncoder, name="payroll"):
     """A payroll run in six hops."""
 
-    fetch_employees = Step(
+    fetch_employees = WorkflowStep(
         task="FETCH",
         domain="HR",
         return_agent="HR-Agent",
@@ -32,7 +32,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         defaults={"fields": None},
         phrases=("fetch active employee salary records for {period} as JSON",),
     )
-    fetch_budgets = Step(
+    fetch_budgets = WorkflowStep(
         task="FETCH",
         domain="FIN",
         return_agent="HR-Agent",
@@ -40,7 +40,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         fields={"res": "budget_cc", "period": "{period}", "fields": "cc_id,approved_budget,ytd_spend", "fmt": "json"},
         phrases=("fetch approved budgets and year-to-date spend by cost centre for {period} as JSON",),
     )
-    merge_and_calculate = Step(
+    merge_and_calculate = WorkflowStep(
         task="MERGE",
         domain="HR",
         return_agent="HR-Agent",
@@ -49,14 +49,14 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         defaults={"period": None, "flags": None, "rules": "payroll_v2"},
         phrases=("merge salaries and budgets with payroll rules {rules} and validate against budgets",),
     )
-    generate_report = Step(
+    generate_report = WorkflowStep(
         task="REPORT",
         domain="HR",
         return_agent="HR-Agent",
         fields={"fmt": "{formats}", "highlight": "REVIEW_REQ", "period": "{period}", "src_prev": "{prev_period}"},
         defaults={"period": None, "prev_period": None, "formats": ("pdf", "xlsx")},
     )
-    log_run = Step(
+    log_run = WorkflowStep(
         task="LOG",
         domain="HR",
         return_agent="AUD-Agent",
@@ -68,7 +68,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "status": "review_required",
         },
     )
-    send_report = Step(
+    send_report = WorkflowStep(
         task="SEND",
         domain="HR",
         return_agent="HR-Agent",
@@ -80,7 +80,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         },
         defaults={"to": ("fin_director", "hr_director"), "flag_msg": "review_required", "attachment": "pdf"},
     )
-    full_run = Run(
+    full_run = WorkflowRun(
         (fetch_employees, "period"),
         (fetch_budgets, "period"),
         (merge_and_calculate, "flags"),
@@ -93,7 +93,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
 class ITEncoder(WorkflowEncoder, name="it"):
     """The accounts of a new employee in six hops."""
 
-    create_ad_account = Step(
+    create_ad_account = WorkflowStep(
         task="BUILD",
         domain="IT",
         return_agent="IT-Agent",
@@ -101,34 +101,34 @@ class ITEncoder(WorkflowEncoder, name="it"):
         fields={"res": "ad_account", "filter": "usr={username}", "fields": "email,dept,grp,pwd_reset", "fmt": "json"},
         phrases=("create a directory account for {username}",),
     )
-    provision_email = Step(
+    provision_email = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         priority="1",
         fields={"res": "m365_mailbox", "filter": "email={email}", "fields": "licence,sig,dl"},
     )
-    provision_vpn = Step(
+    provision_vpn = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         fields={"res": "vpn_access", "filter": "usr={username}", "fields": "profile,mfa"},
         phrases=("give {username} VPN access",),
     )
-    provision_crm = Step(
+    provision_crm = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         fields={"res": "salesforce_user", "filter": "usr={username}", "fields": "profile,team,mgr,view"},
     )
-    provision_badge = Step(
+    provision_badge = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         fields={"res": "badge_access", "filter": "usr={username}", "fields": "{zones}"},
         defaults={"zones": ("main_entrance", "office_floor")},
     )
-    log_provisioning = Step(
+    log_provisioning = WorkflowStep(
         task="LOG",
         domain="IT",
         return_agent="AUD-Agent",
@@ -136,7 +136,7 @@ class ITEncoder(WorkflowEncoder, name="it"):
         fields={"filter": "usr={username}", "status": "ok", "actor": "{actor}", "chain": "{systems}"},
         defaults={"systems": ("AD", "M365", "VPN", "CRM", "BADGE"), "actor": "IT-Agent"},
     )
-    full_onboarding = Run(
+    full_onboarding = WorkflowRun(
         (create_ad_account, "username"),
         (provision_email, "email"),
         (provision_vpn, "username"),
@@ -149,7 +149,7 @@ class ITEncoder(WorkflowEncoder, name="it"):
 class InvoiceEncoder(WorkflowEncoder, name="invoice"):
     """A supplier's invoice in three hops."""
 
-    process_invoice = Step(
+    process_invoice = WorkflowStep(
         task="PROC",
         domain="FIN",
         return_agent="FIN-Agent",
@@ -164,7 +164,7 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
         },
         defaults={"terms": "net30"},
     )
-    schedule_payment = Step(
+    schedule_payment = WorkflowStep(
         task="PROC",
         domain="FIN",
         return_agent="FIN-Agent",
@@ -178,7 +178,7 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
         },
         defaults={"terms": "net30"},
     )
-    log_invoice = Step(
+    log_invoice = WorkflowStep(
         task="LOG",
         domain="FIN",
         return_agent="AUD-Agent",
@@ -198,7 +198,7 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
 class ContractEncoder(WorkflowEncoder, name="contract"):
     """The review of a contract in three hops."""
 
-    request_review = Step(
+    request_review = WorkflowStep(
         task="FLAG",
         domain="LEGAL",
         return_agent="LEG-Agent",
@@ -211,7 +211,7 @@ class ContractEncoder(WorkflowEncoder, name="contract"):
         },
         defaults={"risk_level": "medium"},
     )
-    flag_clause = Step(
+    flag_clause = WorkflowStep(
         task="FLAG",
         domain="LEGAL",
         return_agent="LEG-Agent",
@@ -227,7 +227,7 @@ class ContractEncoder(WorkflowEncoder, name="contract"):
         },
         defaults={"risk": "high", "block_action": "signature"},
     )
-    log_review = Step(
+    log_review = WorkflowStep(
         task="LOG",
         domain="LEGAL",
         return_agent="AUD-Agent",

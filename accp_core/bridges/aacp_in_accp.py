@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from accp_core.aacp.packet import Packet, canonical, stamp
+from accp_core.aacp.packet import Packet, canonical, with_fields
 from accp_core.aacp.validation import validate
 from accp_core.aacp.vocabulary import ORDER, PRIORITY, VERSION, VERSION_KEY
 from accp_core.accp import Intent, Message, Schema, Value
@@ -47,7 +47,7 @@ def packet_to_message(packet: Packet, *, sender: str) -> Message:
     Raises: EncodeError: E1001 for a packet that is not valid, E1004 for a TASK that is no operation and for a field
         that is called "dom".
     """
-    said = stamp(validate(packet, guard=None).check(), **{PRIORITY: packet.priority})
+    said = with_fields(validate(packet, guard=None).check(), **{PRIORITY: packet.priority})
     if not OPERATION.fullmatch(said.task) or DOMAIN in said.fields:
         raise EncodeError(
             f"no request says TASK {said.task!r} with {', '.join(said.fields)}", code=ErrorCode.INVALID_TYPE

@@ -17,7 +17,7 @@ from payroll import parse_rows
 
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp import Packet, PayrollEncoder, explain, validate
-from accp_core.aacp.audit import AuditRecord, Replayed, digest_of, replay
+from accp_core.aacp.audit import AuditRecord, Replayed, digest_of, replay_records
 from accp_core.errors import ProtocolError
 
 HERE: Final = Path(__file__).resolve().parent
@@ -97,7 +97,7 @@ def replay_log(desk: Desk, log: AuditLog) -> list[Replayed]:
     records, refused = log.read()
     if refused:
         raise ProtocolError("; ".join(refused), code="E1001")
-    return list(replay(records, perform))
+    return list(replay_records(records, perform))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_adapters.tokens import o200k_base
-from accp_core.aacp import Entry, Packet, PayrollEncoder, parse_packet, serialize_packet, validate
+from accp_core.aacp import Packet, PayrollEncoder, RegistryEntry, parse_packet, serialize_packet, validate
 from accp_core.aacp.instruction import Instruction
 from accp_core.accp import Codec
 from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, packet_to_message
@@ -146,14 +146,14 @@ def print_speed(console: Console) -> None:
         console.print(f"{name:<30}{microseconds(call, 1_000):>10.1f} us")
 
 
-def known(number: int) -> Entry:
+def known(number: int) -> RegistryEntry:
     """Return one of many entries."""
     asked = Instruction(english=f"Fetch the absence records of employee E-{number}", domain="HR", return_agent="A")
     packet = f"FETCH|HR|return:A|p:2|aacp:1.1|res:absence|filter:emp=E-{number}"
-    return Entry(pattern=asked.pattern, key=asked.key, packet=packet, source="bench")
+    return RegistryEntry(pattern=asked.pattern, key=asked.key, packet=packet, source="bench")
 
 
-def never() -> Entry:
+def never() -> RegistryEntry:
     """Fail: every entry that is looked up is known."""
     raise AssertionError
 

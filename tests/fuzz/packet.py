@@ -2,7 +2,7 @@
 
 from accp_core import DecodeError, EncodeError
 from accp_core.aacp import Packet, explain, parse_packet, serialize_packet, validate
-from accp_core.aacp.instruction import Instruction, omissions
+from accp_core.aacp.instruction import Instruction, find_omissions
 from accp_core.bridges.aacp_in_accp import message_to_packet, packet_to_message
 
 __all__ = ["check"]
@@ -48,4 +48,4 @@ def check_instruction(text: str) -> None:
         return
     again = Instruction(english=f"  {' '.join(text.split())}\n", domain="HR", return_agent="A")
     assert (said.key, said.pattern) == (again.key, again.pattern)
-    list(omissions(said, Packet(task="ACK", domain="HR", fields={})))
+    list(find_omissions(said, Packet(task="ACK", domain="HR", fields={})))

@@ -25,9 +25,9 @@ from accp_core.aacp import (
     FallbackEncoder,
     Finding,
     InstructionRegistry,
+    InstructionStore,
     Packet,
     PayrollEncoder,
-    Registry,
     Report,
     Translation,
     parse_packet,
@@ -128,8 +128,8 @@ assert_type(validate("text").errors, tuple[Finding, ...])
 assert_type(validate("text").packet, Packet | None)
 assert_type(PayrollEncoder().fetch_employees("2024-08"), Packet)
 assert_type(PayrollEncoder().full_run(period="2024-08"), list[Packet])
-in_memory: Registry = InstructionRegistry()
-in_a_file: Registry = SqliteInstructionRegistry("known.sqlite")
+in_memory: InstructionStore = InstructionRegistry()
+in_a_file: InstructionStore = SqliteInstructionRegistry("known.sqlite")
 encoder = FallbackEncoder(in_memory)
 port: InstructionEncoder = encoder
 assert_type(encoder.encode("Fetch it", domain="HR", return_agent="A"), Translation)

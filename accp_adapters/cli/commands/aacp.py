@@ -169,7 +169,7 @@ def import_entries(
 
     Example: `accp aacp registry import known.sqlite registry/unknown_patterns.json rules.json`
     """
-    from accp_core.aacp.imports import read_registry
+    from accp_core.aacp.registry import read_registry
     from accp_core.errors import ProtocolError
 
     read = []

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.stores import SqliteInstructionRegistry
-from accp_core.aacp import Entry, FallbackEncoder, Registry, Tier
+from accp_core.aacp import EncodingTier, FallbackEncoder, InstructionStore, RegistryEntry
 
 PACKET = "FETCH|HR|return:A|p:2|aacp:1.1|res:absence"
 
 
-def entry(pattern: str, seen: int = 1) -> Entry:
-    return Entry(pattern=pattern, key=f"key of {pattern}", packet=PACKET, source="test", times_seen=seen)
+def entry(pattern: str, seen: int = 1) -> RegistryEntry:
+    return RegistryEntry(pattern=pattern, key=f"key of {pattern}", packet=PACKET, source="test", times_seen=seen)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -33,11 +33,11 @@ def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteI
         yield opened
 
 
-def unexpected() -> Entry:
+def unexpected() -> RegistryEntry:
     raise AssertionError("the entry was known")
 
 
-def test_an_entry_is_made_once_and_counted(registry: Registry) -> None:
+def test_an_entry_is_made_once_and_counted(registry: InstructionStore) -> None:
     assert registry.get_or_create("a", lambda: entry("a")) == entry("a")
     assert registry.get_or_create("a", unexpected) == entry("a", seen=2)
 
@@ -59,7 +59,7 @@ def test_entries_are_added_listed_and_forgotten(registry: SqliteInstructionRegis
 
 
 def test_of_several_entries_that_are_added_all_or_none_are_kept(registry: SqliteInstructionRegistry) -> None:
-    def broken() -> Iterator[Entry]:
+    def broken() -> Iterator[RegistryEntry]:
         yield entry("a")
         raise ZeroDivisionError
 
@@ -69,7 +69,7 @@ def test_of_several_entries_that_are_added_all_or_none_are_kept(registry: Sqlite
 
 
 def test_the_least_asked_for_goes_first_of_those_the_oldest(tmp_path: Path) -> None:
-    with SqliteInstructionRegistry(tmp_path / "known.sqlite", most=2) as registry:
+    with SqliteInstructionRegistry(tmp_path / "known.sqlite", max_entries=2) as registry:
         registry.add([entry("a", 2), entry("b")])
         assert registry.get_or_create("c", lambda: entry("c")) == entry("c")
         assert [each.pattern for each in registry.entries()] == ["a", "c"]
@@ -98,12 +98,12 @@ def test_forty_threads_make_one_entry(registry: SqliteInstructionRegistry) -> No
     made: list[int] = []
     start = threading.Barrier(40)
 
-    def make() -> Entry:
+    def make() -> RegistryEntry:
         made.append(1)
         time.sleep(0.05)
         return entry("a")
 
-    def ask(_: int) -> Entry:
+    def ask(_: int) -> RegistryEntry:
         start.wait()
         return registry.get_or_create("a", make)
 
@@ -116,7 +116,7 @@ def test_forty_threads_make_one_entry(registry: SqliteInstructionRegistry) -> No
 def test_different_wordings_do_not_wait_for_each_other(registry: SqliteInstructionRegistry) -> None:
     together = threading.Barrier(4, timeout=20)
 
-    def make(pattern: str) -> Entry:
+    def make(pattern: str) -> RegistryEntry:
         together.wait()
         return entry(pattern)
 
@@ -128,7 +128,7 @@ def test_different_wordings_do_not_wait_for_each_other(registry: SqliteInstructi
 def test_when_the_first_fails_the_next_one_makes_the_entry(registry: SqliteInstructionRegistry) -> None:
     tries: list[int] = []
 
-    def make() -> Entry:
+    def make() -> RegistryEntry:
         tries.append(1)
         time.sleep(0.02)
         if len(tries) == 1:
@@ -197,12 +197,12 @@ def test_forty_threads_in_each_of_four_processes_make_one_call_of_the_model(tmp_
 CRASH = """
 import sys
 from accp_adapters.stores import SqliteInstructionRegistry
-from accp_core.aacp import Entry
+from accp_core.aacp import RegistryEntry
 
 with SqliteInstructionRegistry(sys.argv[1]) as registry:
     for number in range(100_000):
         pattern = f"p{number}"
-        new = Entry(pattern=pattern, key=pattern, packet="ACK|HR|return:A|aacp:1.1", source="crash")
+        new = RegistryEntry(pattern=pattern, key=pattern, packet="ACK|HR|return:A|aacp:1.1", source="crash")
         registry.get_or_create(pattern, lambda: new)
         registry.get_or_create("p0", lambda: new)
         print(pattern, flush=True)
@@ -272,7 +272,7 @@ def test_the_claim_of_a_slow_model_does_not_end_and_waiting_does(tmp_path: Path)
 def test_a_thread_does_not_wait_for_another_s_model_for_ever() -> None:
     begun, end = threading.Event(), threading.Event()
 
-    def make() -> Entry:
+    def make() -> RegistryEntry:
         begun.set()
         end.wait(20)
         return entry("a")
@@ -290,7 +290,7 @@ def test_an_entry_that_came_meanwhile_is_returned(tmp_path: Path) -> None:
     path = tmp_path / "known.sqlite"
     with SqliteInstructionRegistry(path) as first, SqliteInstructionRegistry(path) as second:
 
-        def make() -> Entry:
+        def make() -> RegistryEntry:
             second.add([entry("a", 7)])
             return entry("a")
 
@@ -310,5 +310,5 @@ def test_an_encoder_finds_what_another_run_encoded(tmp_path: Path) -> None:
         with SqliteInstructionRegistry(path) as registry:
             encoder = FallbackEncoder(registry, model)
             tiers.append(encoder.encode("Fetch the absence records", domain="HR", return_agent="A").tier)
-    assert tiers == [Tier.MODEL, Tier.EXACT]
+    assert tiers == [EncodingTier.MODEL, EncodingTier.EXACT]
     assert len(asked) == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.aacp import Packet
-from accp_core.aacp.audit import AuditRecord, digest_of, read_record, replay, write_record
+from accp_core.aacp.audit import AuditRecord, digest_of, read_record, replay_records, write_record
 from accp_core.errors import DecodeError, LocalProtocolError
 
 PACKET = "FETCH|HR|return:A|p:1|aacp:1.1|res:x"
@@ -55,7 +55,7 @@ def test_a_replay_tells_what_came_out_otherwise() -> None:
         AuditRecord(at=3, run="r", packet=PACKET.replace("FETCH", "SEND"), result=""),
         AuditRecord(at=4, run="r", packet="FETCH|HR|res:x", result=digest_of("x")),
     ]
-    done = list(replay(records, perform))
+    done = list(replay_records(records, perform))
     assert [each.record for each in done] == records
     assert [each.same for each in done] == [True, False, False, False]
     assert [each.reason for each in done[:3]] == ["", "", "nobody to send to"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import DRAFT, encode_packet
+from accp_core.aacp import DRAFT_VOCABULARY, encode_packet
 from accp_core.errors import EncodeError
 
 
@@ -29,7 +29,7 @@ def test_a_number_is_written_as_it_is(value: Any, text: str) -> None:
 
 
 def test_a_vocabulary_has_keys_of_its_own() -> None:
-    own = DRAFT.adding(keys=["site"])
+    own = DRAFT_VOCABULARY.adding(keys=["site"])
     assert str(encode_packet("ACK", "IT", return_agent="A", vocabulary=own, site="x")).endswith("|site:x")
 
 

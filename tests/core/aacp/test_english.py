@@ -6,7 +6,7 @@ import pytest
 
 from accp_core.aacp import encode_packet, explain, parse_packet
 from accp_core.aacp.english import DOMAINS, LABELS, TASKS
-from accp_core.aacp.vocabulary import DRAFT, ORDER
+from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, ORDER
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ def test_a_packet_is_one_sentence(text: str, english: str) -> None:
 
 
 def test_every_word_of_the_draft_has_a_name() -> None:
-    assert set(TASKS) == DRAFT.tasks
-    assert set(DOMAINS) == DRAFT.domains
+    assert set(TASKS) == DRAFT_VOCABULARY.tasks
+    assert set(DOMAINS) == DRAFT_VOCABULARY.domains
     assert {"return", "p", "aacp", *LABELS} == set(ORDER)
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from accp_core.aacp import (
-    DRAFT,
-    Entry,
+    DRAFT_VOCABULARY,
+    EncodingTier,
     FallbackEncoder,
     InstructionRegistry,
-    Step,
-    Tier,
+    RegistryEntry,
     Translation,
     Workflow,
+    WorkflowStep,
     parse_packet,
 )
 from accp_core.errors import EncodeError, ProtocolError
@@ -45,7 +45,11 @@ def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
     encoder = FallbackEncoder(InstructionRegistry(), model)
     first, again = encode(encoder), encode(encoder, " fetch the Absence records of E-17")
     alike = encode(encoder, f"Please {TEXT}!", return_agent="AUD", priority="1")
-    assert [each.tier for each in (first, again, alike)] == [Tier.MODEL, Tier.EXACT, Tier.PATTERN]
+    assert [each.tier for each in (first, again, alike)] == [
+        EncodingTier.MODEL,
+        EncodingTier.EXACT,
+        EncodingTier.PATTERN,
+    ]
     assert [each.times_seen for each in (first, again, alike)] == [1, 2, 3]
     assert str(first.packet) == str(again.packet) == ANSWER
     assert str(alike.packet) == "FETCH|HR|return:AUD|p:1|aacp:1.1|res:absence|filter:emp=E-17"
@@ -64,7 +68,7 @@ def test_another_instruction_never_gets_this_packet(other: str) -> None:
     model = Model()
     encoder = FallbackEncoder(InstructionRegistry(), model)
     encode(encoder)
-    assert encode(encoder, other).tier is Tier.MODEL
+    assert encode(encoder, other).tier is EncodingTier.MODEL
     assert len(model.asked) == 2
 
 
@@ -82,7 +86,7 @@ def test_a_rule_comes_first_and_asks_nobody() -> None:
     found = encode(
         encoder, "Please retrieve the active employee salary records for 2024-08 as JSON.", domain="hr", priority="1"
     )
-    assert found.tier is Tier.RULE
+    assert found.tier is EncodingTier.RULE
     assert str(found.packet) == (
         "FETCH|HR|return:HR-Agent|p:1|aacp:1.1|res:emp_salary|period:2024-08|filter:status=active|fmt:json"
     )
@@ -124,7 +128,7 @@ def test_a_model_that_fails_is_asked_again() -> None:
     registry = InstructionRegistry()
     with pytest.raises(ConnectionError):
         encode(FallbackEncoder(registry, broken))
-    assert encode(FallbackEncoder(registry, Model())).tier is Tier.MODEL
+    assert encode(FallbackEncoder(registry, Model())).tier is EncodingTier.MODEL
 
 
 def test_without_a_model_what_is_unknown_is_refused() -> None:
@@ -137,7 +141,7 @@ def test_an_entry_that_somebody_changed_is_not_served(packet: str) -> None:
     registry = InstructionRegistry()
     encode(FallbackEncoder(registry, Model()))
     (entry,) = registry.entries()
-    broken = Entry(pattern=entry.pattern, key=entry.key, packet=packet, source="file")
+    broken = RegistryEntry(pattern=entry.pattern, key=entry.key, packet=packet, source="file")
     with pytest.raises(EncodeError, match=r"E4002: the registry's packet \(file\) is no packet"):
         encode(FallbackEncoder(InstructionRegistry([broken])))
 
@@ -163,13 +167,13 @@ def test_an_encoder_stands_where_a_model_can() -> None:
 
 
 def test_own_words_are_for_the_model_as_well() -> None:
-    own = DRAFT.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_x"])
+    own = DRAFT_VOCABULARY.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_x"])
     encoder = FallbackEncoder(InstructionRegistry(), Model("AUDIT|OPS|org_x:1"), vocabulary=own)
     assert encode(encoder, "Look at it", domain="ops").warnings == ()
 
 
 def own(*phrases: str, fields: dict[str, str] | None = None, name: str = "s") -> Workflow:
-    step = Step(task="FETCH", domain="FIN", return_agent="A", fields=fields or {"res": "x"}, phrases=phrases)
+    step = WorkflowStep(task="FETCH", domain="FIN", return_agent="A", fields=fields or {"res": "x"}, phrases=phrases)
     return Workflow(name="own", steps={name: step})
 
 
@@ -225,12 +229,12 @@ def test_one_wording_of_two_steps_is_refused() -> None:
     FallbackEncoder(InstructionRegistry(), workflows=[first, first])
 
 
-def entry(pattern: str, seen: int = 1) -> Entry:
-    return Entry(pattern=pattern, key=pattern, packet=ANSWER, source="test", times_seen=seen)
+def entry(pattern: str, seen: int = 1) -> RegistryEntry:
+    return RegistryEntry(pattern=pattern, key=pattern, packet=ANSWER, source="test", times_seen=seen)
 
 
 def test_a_registry_forgets_what_was_not_asked_for_longest() -> None:
-    registry = InstructionRegistry([entry("a"), entry("b")], most=2)
+    registry = InstructionRegistry([entry("a"), entry("b")], max_entries=2)
     assert registry.get_or_create("a", lambda: entry("never")).times_seen == 2
     registry.get_or_create("c", lambda: entry("c"))
     assert [each.pattern for each in registry.entries()] == ["a", "c"]

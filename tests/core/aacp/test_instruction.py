@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.aacp import Packet
-from accp_core.aacp.instruction import LONGEST_INSTRUCTION, Instruction, omissions
+from accp_core.aacp.instruction import MAX_INSTRUCTION_CHARS, Instruction, find_omissions
 from accp_core.errors import EncodeError
 
 TEXT = "Fetch the salary records of employee E-17 for 2024-08, not the pensions."
@@ -120,7 +120,7 @@ def test_any_text_is_an_instruction_or_refused(english: str) -> None:
         assert not english.strip()
     else:
         assert len(said.key) == len(said.pattern) == 64
-        list(omissions(said, Packet(task="ACK", domain="HR", fields={})))
+        list(find_omissions(said, Packet(task="ACK", domain="HR", fields={})))
 
 
 @pytest.mark.parametrize("english", ["please", "thanks", "the", ".", "Thank you.", "Could you?", "..."])
@@ -132,7 +132,7 @@ def test_an_instruction_may_say_nothing(english: str) -> None:
     ("changes", "reason"),
     [
         ({"english": " "}, "expected 1 to 10000 characters"),
-        ({"english": "x" * (LONGEST_INSTRUCTION + 1)}, "expected 1 to 10000 characters"),
+        ({"english": "x" * (MAX_INSTRUCTION_CHARS + 1)}, "expected 1 to 10000 characters"),
         ({"priority": "9"}, "priority: expected 1, 2, 3, found '9'"),
         ({"domain": ""}, "domain: expected a word"),
         ({"return_agent": " "}, "return_agent: expected a word"),
@@ -157,6 +157,6 @@ def test_what_can_be_no_instruction_is_refused(changes: dict[str, str], reason: 
     ],
 )
 def test_what_the_packet_does_not_say_is_told(english: str, values: dict[str, str], missing: list[str]) -> None:
-    found = list(omissions(read(english), Packet(task="FETCH", domain="HR", fields=values)))
+    found = list(find_omissions(read(english), Packet(task="FETCH", domain="HR", fields=values)))
     assert [finding.code for finding in found] == ["omitted"] * len(missing)
     assert [finding.reason.split()[0] for finding in found] == missing

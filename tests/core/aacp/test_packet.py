@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.aacp import Packet, parse_packet, serialize_packet, stamp, validate
-from accp_core.aacp.packet import LONGEST, MOST_FIELDS
+from accp_core.aacp import Packet, parse_packet, serialize_packet, validate, with_fields
+from accp_core.aacp.packet import MAX_FIELDS, MAX_PACKET_CHARS
 from accp_core.errors import DecodeError, EncodeError
 
 BASE = {"return": "A", "p": "1", "aacp": "1.1"}
@@ -93,7 +93,7 @@ def test_a_packet_can_be_copied_and_pickled() -> None:
 
 
 def test_a_stamp_replaces_fields_and_nothing_else() -> None:
-    assert str(stamp(packet(res="x"), **{"return": "B", "p": "3"})) == "FETCH|HR|return:B|p:3|aacp:1.1|res:x"
+    assert str(with_fields(packet(res="x"), **{"return": "B", "p": "3"})) == "FETCH|HR|return:B|p:3|aacp:1.1|res:x"
 
 
 def test_the_percent_form_is_readable_and_decoded_only_where_it_is_said() -> None:
@@ -135,19 +135,19 @@ def test_what_no_text_could_say_is_not_written_and_not_valid(broken: Packet, rea
 
 
 def test_length_and_count_are_bounded_in_both_directions() -> None:
-    for text in (f"FETCH|HR|res:{'x' * LONGEST}", "FETCH|HR" + "|a:1" * (MOST_FIELDS + 1)):
+    for text in (f"FETCH|HR|res:{'x' * MAX_PACKET_CHARS}", "FETCH|HR" + "|a:1" * (MAX_FIELDS + 1)):
         with pytest.raises(DecodeError, match="at most"):
             parse_packet(text)
         assert [error.code for error in validate(text).errors] == ["too-long"]
-    for fields in ({"res": "x" * LONGEST}, {f"k{number}": "1" for number in range(MOST_FIELDS + 1)}):
+    for fields in ({"res": "x" * MAX_PACKET_CHARS}, {f"k{number}": "1" for number in range(MAX_FIELDS + 1)}):
         with pytest.raises(EncodeError, match="at most"):
             serialize_packet(Packet(task="FETCH", domain="HR", fields=fields))
-    most = Packet(task="FETCH", domain="HR", fields={f"k{number}": "1" for number in range(MOST_FIELDS)})
+    most = Packet(task="FETCH", domain="HR", fields={f"k{number}": "1" for number in range(MAX_FIELDS)})
     assert parse_packet(serialize_packet(most)) == most
 
 
 @pytest.mark.parametrize(
-    "text", [" " * LONGEST, f"FETCH|HR|res:{' ' * 60_000}x", "|" * 60_000, "F|H|a:" + "@" * 60_000]
+    "text", [" " * MAX_PACKET_CHARS, f"FETCH|HR|res:{' ' * 60_000}x", "|" * 60_000, "F|H|a:" + "@" * 60_000]
 )
 def test_hostile_texts_are_looked_at_once(text: str) -> None:
     validate(text)

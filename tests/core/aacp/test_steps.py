@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import DRAFT, WORKFLOWS, PayrollEncoder, Run, Step, WorkflowEncoder, workflow_from_dict
+from accp_core.aacp import (
+    DRAFT_VOCABULARY,
+    WORKFLOWS,
+    PayrollEncoder,
+    WorkflowEncoder,
+    WorkflowRun,
+    WorkflowStep,
+    workflow_from_dict,
+)
 from accp_core.errors import EncodeError, ProtocolError
 
 CLOSE = """
@@ -89,13 +97,15 @@ def test_a_place_within_text_is_for_one_value() -> None:
 
 
 def test_an_optional_place_within_text_leaves_its_field_out() -> None:
-    made = Step(task="ACK", domain="HR", return_agent="A", fields={"subj": "re {topic}"}, defaults={"topic": None})
+    made = WorkflowStep(
+        task="ACK", domain="HR", return_agent="A", fields={"subj": "re {topic}"}, defaults={"topic": None}
+    )
     assert "subj" not in made().fields
     assert made(topic="pay").fields["subj"] == "re_pay"
 
 
 def test_a_template_may_hold_two_arguments() -> None:
-    made = Step(task="ACK", domain="HR", return_agent="A", fields={"att": "{scheme}://{scheme}/{name!snake}"})
+    made = WorkflowStep(task="ACK", domain="HR", return_agent="A", fields={"att": "{scheme}://{scheme}/{name!snake}"})
     assert made("rpt", "a-b c").fields["att"] == "rpt://rpt/a_b_c"
 
 
@@ -106,7 +116,7 @@ def test_a_workflow_without_hops_in_order_has_no_run() -> None:
     class Own(WorkflowEncoder, name="own"):
         """One step."""
 
-        only = Step(task="ACK", domain="HR", return_agent="A")
+        only = WorkflowStep(task="ACK", domain="HR", return_agent="A")
 
     assert Own.workflow.steps == {"only": Own.only}
 
@@ -154,9 +164,9 @@ def test_a_table_that_could_give_no_packet_is_refused_where_it_is_wrong(data: An
 @pytest.mark.parametrize("name", ["task", "domain", "return_agent", "priority", "vocabulary"])
 def test_a_key_of_one_s_own_is_no_argument_of_the_encoder(name: str) -> None:
     with pytest.raises(ProtocolError, match=f"{name}: not a key of a packet"):
-        workflow_from_dict(workflow(fields={name: "x"}), vocabulary=DRAFT.adding(keys=[name]))
+        workflow_from_dict(workflow(fields={name: "x"}), vocabulary=DRAFT_VOCABULARY.adding(keys=[name]))
 
 
 def test_hops_are_checked() -> None:
     with pytest.raises(ProtocolError, match=r"FETCH takes period \[fields\], found nothing"):
-        Run((PayrollEncoder.fetch_employees, ""))
+        WorkflowRun((PayrollEncoder.fetch_employees, ""))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from accp_core.aacp import DRAFT, Code, Finding, Packet, parse_packet, validate
+from accp_core.aacp import DRAFT_VOCABULARY, Finding, FindingCode, Packet, parse_packet, validate
 from accp_core.errors import EncodeError
 
 TEXT = "AUDIT|OPS|return:A|p:1|aacp:1.1|org_ticket:T-1"
 
 
 def test_an_organisation_s_own_words_are_known_where_they_are_declared() -> None:
-    own = DRAFT.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_ticket"])
+    own = DRAFT_VOCABULARY.adding(tasks=["AUDIT"], domains=["OPS"], keys=["org_ticket"])
     assert [finding.code for finding in validate(TEXT).warnings] == ["unknown-task", "unknown-domain", "unknown-key"]
     assert validate(TEXT, vocabulary=own).warnings == ()
 
@@ -32,7 +32,7 @@ def test_only_a_valid_packet_is_given_out() -> None:
 
 def no_salaries(packet: Packet) -> Iterator[Finding]:
     if "salary" in packet.fields.get("res", ""):
-        yield Finding(Code.PERSONAL, "res", "salaries are not for this agent")
+        yield Finding(FindingCode.PERSONAL, "res", "salaries are not for this agent")
 
 
 def test_a_guard_can_be_replaced_and_switched_off() -> None:

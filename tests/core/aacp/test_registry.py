@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import FallbackEncoder, InstructionRegistry, Tier
-from accp_core.aacp.imports import read_registry
+from accp_core.aacp import EncodingTier, FallbackEncoder, InstructionRegistry
+from accp_core.aacp.registry import read_registry
 from accp_core.errors import ProtocolError
 
 PATTERN = {
@@ -44,7 +44,7 @@ def test_patterns_of_the_reference_package_are_served() -> None:
     found = FallbackEncoder(InstructionRegistry(taken.entries)).encode(
         str(PATTERN["english"]), domain="HR", return_agent="HR-Agent"
     )
-    assert (found.tier, found.times_seen) == (Tier.EXACT, 8)
+    assert (found.tier, found.times_seen) == (EncodingTier.EXACT, 8)
     assert str(found.packet) == "FETCH|HR|return:HR-Agent|p:2|aacp:1.1|res:background_check|match:new_employee"
 
 
@@ -64,12 +64,12 @@ def test_community_rules_are_served_by_name_and_by_description(data: Any) -> Non
         ({}, "item 1: packet: expected text, found None"),
         ({**RULE, "packet": "FETCH||return:A"}, "item 1 ('cs-fetch-nps-scores'): DOM: an empty slot"),
         ({**RULE, "packet": "FETCH|CS|p:1"}, "return: is missing"),
-        ({**RULE, "dom": "HR"}, "the packet is for CS, its entry for 'HR'"),
+        ({**RULE, "dom": "HR"}, "expected a packet for 'HR', found 'CS'"),
         ({"packet": RULE["packet"]}, "description: expected text, found None"),
         ({**RULE, "name": 7}, "name: expected text, found 7"),
         ({**PATTERN, "english": ""}, "item 1 ('0a1b2c3d4e5f'): expected 1 to 10000 characters"),
         ({**PATTERN, "english": None}, "english: expected text, found None"),
-        ({**PATTERN, "domain": None}, "its entry for None"),
+        ({**PATTERN, "domain": None}, "expected a packet for None, found 'HR'"),
         ({**PATTERN, "aacp_packet": "FETCH|HR|return:A|p:9|aacp:1.1"}, "priority: expected 1, 2, 3"),
     ],
 )
@@ -84,7 +84,8 @@ def test_of_two_packets_for_one_wording_the_first_is_taken() -> None:
     other = {**RULE, "id": "other", "packet": RULE["packet"].replace("json", "csv")}  # type: ignore[attr-defined]  # text
     taken = read_registry([RULE, other, RULE])
     assert len(taken.entries) == 2
-    assert [reason.split(": ")[1] for reason in taken.refused] == ["another packet for one wording"]
+    (reason,) = taken.refused
+    assert reason.startswith("item 2 ('other'): expected the packet of the same wording, 'FETCH|CS|")
 
 
 @pytest.mark.parametrize("seen", ["7", 0, -1, True, 1 << 70, None])

@@ -8,7 +8,13 @@ from accp_adapters.tokens import o200k_base
 from accp_core import Codec, serialize_frame
 from accp_core.aci import AgentContext, ItemState, KeyInformation, accept_reply, isolate, todo
 from accp_core.aci.contexts import TaskContext
-from accp_core.bridges.aci_in_accp import apply_update, completion, delivery, read_context, update
+from accp_core.bridges.aci_in_accp import (
+    apply_update,
+    completion_message,
+    delivery_message,
+    read_context,
+    update_message,
+)
 
 count = o200k_base()
 codec = Codec(counter=count)
@@ -30,15 +36,17 @@ def through(message):  # type: ignore[no-untyped-def]
     return codec.decode(text)
 
 
-got, version = read_context(through(delivery(sent, sender="master", correlation_id="c1")))
+got, version = read_context(through(delivery_message(sent, sender="master", correlation_id="c1")))
 assert (got, version) == (sent, 1)
 
 half = replace(
     sent, item_state_updates=(ItemState("1", 1),), key_information=(KeyInformation("1", "9 hotels under 160 EUR"),)
 )
-known = apply_update(sent, 1, through(update(sent, half, sender="hotels", correlation_id="c1", version=2)))
+known = apply_update(sent, 1, through(update_message(sent, half, sender="hotels", correlation_id="c1", version=2)))
 assert known == half
-assert apply_update(sent, 5, through(update(sent, half, sender="hotels", correlation_id="c1", version=2))) is None
+assert (
+    apply_update(sent, 5, through(update_message(sent, half, sender="hotels", correlation_id="c1", version=2))) is None
+)
 
-answer, _ = read_context(through(completion(half, sent=sent, sender="hotels", correlation_id="c1")))
+answer, _ = read_context(through(completion_message(half, sent=sent, sender="hotels", correlation_id="c1")))
 assert accept_reply(sent, answer) == half

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_core.acp.document import LONGEST_MESSAGE, Json
+from accp_core.acp.document import MAX_MESSAGE_BYTES, Json
 from accp_core.acp.link import Binding
-from accp_core.acp.parts import shown, text_of
+from accp_core.acp.parts import describe, expect_text
 
 __all__ = ["ACP_VERSION", "TRANSPORT_VERSION", "AgentCard"]
 
@@ -54,7 +54,7 @@ class AgentCard:
             "streaming": Binding.HTTP_SSE in self.bindings,
             "push_notifications": False,
             "server_seq": True,
-            "max_msg_bytes": LONGEST_MESSAGE,
+            "max_msg_bytes": MAX_MESSAGE_BYTES,
             "bindings": [binding.value for binding in self.bindings],
         }
         card = {
@@ -79,18 +79,18 @@ class AgentCard:
         if isinstance(data, Mapping) and isinstance(data.get("self"), Mapping):
             data = data["self"]
         if not isinstance(data, Mapping):
-            raise ValueError(f"expected an AgentCard, found {shown(data)}")
+            raise ValueError(f"expected an AgentCard, found {describe(data)}")
         capabilities, endpoints = (_mapping(data, name) for name in ("capabilities", "endpoints"))
         named = capabilities.get("bindings", [])
         skills = data.get("skills", [])
         return cls(
-            name=text_of(data.get("name"), "name"),
-            version=text_of(data.get("version", "0"), "version"),
-            description=text_of(data.get("description", ""), "description"),
+            name=expect_text(data.get("name"), "name"),
+            version=expect_text(data.get("version", "0"), "version"),
+            description=expect_text(data.get("description", ""), "description"),
             bindings=tuple(binding for binding in Binding if isinstance(named, list) and binding.value in named),
-            link=text_of(data.get("link") or "", "link"),
+            link=expect_text(data.get("link") or "", "link"),
             capabilities={name: value for name, value in capabilities.items() if name != "bindings"},
-            endpoints={name: text_of(path, name) for name, path in endpoints.items()},
+            endpoints={name: expect_text(path, name) for name, path in endpoints.items()},
             skills=tuple(skill for skill in skills if isinstance(skill, Mapping)) if isinstance(skills, list) else (),
         )
 
@@ -98,5 +98,5 @@ class AgentCard:
 def _mapping(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = data.get(name, {})
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name}: expected an object, found {shown(value)}")
+        raise ValueError(f"{name}: expected an object, found {describe(value)}")
     return value

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from accp_core.acp.document import LONGEST_MESSAGE, Json, read_object, refuse, write_object
+from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, read_object, refusal, write_object
 from accp_core.acp.error_codes import AcpError
-from accp_core.acp.parts import Part, part_to_json, parts_of, shown, text_of
+from accp_core.acp.parts import Part, describe, expect_text, part_to_json, parts_of
 from accp_core.errors import EncodeError
 
 __all__ = [
+    "AcpEnvelope",
+    "AcpMessage",
+    "AcpReply",
     "CardMessage",
-    "Envelope",
     "ErrorMessage",
-    "Message",
-    "Reply",
     "UnknownMessage",
     "envelope_from_json",
     "message_from_json",
@@ -35,7 +35,7 @@ ROLES: Final = ("user", "agent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class AcpMessage:
     """What one agent tells another (`acp.message`)."""
 
     parts: tuple[Part, ...]
@@ -62,7 +62,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class AcpReply:
     """The answer to a message whose sender waits (`acp.reply`)."""
 
     correlation_id: str
@@ -97,13 +97,13 @@ class UnknownMessage:
     raw: Mapping[str, Json]
 
 
-Envelope: TypeAlias = "Message | Reply | CardMessage | ErrorMessage | UnknownMessage"
+AcpEnvelope: TypeAlias = "AcpMessage | AcpReply | CardMessage | ErrorMessage | UnknownMessage"
 
 OPTIONAL: Final = ("message_id", "task_id", "context_id", "correlation_id", "to_peer", "sig")
 MESSAGE_FIELDS: Final = frozenset({*OPTIONAL, "type", "server_seq", "ts", "from", "role", "parts", "identity"})
 
 
-def parse_envelope(text: str, *, limit: int = LONGEST_MESSAGE, require_role: bool = False) -> Envelope:
+def parse_envelope(text: str, *, limit: int = MAX_MESSAGE_BYTES, require_role: bool = False) -> AcpEnvelope:
     """Return what a text says.
 
     A message without role is a user's, unless `require_role`.
@@ -114,22 +114,22 @@ def parse_envelope(text: str, *, limit: int = LONGEST_MESSAGE, require_role: boo
     try:
         return envelope_from_json(data, require_role=require_role)
     except ValueError as error:
-        raise refuse(str(error), text) from None
+        raise refusal(str(error), text) from None
 
 
-def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> Message:
+def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpMessage:
     """Return the message that a JSON object says, such as the body of a request; its type may be missing.
 
     Raises: ValueError with what was expected and found.
     """
     role = data.get("role", None if require_role else "user")
     if role not in ROLES:
-        raise ValueError(f"role: expected user or agent, found {shown(role)}")
-    words = {name: text_of(data[name], name) for name in OPTIONAL if data.get(name) is not None}
+        raise ValueError(f"role: expected user or agent, found {describe(role)}")
+    words = {name: expect_text(data[name], name) for name in OPTIONAL if data.get(name) is not None}
     shorthand = {"text", "content"} if "parts" not in data else set()
-    return Message(
+    return AcpMessage(
         parts=parts_of(data),
-        sender=text_of(data.get("from", ""), "from"),
+        sender=expect_text(data.get("from", ""), "from"),
         role=role,
         ts=_time(data),
         server_seq=_count(data),
@@ -139,7 +139,7 @@ def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) ->
     )
 
 
-def serialize_envelope(envelope: Envelope, *, limit: int = LONGEST_MESSAGE) -> str:
+def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_MESSAGE_BYTES) -> str:
     """Return the text of an envelope, on one line.
 
     Raises: EncodeError: ERR_INVALID_REQUEST for what is not JSON and for an extra field with a name of ours,
@@ -157,28 +157,28 @@ def timestamp(now: float) -> str:
     return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> Envelope:
+def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpEnvelope:
     """Return what a JSON object says.
 
     Raises: ValueError with what was expected and found.
     """
-    kind = text_of(data.get("type"), "type")
+    kind = expect_text(data.get("type"), "type")
     known = data.get("message_id")
-    message_id = None if known is None else text_of(known, "message_id")
+    message_id = None if known is None else expect_text(known, "message_id")
     match kind:
         case "acp.message":
             return message_from_json(data, require_role=require_role)
         case "acp.reply":
-            correlation_id = text_of(data.get("correlation_id"), "correlation_id")
+            correlation_id = expect_text(data.get("correlation_id"), "correlation_id")
             extra = _others(data, "correlation_id", "parts", *(() if "parts" in data else ("text", "content")))
-            return Reply(correlation_id=correlation_id, parts=parts_of(data), message_id=message_id, extra=extra)
+            return AcpReply(correlation_id=correlation_id, parts=parts_of(data), message_id=message_id, extra=extra)
         case "acp.agent_card":
             card = data.get("card")
             if not isinstance(card, dict):
-                raise ValueError(f"card: expected an object, found {shown(card)}")
+                raise ValueError(f"card: expected an object, found {describe(card)}")
             return CardMessage(card=card, message_id=message_id, ts=_time(data), extra=_others(data, "card", "ts"))
         case "error":
-            return ErrorMessage(code=text_of(data.get("code"), "code"), extra=_others(data, "code", ids=()))
+            return ErrorMessage(code=expect_text(data.get("code"), "code"), extra=_others(data, "code", ids=()))
     return UnknownMessage(type=kind, raw=data)
 
 
@@ -190,22 +190,22 @@ def _others(data: Mapping[str, Json], *known: str, ids: tuple[str, ...] = ("mess
 def _time(data: Mapping[str, Any]) -> str | int | None:
     ts = data.get("ts")
     if ts is not None and type(ts) not in (str, int):
-        raise ValueError(f"ts: expected text or milliseconds, found {shown(ts)}")
+        raise ValueError(f"ts: expected text or milliseconds, found {describe(ts)}")
     return ts
 
 
 def _count(data: Mapping[str, Any]) -> int | None:
     number = data.get("server_seq")
     if number is not None and (type(number) is not int or number < 0):
-        raise ValueError(f"server_seq: expected a whole number from 0, found {shown(number)}")
+        raise ValueError(f"server_seq: expected a whole number from 0, found {describe(number)}")
     return number
 
 
-def _to_json(envelope: Envelope) -> dict[str, Any]:
+def _to_json(envelope: AcpEnvelope) -> dict[str, Any]:
     match envelope:
-        case Message():
+        case AcpMessage():
             return _message_to_json(envelope)
-        case Reply():
+        case AcpReply():
             parts = [part_to_json(part) for part in envelope.parts]
             ids = {"message_id": envelope.message_id, "correlation_id": envelope.correlation_id}
             return {"type": "acp.reply", **_told(ids), "parts": parts}
@@ -217,7 +217,7 @@ def _to_json(envelope: Envelope) -> dict[str, Any]:
     return {**envelope.raw, "type": envelope.type}
 
 
-def _message_to_json(message: Message) -> dict[str, Any]:
+def _message_to_json(message: AcpMessage) -> dict[str, Any]:
     first = {"message_id": message.message_id, "server_seq": message.server_seq, "ts": message.ts}
     last = {name: getattr(message, name) for name in (*OPTIONAL[1:], "identity")}
     parts = [part_to_json(part) for part in message.parts]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.envelope import Message, Reply, UnknownMessage
+from accp_core.acp.envelope import AcpMessage, AcpReply, UnknownMessage
 
 __all__ = [
+    "AcpEvent",
+    "AcpMessageReceived",
     "CardReceived",
     "DuplicateDropped",
     "ErrorReceived",
-    "Event",
-    "MessageReceived",
     "Refused",
     "ReplyReceived",
     "UnknownReceived",
@@ -28,10 +28,10 @@ class CardReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageReceived:
+class AcpMessageReceived:
     """A message that was not here before."""
 
-    message: Message
+    message: AcpMessage
     awaits_reply: bool
     """Whether the peer waits: answer with `Connection.reply`."""
 
@@ -40,7 +40,7 @@ class MessageReceived:
 class ReplyReceived:
     """The answer to a message of ours that waited for it."""
 
-    reply: Reply
+    reply: AcpReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class ErrorReceived:
 class UnknownReceived:
     """A message of a type that we do not know, or a reply that nobody waits for; it is no reason to stop."""
 
-    message: UnknownMessage | Reply
+    message: UnknownMessage | AcpReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,6 @@ class Refused:
     reason: str
 
 
-Event: TypeAlias = (
-    "CardReceived | MessageReceived | ReplyReceived | DuplicateDropped | ErrorReceived | UnknownReceived | Refused"
+AcpEvent: TypeAlias = (
+    "CardReceived | AcpMessageReceived | ReplyReceived | DuplicateDropped | ErrorReceived | UnknownReceived | Refused"
 )

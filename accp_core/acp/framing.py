@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_core.acp.document import LONGEST_MESSAGE, Json, read_object, refuse, write_object
+from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, read_object, refusal, write_object
 from accp_core.acp.envelope import (
-    Envelope,
-    Message,
+    AcpEnvelope,
+    AcpMessage,
     envelope_from_json,
     message_from_json,
     serialize_envelope,
@@ -53,7 +53,7 @@ RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
 class LineReader:
     """Cuts a stream of bytes into lines, on LF only, and bounds them (sections 4.2 and 7.2)."""
 
-    def __init__(self, limit: int = LONGEST_MESSAGE, *, keep_empty: bool = False) -> None:
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES, *, keep_empty: bool = False) -> None:
         """Refuse lines of more than `limit` bytes; lines of white space are none, unless `keep_empty`."""
         self._limit = limit
         self._keep_empty = keep_empty
@@ -101,7 +101,7 @@ class LineReader:
         return DecodeError(reason, code=code, text="", position=0)
 
 
-def write_line(envelope: Envelope) -> bytes:
+def write_line(envelope: AcpEnvelope) -> bytes:
     """Return the line of an envelope; raises what `serialize_envelope` raises."""
     return f"{serialize_envelope(envelope)}\n".encode()
 
@@ -120,7 +120,7 @@ class SseEvent:
 class SseReader:
     """Reads events from a stream of bytes; comments, which keep it alive, are passed over."""
 
-    def __init__(self, limit: int = LONGEST_MESSAGE) -> None:
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         """Refuse lines and events of more than `limit` bytes, and a little for the names of fields."""
         self._limit = limit
         self._lines = LineReader(limit + NAMES, keep_empty=True)
@@ -152,7 +152,7 @@ class SseReader:
             self._fields.setdefault(name, []).append(value.removeprefix(" "))
 
 
-def write_event(envelope: Envelope, *, event: str = "", event_id: str = "") -> bytes:
+def write_event(envelope: AcpEnvelope, *, event: str = "", event_id: str = "") -> bytes:
     """Return an envelope as an event; unnamed, as section 6.3 shows it, unless `event` is given.
 
     Raises: EncodeError as `serialize_envelope`, and for a name or an id that holds a line end.
@@ -165,7 +165,7 @@ def write_event(envelope: Envelope, *, event: str = "", event_id: str = "") -> b
 
 
 # The relay adds `id` where there is none, deduplicates by it, and writes `seq` and `ts` over whatever stood there.
-def to_relay(message: Message) -> str:
+def to_relay(message: AcpMessage) -> str:
     """Return the body of `POST /acp/<token>/send` for a message.
 
     Raises: EncodeError: ERR_INVALID_REQUEST without a message_id, which the relay must know again, and for an extra
@@ -181,7 +181,7 @@ def to_relay(message: Message) -> str:
     return serialize_envelope(replace(message, extra={**message.extra, **names}))
 
 
-def from_relay(entry: Mapping[str, Any]) -> Envelope:
+def from_relay(entry: Mapping[str, Any]) -> AcpEnvelope:
     """Return what one entry of `messages` of a poll says, with the sender's own time where there is one.
 
     Raises: DecodeError ERR_INVALID_REQUEST as `parse_envelope`.
@@ -191,10 +191,10 @@ def from_relay(entry: Mapping[str, Any]) -> Envelope:
     try:
         return envelope_from_json(own)
     except ValueError as error:
-        raise refuse(str(error), str(entry.get("id", ""))) from None
+        raise refusal(str(error), str(entry.get("id", ""))) from None
 
 
-def read_request(body: str, *, require_role: bool = False, limit: int = LONGEST_MESSAGE) -> Message:
+def read_request(body: str, *, require_role: bool = False, limit: int = MAX_MESSAGE_BYTES) -> AcpMessage:
     """Return the message that the body of `POST /message:send` says (section 6.3); its type may be missing.
 
     Raises: DecodeError as `parse_envelope`.
@@ -203,7 +203,7 @@ def read_request(body: str, *, require_role: bool = False, limit: int = LONGEST_
     try:
         return message_from_json(data, require_role=require_role)
     except ValueError as error:
-        raise refuse(str(error), body) from None
+        raise refusal(str(error), body) from None
 
 
 def error_body(code: AcpError, reason: str, *, now: float, failed_message_id: str | None = None) -> str:

@@ -1,6 +1,6 @@
 """Two agents over one connection, whatever carries it: cards, messages, replies, loss (ACP transport 0.3, section 3.3).
 
-    opened ──► our card, then what waited          closed ──► next_attempt: 2 s, 4 s, then by relay
+    opened ──► our card, then what waited          closed ──► retry_delay: 2 s, 4 s, then by relay
     receive(text) ──► one event                    send(message, now) ──► a text, or it waits for the next `opened`
 
 A message is taken once, by its message_id; sending one id again gives the first server_seq and no second text. No
@@ -15,23 +15,23 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.document import LONGEST_MESSAGE, write_object
+from accp_core.acp.document import MAX_MESSAGE_BYTES, write_object
 from accp_core.acp.envelope import (
+    AcpMessage,
+    AcpReply,
     CardMessage,
     ErrorMessage,
-    Message,
-    Reply,
     parse_envelope,
     serialize_envelope,
     timestamp,
 )
 from accp_core.acp.error_codes import AcpError
 from accp_core.acp.events import (
+    AcpEvent,
+    AcpMessageReceived,
     CardReceived,
     DuplicateDropped,
     ErrorReceived,
-    Event,
-    MessageReceived,
     Refused,
     ReplyReceived,
     UnknownReceived,
@@ -40,7 +40,7 @@ from accp_core.acp.link import same_token
 from accp_core.acp.parts import Part
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["CLOSE_INVALID_TOKEN", "INVALID_TOKEN", "Connection", "Sent", "admits", "next_attempt"]
+__all__ = ["CLOSE_INVALID_TOKEN", "INVALID_TOKEN", "Connection", "SendResult", "is_admitted", "retry_delay"]
 
 INVALID_TOKEN: Final = write_object({"type": "error", "code": "invalid_token"})
 """What a guest with a wrong token is told before the connection is closed."""
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 
 # "X-ACP-Token  Guest → Host  Alternative to token-in-URL; some reverse proxies strip path segments" (section 3.6)
-def admits(token: str, path: str, headers: Mapping[str, str]) -> bool:
+def is_admitted(token: str, path: str, headers: Mapping[str, str]) -> bool:
     """Return whether a guest that asks for `path` may come in; `headers` have names in lower case."""
     by_path = same_token(token, path.partition("?")[0].rpartition("/")[2])
     by_header = same_token(token, headers.get(TOKEN_HEADER, ""))
@@ -63,13 +63,13 @@ def admits(token: str, path: str, headers: Mapping[str, str]) -> bool:
 
 
 # "The reference relay auto-falls back to Binding C after 3 failed P2P attempts." (section 5.1)
-def next_attempt(failures: int) -> float | None:
+def retry_delay(failures: int) -> float | None:
     """Return the seconds to wait after so many failures; None when it is time for a relay."""
     return WAITS[failures - 1] if 0 < failures <= len(WAITS) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SendResult:
     """What became of a message that was to be sent."""
 
     message_id: str
@@ -108,22 +108,22 @@ class Connection:
         card: AgentCard,
         *,
         new_id: Callable[[], str],
-        most_ids: int = 10_000,
-        most_waiting: int = 1_000,
-        limit: int = LONGEST_MESSAGE,
+        max_ids: int = 10_000,
+        max_waiting: int = 1_000,
+        limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
         """Speak for the agent of `card`.
 
-        `new_id` gives 12 hex digits that nobody guesses, such as `secrets.token_hex(6)`. The last `most_ids` ids are
-        remembered in each direction; at most `most_waiting` messages wait for a connection.
+        `new_id` gives 12 hex digits that nobody guesses, such as `secrets.token_hex(6)`. The last `max_ids` ids are
+        remembered in each direction; at most `max_waiting` messages wait for a connection.
         """
         self._card = card
         self._new_id = new_id
         self._limit = limit
-        self._most_waiting = most_waiting
-        self._received: _Memory[bool] = _Memory(most_ids)
-        self._sent: _Memory[int] = _Memory(most_ids)
-        self._awaited: _Memory[bool] = _Memory(most_ids)
+        self._most_waiting = max_waiting
+        self._received: _Memory[bool] = _Memory(max_ids)
+        self._sent: _Memory[int] = _Memory(max_ids)
+        self._awaited: _Memory[bool] = _Memory(max_ids)
         self._waiting: deque[str] = deque()
         self._server_seq = 0
         self.peer: AgentCard | None = None
@@ -143,7 +143,7 @@ class Connection:
         """Take note that the connection is gone; what is sent waits from now on."""
         self.connected = False
 
-    def send(self, message: Message, now: float, *, awaits_reply: bool = False) -> Sent:
+    def send(self, message: AcpMessage, now: float, *, awaits_reply: bool = False) -> SendResult:
         """Return what to write for a message; who waits for a reply gets it as `ReplyReceived`.
 
         Id, time, sender and server_seq are filled in. An id that was sent before is not sent again.
@@ -152,7 +152,7 @@ class Connection:
         """
         message_id = message.message_id or f"msg_{self._new_id()}"
         if (first := self._sent.get(message_id)) is not None:
-            return Sent(message_id=message_id, server_seq=first, text=None)
+            return SendResult(message_id=message_id, server_seq=first, text=None)
         number = self._server_seq + 1
         filled = replace(
             message,
@@ -167,19 +167,19 @@ class Connection:
         self._sent.put(message_id, number)
         if awaits_reply:
             self._awaited.put(message_id, True)
-        return Sent(message_id=message_id, server_seq=number, text=text)
+        return SendResult(message_id=message_id, server_seq=number, text=text)
 
-    def reply(self, message: Message, parts: tuple[Part, ...]) -> str | None:
+    def reply(self, message: AcpMessage, parts: tuple[Part, ...]) -> str | None:
         """Return what to write as the answer to a message that awaits one; None when it waits for a connection.
 
         Raises: LocalProtocolError ERR_INVALID_REQUEST for a message that awaits none; as `send`.
         """
         if message.correlation_id is None:
             raise LocalProtocolError("nobody waits for a reply to this message", code=AcpError.INVALID_REQUEST)
-        answer = Reply(correlation_id=message.correlation_id, parts=parts, message_id=f"msg_{self._new_id()}")
+        answer = AcpReply(correlation_id=message.correlation_id, parts=parts, message_id=f"msg_{self._new_id()}")
         return self._leave(serialize_envelope(answer, limit=self._limit))
 
-    def receive(self, text: str) -> Event:
+    def receive(self, text: str) -> AcpEvent:
         """Return what a text of the peer comes to; never raises for anything that a peer may write."""
         try:
             envelope = parse_envelope(text, limit=self._limit)
@@ -190,21 +190,21 @@ class Connection:
             return Refused(code=error.code, reason=error.reason)
         except ValueError as error:
             return Refused(code=AcpError.INVALID_REQUEST, reason=str(error))
-        if isinstance(envelope, Message):
+        if isinstance(envelope, AcpMessage):
             return self._message(envelope)
         if isinstance(envelope, ErrorMessage):
             return ErrorReceived(code=envelope.code)
-        if isinstance(envelope, Reply) and self._awaited.take(envelope.correlation_id):
+        if isinstance(envelope, AcpReply) and self._awaited.take(envelope.correlation_id):
             return ReplyReceived(reply=envelope)
         return UnknownReceived(message=envelope)
 
-    def _message(self, message: Message) -> Event:
+    def _message(self, message: AcpMessage) -> AcpEvent:
         if message.message_id is not None:
             if self._received.get(message.message_id):
                 return DuplicateDropped(message_id=message.message_id)
             self._received.put(message.message_id, True)
         awaits = message.correlation_id is not None and message.correlation_id == message.message_id
-        return MessageReceived(message=message, awaits_reply=awaits)
+        return AcpMessageReceived(message=message, awaits_reply=awaits)
 
     def _leave(self, text: str) -> str | None:
         if self.connected:

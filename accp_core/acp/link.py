@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from accp_core.acp.document import refuse
+from accp_core.acp.document import refusal
 from accp_core.acp.error_codes import AcpError
 from accp_core.errors import EncodeError
 
@@ -57,13 +57,13 @@ class Link:
     def __post_init__(self) -> None:
         port = self.port is None and self.binding is Binding.HTTP_RELAY
         if not port and not (type(self.port) is int and 0 < self.port < 65_536):
-            raise invalid(f"port: expected 1 to 65535, found {self.port!r}")
+            raise invalid_link(f"port: expected 1 to 65535, found {self.port!r}")
         if not _HOST.fullmatch(self.host):
-            raise invalid(f"host: expected a name or an address, found {self.host!r}")
+            raise invalid_link(f"host: expected a name or an address, found {self.host!r}")
         if not _TOKEN.fullmatch(self.token):
-            raise invalid("token: expected 6 to 64 letters, digits, '_' and '-'")
+            raise invalid_link("token: expected 6 to 64 letters, digits, '_' and '-'")
         if self.binding not in (Binding.WS_P2P, Binding.HTTP_RELAY):
-            raise invalid(f"{self.binding.value} has no links")
+            raise invalid_link(f"{self.binding.value} has no links")
 
     def __str__(self) -> str:
         """Return the text of the link."""
@@ -94,10 +94,10 @@ def parse_link(text: str) -> Link:
     found = _LINK.fullmatch(text)
     direct = found is not None and found[1] == "acp"
     if found is None or direct == (found[3] is not None):
-        raise refuse("expected acp://host:port/token or acp+wss://host/acp/token", text)
+        raise refusal("expected acp://host:port/token or acp+wss://host/acp/token", text)
     place = _PLACE.fullmatch(found[2])
     if place is None:
-        raise refuse(f"expected host or host:port, found {found[2]!r}", text)
+        raise refusal(f"expected host or host:port, found {found[2]!r}", text)
     try:
         return Link(
             binding=Binding.WS_P2P if direct else Binding.HTTP_RELAY,
@@ -107,7 +107,7 @@ def parse_link(text: str) -> Link:
             tls=found[1] != "acp+ws",
         )
     except EncodeError as error:
-        raise refuse(error.reason, text) from None
+        raise refusal(error.reason, text) from None
 
 
 # "token -- Session token (tok_ + 16 hex chars), generated at startup" (section 3.2)
@@ -121,6 +121,6 @@ def same_token(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
 
 
-def invalid(reason: str) -> EncodeError:
+def invalid_link(reason: str) -> EncodeError:
     """Return the exception that refuses a link."""
     return EncodeError(reason, code=AcpError.INVALID_REQUEST)

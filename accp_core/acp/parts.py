@@ -53,7 +53,7 @@ class OpaquePart:
 
 Part: TypeAlias = "TextPart | FilePart | DataPart | OpaquePart"
 
-MOST_PARTS: Final = 10_000
+MAX_PARTS: Final = 10_000
 MISSING: Final = object()
 
 
@@ -63,21 +63,22 @@ def part_from_json(data: object) -> Part:
     Raises: ValueError with what was expected and found.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
-        raise ValueError(f"a part is an object with a type, found {shown(data)}")
+        raise ValueError(f"a part is an object with a type, found {describe(data)}")
     match data["type"]:
         case "text":
-            content = member(data, ("content", "text"))
-            return TextPart(content=text_of(content, "content"), extra=rest(data, "content", "text"))
+            content = first_member(data, ("content", "text"))
+            return TextPart(content=expect_text(content, "content"), extra=other_members(data, "content", "text"))
         case "file":
             names = ("url", "media_type", "filename")
-            words = {name: text_of(data.get(name, ""), name) for name in names}
+            words = {name: expect_text(data.get(name, ""), name) for name in names}
             if not words["url"]:
-                raise ValueError(f"a file part has a url, found {shown(data)}")
-            return FilePart(**words, extra=rest(data, *names))
+                raise ValueError(f"a file part has a url, found {describe(data)}")
+            return FilePart(**words, extra=other_members(data, *names))
         case "data":
-            media_type = text_of(data.get("media_type", ""), "media_type")
-            content = member(data, ("content", "data"))
-            return DataPart(content=content, media_type=media_type, extra=rest(data, "content", "data", "media_type"))
+            media_type = expect_text(data.get("media_type", ""), "media_type")
+            content = first_member(data, ("content", "data"))
+            extra = other_members(data, "content", "data", "media_type")
+            return DataPart(content=content, media_type=media_type, extra=extra)
     return OpaquePart(raw=data)
 
 
@@ -106,14 +107,14 @@ def parts_of(data: Mapping[str, Any]) -> tuple[Part, ...]:
     Raises: ValueError when there is none of the three, or what stands there is none.
     """
     if "parts" not in data:
-        return (TextPart(content=text_of(member(data, ("text", "content")), "text")),)
+        return (TextPart(content=expect_text(first_member(data, ("text", "content")), "text")),)
     parts = data["parts"]
-    if not isinstance(parts, Sequence) or isinstance(parts, str) or not 0 < len(parts) <= MOST_PARTS:
-        raise ValueError(f"parts: expected 1 to {MOST_PARTS} parts, found {shown(parts)}")
+    if not isinstance(parts, Sequence) or isinstance(parts, str) or not 0 < len(parts) <= MAX_PARTS:
+        raise ValueError(f"parts: expected 1 to {MAX_PARTS} parts, found {describe(parts)}")
     return tuple(part_from_json(part) for part in parts)
 
 
-def member(data: Mapping[str, Any], names: Sequence[str]) -> Any:
+def first_member(data: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the first member of these names."""
     for name in names:
         if name in data:
@@ -121,18 +122,18 @@ def member(data: Mapping[str, Any], names: Sequence[str]) -> Any:
     raise ValueError(f"{names[0]} is missing")
 
 
-def text_of(value: object, name: str) -> str:
+def expect_text(value: object, name: str) -> str:
     """Return `value`, if it is text."""
     if not isinstance(value, str):
-        raise ValueError(f"{name}: expected text, found {shown(value)}")
+        raise ValueError(f"{name}: expected text, found {describe(value)}")
     return value
 
 
-def rest(data: Mapping[str, Json], *known: str) -> dict[str, Json]:
+def other_members(data: Mapping[str, Json], *known: str) -> dict[str, Json]:
     """Return the members that have other names."""
     return {name: value for name, value in data.items() if name not in ("type", *known)}
 
 
-def shown(value: object) -> str:
+def describe(value: object) -> str:
     """Return how a value is named in a reason: its beginning; of what holds others, which may nest deep, its type."""
     return f"{type(value).__name__} of {len(value)}" if isinstance(value, (dict, list)) else repr(value)[:80]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from accp_core.acp import DataPart, Message
+from accp_core.acp import AcpMessage, DataPart
 
-__all__ = ["Carried", "carried", "carry"]
+__all__ = ["CarriedKind", "read_parts", "text_to_part"]
 
 
-class Carried(StrEnum):
+class CarriedKind(StrEnum):
     """What a data part may carry; the value is its media type."""
 
     FRAME = "application/accp"
@@ -21,12 +21,12 @@ class Carried(StrEnum):
     CONTEXT = "application/aci+json"
 
 
-def carry(kind: Carried, text: str) -> DataPart:
+def text_to_part(kind: CarriedKind, text: str) -> DataPart:
     """Return the part that carries `text`: a frame, a packet or the JSON of a context."""
     return DataPart(content=text, media_type=kind.value)
 
 
-def carried(message: Message, kind: Carried) -> list[str]:
+def read_parts(message: AcpMessage, kind: CarriedKind) -> list[str]:
     """Return the texts of one kind that a message carries, in order; other parts are passed over."""
     return [
         part.content

@@ -21,14 +21,14 @@ from accp_core.aci.delta import context_to_fields, diff_contexts, fields_to_cont
 from accp_core.error_codes import ErrorCode
 from accp_core.references import reference_to, uri_to_reference
 
-__all__ = ["apply_update", "completion", "delivery", "read_context", "update"]
+__all__ = ["apply_update", "completion_message", "delivery_message", "read_context", "update_message"]
 
 EXECUTE: Final = "execute"
 STATE: Final = "state"
 _VERSION: Final = "version"
 
 
-def delivery(context: AgentContext, *, sender: str, correlation_id: str, version: int = 1) -> Message:
+def delivery_message(context: AgentContext, *, sender: str, correlation_id: str, version: int = 1) -> Message:
     """Return the message that delivers `context`; give it what `isolate` let through, never a TaskContext."""
     return Message(
         sender=sender,
@@ -39,7 +39,9 @@ def delivery(context: AgentContext, *, sender: str, correlation_id: str, version
     )
 
 
-def update(old: AgentContext | None, new: AgentContext, *, sender: str, correlation_id: str, version: int) -> Message:
+def update_message(
+    old: AgentContext | None, new: AgentContext, *, sender: str, correlation_id: str, version: int
+) -> Message:
     """Return the message that makes version `version`, `new`, of the one before, `old`; with None it says all of it."""
     payload: dict[str, Value] = {_VERSION: version}
     if old is None:
@@ -73,7 +75,7 @@ def apply_update(known: AgentContext, version: int, message: Message) -> AgentCo
     return patch_context(known, _plain(delta)) if number == version + 1 else None
 
 
-def completion(reply: AgentContext, *, sent: AgentContext, sender: str, correlation_id: str) -> Message:
+def completion_message(reply: AgentContext, *, sent: AgentContext, sender: str, correlation_id: str) -> Message:
     """Return the message that answers a delivery: of `reply` what an agent may change of what was `sent` to it."""
     mine = replace(
         reply,

@@ -2,7 +2,7 @@
 
 from accp_core import DecodeError, EncodeError
 from accp_core.acp import AgentCard, Connection, LineReader, SseReader, parse_envelope, parse_link, serialize_envelope
-from accp_core.acp.document import LONGEST_MESSAGE
+from accp_core.acp.document import MAX_MESSAGE_BYTES
 
 __all__ = ["check"]
 
@@ -18,7 +18,7 @@ def check(data: bytes) -> None:
         assert refusal.code in {"ERR_INVALID_REQUEST", "ERR_MSG_TOO_LARGE"}, refusal
         assert 0 <= refusal.position <= len(text), refusal
     else:
-        assert parse_envelope(serialize_envelope(envelope, limit=2 * LONGEST_MESSAGE)) == envelope
+        assert parse_envelope(serialize_envelope(envelope, limit=2 * MAX_MESSAGE_BYTES)) == envelope
     check_stream(data)
     check_link(text)
 

@@ -30,7 +30,7 @@ from accp_core.aci import (
     read_answers,
     with_answers,
 )
-from accp_core.bridges.aci_in_accp import apply_update, delivery, read_context, update
+from accp_core.bridges.aci_in_accp import apply_update, delivery_message, read_context, update_message
 from accp_core.errors import ProtocolError
 from accp_core.references import is_reference
 from tests.core.aci.plans import TASK, subtask
@@ -84,8 +84,8 @@ def same(one: AgentContext, other: AgentContext) -> bool:
 @given(contexts(), contexts())
 def test_frames_lose_nothing(old: AgentContext, new: AgentContext) -> None:
     codec = Codec(counter=len, limits=FrameLimits(body_hard=10**6, total_hard=10**6))
-    assert read_context(through(codec, delivery(old, sender="m", correlation_id="c")))[0] == old
-    said = through(codec, update(old, new, sender="m", correlation_id="c", version=2))
+    assert read_context(through(codec, delivery_message(old, sender="m", correlation_id="c")))[0] == old
+    said = through(codec, update_message(old, new, sender="m", correlation_id="c", version=2))
     made = apply_update(old, 1, said)
     assert made is not None
     assert same(made, new)

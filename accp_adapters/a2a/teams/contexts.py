@@ -21,7 +21,7 @@ from accp_core import serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Intent, Message, error_message, read_error
 from accp_core.aci import AgentContext, brief, read_answers, with_answers
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
-from accp_core.bridges.aci_in_accp import EXECUTE, completion, delivery, read_context
+from accp_core.bridges.aci_in_accp import EXECUTE, completion_message, delivery_message, read_context
 from accp_core.errors import ProtocolError
 
 __all__ = [
@@ -101,7 +101,7 @@ def check_failure(parts: Sequence[Part]) -> None:
 def delivery_parts(context: AgentContext, owner: str, *, frames: bool) -> list[Part]:
     """Return the parts that deliver `context`; without `frames` they are words, and the context as data."""
     if frames:
-        return [frame_part(delivery(context, sender=MASTER, correlation_id=msg_id(owner, 0)), owner)]
+        return [frame_part(delivery_message(context, sender=MASTER, correlation_id=msg_id(owner, 0)), owner)]
     return [Part(text=brief(context, counter=o200k_base())), _data_part(context)]
 
 
@@ -125,7 +125,7 @@ def completion_parts(
     """Return the parts that answer a delivery, in the way in which it came."""
     if not frames:
         return [_data_part(reply)]
-    return [frame_part(completion(reply, sent=sent, sender=sender, correlation_id=correlation_id), owner)]
+    return [frame_part(completion_message(reply, sent=sent, sender=sender, correlation_id=correlation_id), owner)]
 
 
 def completed(sent: AgentContext, parts: Sequence[Part], owner: str) -> ContextReply:

@@ -11,22 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.acp import (
+    AcpEnvelope,
+    AcpMessage,
+    AcpReply,
     DataPart,
-    Envelope,
     FilePart,
-    Message,
     OpaquePart,
-    Reply,
     TextPart,
     UnknownMessage,
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.document import LONGEST_MESSAGE
+from accp_core.acp.document import MAX_MESSAGE_BYTES
 from accp_core.acp.envelope import timestamp
 from accp_core.errors import DecodeError, EncodeError
 
-HELLO = Message(parts=(TextPart(content="hi"),))
+HELLO = AcpMessage(parts=(TextPart(content="hi"),))
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -42,7 +42,7 @@ PARTS = (
 )
 OPTIONAL = st.none() | st.text()
 MESSAGES = st.builds(
-    Message,
+    AcpMessage,
     parts=st.lists(PARTS, min_size=1, max_size=3).map(tuple),
     message_id=OPTIONAL,
     sender=st.text(),
@@ -55,12 +55,12 @@ MESSAGES = st.builds(
     extra=EXTRA,
 )
 REPLIES = st.builds(
-    Reply, correlation_id=st.text(), parts=st.lists(PARTS, min_size=1, max_size=2).map(tuple), extra=EXTRA
+    AcpReply, correlation_id=st.text(), parts=st.lists(PARTS, min_size=1, max_size=2).map(tuple), extra=EXTRA
 )
 
 
 @given(MESSAGES | REPLIES)
-def test_an_envelope_comes_back_from_its_text(envelope: Envelope) -> None:
+def test_an_envelope_comes_back_from_its_text(envelope: AcpEnvelope) -> None:
     text = serialize_envelope(envelope)
     assert parse_envelope(text) == envelope
     assert "\n" not in text
@@ -77,20 +77,20 @@ def test_any_text_is_an_envelope_or_refused(text: str) -> None:
 
 def test_a_role_can_be_required() -> None:
     text = '{"type":"acp.message","text":"a"}'
-    assert parse_envelope(text) == Message(parts=(TextPart(content="a"),))
+    assert parse_envelope(text) == AcpMessage(parts=(TextPart(content="a"),))
     with pytest.raises(DecodeError, match="role: expected user or agent, found None"):
         parse_envelope(text, require_role=True)
 
 
 def test_a_message_is_bounded_in_bytes_in_both_directions() -> None:
-    long = replace(HELLO, parts=(TextPart(content="é" * (LONGEST_MESSAGE // 2)),))
+    long = replace(HELLO, parts=(TextPart(content="é" * (MAX_MESSAGE_BYTES // 2)),))
     with pytest.raises(EncodeError) as unsent:
         serialize_envelope(long)
-    text = serialize_envelope(long, limit=2 * LONGEST_MESSAGE)
+    text = serialize_envelope(long, limit=2 * MAX_MESSAGE_BYTES)
     with pytest.raises(DecodeError) as refused:
         parse_envelope(text)
     assert unsent.value.code == refused.value.code == "ERR_MSG_TOO_LARGE"
-    assert parse_envelope(text, limit=2 * LONGEST_MESSAGE) == long
+    assert parse_envelope(text, limit=2 * MAX_MESSAGE_BYTES) == long
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, '{"type":"x","n":' + "9" * 5_000 + "}"])
@@ -103,18 +103,18 @@ def test_what_nests_or_counts_too_far_is_refused(text: str) -> None:
     ("message", "reason"),
     [
         (replace(HELLO, extra={"role": "agent"}), "extra: role is a field already"),
-        (replace(HELLO, parts=(TextPart(content="\ud800\udc00"),)), "halves of a surrogate pair"),
+        (replace(HELLO, parts=(TextPart(content="\ud800\udc00"),)), "which JSON reads as one character"),
         (replace(HELLO, extra={"x": float("nan")}), "not JSON"),
         (replace(HELLO, extra={"x": object()}), "not JSON"),  # type: ignore[dict-item]  # what a caller may do
     ],
 )
-def test_what_no_text_says_is_not_written(message: Message, reason: str) -> None:
+def test_what_no_text_says_is_not_written(message: AcpMessage, reason: str) -> None:
     with pytest.raises(EncodeError, match=reason):
         serialize_envelope(message)
 
 
 def test_half_a_pair_is_in_no_text() -> None:
-    with pytest.raises(DecodeError, match="half a surrogate pair") as refusal:
+    with pytest.raises(DecodeError, match="half of a surrogate pair") as refusal:
         parse_envelope('{"type":"x","a":"\ud800"}')
     assert refusal.value.position == 17
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from accp_core.acp import (
     AcpError,
+    AcpMessage,
     LineReader,
-    Message,
     SseEvent,
     SseReader,
     TextPart,
@@ -39,7 +39,7 @@ CUTS = st.lists(st.integers(min_value=0), max_size=5)
 
 
 @given(st.lists(MESSAGES, max_size=4), CUTS)
-def test_lines_come_back_however_the_stream_is_cut(messages: list[Message], cuts: list[int]) -> None:
+def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = LineReader()
     stream = b"".join(map(write_line, messages))
     lines = [line for piece in pieces(stream, cuts) for line in reader.feed(piece)]
@@ -48,7 +48,7 @@ def test_lines_come_back_however_the_stream_is_cut(messages: list[Message], cuts
 
 
 @given(st.lists(MESSAGES, max_size=4), CUTS)
-def test_events_come_back_however_the_stream_is_cut(messages: list[Message], cuts: list[int]) -> None:
+def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = SseReader()
     stream = KEEPALIVE + KEEPALIVE.join(map(write_event, messages)) + KEEPALIVE
     events = [event for piece in pieces(stream, cuts) for event in reader.feed(piece)]
@@ -90,7 +90,7 @@ def test_an_event_is_bounded() -> None:
 
 
 def test_an_event_is_written_with_and_without_a_name() -> None:
-    message = Message(parts=(TextPart(content="a\nb"),))
+    message = AcpMessage(parts=(TextPart(content="a\nb"),))
     text = '{"type":"acp.message","role":"user","parts":[{"type":"text","content":"a\\nb"}]}'
     assert write_event(message) == f"data: {text}\n\n".encode()
     assert (
@@ -102,7 +102,7 @@ def test_an_event_is_written_with_and_without_a_name() -> None:
 
 
 @given(MESSAGES.filter(lambda message: message.message_id is not None))
-def test_a_relay_changes_nothing_of_a_message(message: Message) -> None:
+def test_a_relay_changes_nothing_of_a_message(message: AcpMessage) -> None:
     entry = json.loads(to_relay(message))
     assert entry["id"] == message.message_id
     entry |= {"seq": 9, "ts": 1774000000000}
@@ -111,9 +111,9 @@ def test_a_relay_changes_nothing_of_a_message(message: Message) -> None:
 
 def test_what_a_relay_would_overwrite_is_not_sent() -> None:
     with pytest.raises(EncodeError, match="has a message_id and none of id, sent_at, seq, ts"):
-        to_relay(Message(parts=(TextPart(content="a"),)))
+        to_relay(AcpMessage(parts=(TextPart(content="a"),)))
     with pytest.raises(EncodeError, match="has a message_id"):
-        to_relay(Message(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))
+        to_relay(AcpMessage(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))
 
 
 def test_a_relay_s_own_messages_and_what_is_none() -> None:
@@ -126,7 +126,7 @@ def test_a_relay_s_own_messages_and_what_is_none() -> None:
 
 
 def test_a_request_says_a_message_without_type() -> None:
-    assert read_request('{"role":"user","text":"hi","message_id":"m"}') == Message(
+    assert read_request('{"role":"user","text":"hi","message_id":"m"}') == AcpMessage(
         message_id="m", parts=(TextPart(content="hi"),)
     )
     for body in ('{"text":"hi"}', '{"role":"user"}', "{", '{"role":"user","parts":[]}'):

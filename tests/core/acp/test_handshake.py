@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.acp import (
+    AcpMessage,
+    AcpMessageReceived,
     AgentCard,
     Binding,
     CardReceived,
@@ -18,17 +20,15 @@ from accp_core.acp import (
     DataPart,
     DuplicateDropped,
     ErrorReceived,
-    Message,
-    MessageReceived,
     Refused,
     ReplyReceived,
     TextPart,
     UnknownReceived,
-    admits,
-    next_attempt,
+    is_admitted,
+    retry_delay,
 )
 from accp_core.acp.handshake import INVALID_TOKEN
-from accp_core.bridges.accp_in_acp import Carried, carried, carry
+from accp_core.bridges.accp_in_acp import CarriedKind, read_parts, text_to_part
 from accp_core.errors import EncodeError, LocalProtocolError
 
 NOW = 1773975060
@@ -55,8 +55,8 @@ def connected() -> tuple[Connection, Connection]:
     return host, guest
 
 
-def hello(content: str = "hi", message_id: str | None = None) -> Message:
-    return Message(message_id=message_id, parts=(TextPart(content=content),))
+def hello(content: str = "hi", message_id: str | None = None) -> AcpMessage:
+    return AcpMessage(message_id=message_id, parts=(TextPart(content=content),))
 
 
 def test_each_side_learns_who_the_other_is() -> None:
@@ -78,7 +78,7 @@ def test_a_message_arrives_once_with_id_time_sender_and_number() -> None:
     sent = host.send(hello(), NOW)
     assert sent.text is not None
     event = guest.receive(sent.text)
-    assert isinstance(event, MessageReceived)
+    assert isinstance(event, AcpMessageReceived)
     said = event.message
     assert (said.message_id, said.ts, said.sender, said.server_seq) == (
         "msg_h00000000002",
@@ -92,9 +92,9 @@ def test_a_message_arrives_once_with_id_time_sender_and_number() -> None:
 
 def test_what_the_sender_filled_in_stays() -> None:
     host, guest = connected()
-    own = Message(message_id="m", parts=(TextPart(content=""),), ts="then", sender="Other", correlation_id="c")
+    own = AcpMessage(message_id="m", parts=(TextPart(content=""),), ts="then", sender="Other", correlation_id="c")
     event = guest.receive(host.send(own, NOW).text or "")
-    assert isinstance(event, MessageReceived)
+    assert isinstance(event, AcpMessageReceived)
     assert (event.message.ts, event.message.sender, event.message.correlation_id) == ("then", "Other", "c")
     assert not event.awaits_reply
 
@@ -110,14 +110,14 @@ def test_an_id_is_sent_once_and_keeps_its_number() -> None:
 def test_a_message_without_id_is_taken_each_time() -> None:
     _, guest = connected()
     text = '{"type":"acp.message","role":"user","text":"hi"}'
-    assert [type(guest.receive(text)) for _ in range(2)] == [MessageReceived, MessageReceived]
+    assert [type(guest.receive(text)) for _ in range(2)] == [AcpMessageReceived, AcpMessageReceived]
 
 
 def test_a_request_gets_its_reply_and_no_other() -> None:
     host, guest = connected()
     sent = host.send(hello("2+2"), NOW, awaits_reply=True)
     event = guest.receive(sent.text or "")
-    assert isinstance(event, MessageReceived)
+    assert isinstance(event, AcpMessageReceived)
     assert event.awaits_reply
     answer = guest.reply(event.message, (TextPart(content="4"),))
     assert answer is not None
@@ -130,13 +130,13 @@ def test_a_request_gets_its_reply_and_no_other() -> None:
 
 
 def test_what_is_sent_while_offline_leaves_with_the_next_connection_in_order() -> None:
-    host, guest = agent("Host", most_waiting=2), agent("Guest")
+    host, guest = agent("Host", max_waiting=2), agent("Guest")
     assert [host.send(hello(str(number)), NOW).text for number in range(2)] == [None, None]
     with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED"):
         host.send(hello("2"), NOW)
     events = [guest.receive(text) for text in host.opened(NOW)]
-    assert [type(event) for event in events] == [CardReceived, MessageReceived, MessageReceived]
-    assert [event.message.server_seq for event in events if isinstance(event, MessageReceived)] == [1, 2]
+    assert [type(event) for event in events] == [CardReceived, AcpMessageReceived, AcpMessageReceived]
+    assert [event.message.server_seq for event in events if isinstance(event, AcpMessageReceived)] == [1, 2]
     assert len(host.opened(NOW)) == 1
     host.closed()
     assert host.send(hello("3"), NOW).text is None
@@ -182,11 +182,11 @@ def test_errors_and_unknown_messages_are_reported() -> None:
 
 
 def test_a_peer_does_not_fill_the_memory() -> None:
-    guest = agent("Guest", most_ids=2)
+    guest = agent("Guest", max_ids=2)
     texts = [f'{{"type":"acp.message","message_id":"m{number}","text":"a"}}' for number in range(3)]
     for text in texts:
         guest.receive(text)
-    assert [type(guest.receive(text)) for text in (texts[2], texts[0])] == [DuplicateDropped, MessageReceived]
+    assert [type(guest.receive(text)) for text in (texts[2], texts[0])] == [DuplicateDropped, AcpMessageReceived]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
@@ -199,22 +199,22 @@ def test_over_a_carrier_that_repeats_each_message_is_taken_once_and_in_order(pla
             texts.append(host.send(hello(str(len(texts))), NOW).text or "")
         for text in (texts[-1], texts[again % len(texts)]):
             event = guest.receive(text)
-            if isinstance(event, MessageReceived):
+            if isinstance(event, AcpMessageReceived):
                 taken.append(event.message.server_seq)
     assert taken == sorted(set(taken))
     assert len(taken) == len(texts)
 
 
 def test_a_guest_needs_the_token_in_its_path_or_header() -> None:
-    assert admits(TOKEN, f"/{TOKEN}", {})
-    assert admits(TOKEN, f"/ws/{TOKEN}?x=1", {})
-    assert admits(TOKEN, "/", {"x-acp-token": TOKEN})
+    assert is_admitted(TOKEN, f"/{TOKEN}", {})
+    assert is_admitted(TOKEN, f"/ws/{TOKEN}?x=1", {})
+    assert is_admitted(TOKEN, "/", {"x-acp-token": TOKEN})
     for path, headers in (("/", {}), ("/tok_wrong", {}), (f"/{TOKEN}x", {}), ("/", {"x-acp-token": "tok_wrong"})):
-        assert not admits(TOKEN, path, headers)
+        assert not is_admitted(TOKEN, path, headers)
 
 
 def test_a_guest_tries_three_times_and_then_a_relay() -> None:
-    assert [next_attempt(failures) for failures in range(1, 5)] == [2.0, 4.0, None, None]
+    assert [retry_delay(failures) for failures in range(1, 5)] == [2.0, 4.0, None, None]
 
 
 def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:
@@ -235,11 +235,11 @@ def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:
 def test_other_protocols_go_through_untouched() -> None:
     host, guest = connected()
     frame, packet = r"@a>req:op{k:\$x|u:naïve}", "FETCH|HR|return:A|p:1|aacp:1.1"
-    parts = (carry(Carried.FRAME, frame), TextPart(content="see"), carry(Carried.PACKET, packet))
+    parts = (text_to_part(CarriedKind.FRAME, frame), TextPart(content="see"), text_to_part(CarriedKind.PACKET, packet))
     event = guest.receive(
-        host.send(Message(parts=(*parts, DataPart(content=3, media_type="application/accp"))), NOW).text or ""
+        host.send(AcpMessage(parts=(*parts, DataPart(content=3, media_type="application/accp"))), NOW).text or ""
     )
-    assert isinstance(event, MessageReceived)
-    assert carried(event.message, Carried.FRAME) == [frame]
-    assert carried(event.message, Carried.PACKET) == [packet]
-    assert carried(event.message, Carried.CONTEXT) == []
+    assert isinstance(event, AcpMessageReceived)
+    assert read_parts(event.message, CarriedKind.FRAME) == [frame]
+    assert read_parts(event.message, CarriedKind.PACKET) == [packet]
+    assert read_parts(event.message, CarriedKind.CONTEXT) == []

@@ -33,7 +33,7 @@ def test_there_are_vectors_of_every_kind() -> None:
 @pytest.mark.parametrize("vector", load("acp", "envelopes"))
 def test_an_envelope_is_read_and_written_canonically(vector: dict[str, Any]) -> None:
     envelope = parse_envelope(vector["text"])
-    assert type(envelope).__name__ == vector["kind"]
+    assert type(envelope).__name__.removeprefix("Acp") == vector["kind"]
     assert serialize_envelope(envelope) == vector["canonical"]
     assert parse_envelope(vector["canonical"]) == envelope
     (line,) = LineReader().feed(write_line(envelope))

@@ -12,7 +12,13 @@ from accp_adapters.tokens import o200k_base
 from accp_core import Codec, Message, Session, serialize_frame
 from accp_core.accp import PRACTICAL_LIMITS, Intent, MessageReceived, Ref, StateChanged
 from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, accept_reply
-from accp_core.bridges.aci_in_accp import apply_update, completion, delivery, read_context, update
+from accp_core.bridges.aci_in_accp import (
+    apply_update,
+    completion_message,
+    delivery_message,
+    read_context,
+    update_message,
+)
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import TASK, reply, subtask
 
@@ -35,7 +41,7 @@ def through(message: Message) -> tuple[Message, str]:
 
 
 def test_a_delivery_is_a_request_to_execute() -> None:
-    message, text = through(delivery(SENT, sender="master", correlation_id="c1", version=3))
+    message, text = through(delivery_message(SENT, sender="master", correlation_id="c1", version=3))
     assert text.startswith('@master>req:execute{agent:"agent_of_s1"|subtask:s1|name:"Part_s1"|deps:[s0]|ctx:[')
     assert r"refs:[\$cold.c9523506b4bd]" in text
     assert "v:3" in text
@@ -44,7 +50,7 @@ def test_a_delivery_is_a_request_to_execute() -> None:
 
 
 def test_an_update_says_what_changed_to_who_has_the_version_before() -> None:
-    message, text = through(update(SENT, DONE, sender="crm", correlation_id="c1", version=2))
+    message, text = through(update_message(SENT, DONE, sender="crm", correlation_id="c1", version=2))
     assert text == '@crm>sync:state{v:2|delta:{info_1:"6_of_40\\:_basic",state_1:1,state_2:0}}[cid:c1]'
     assert apply_update(SENT, 1, message) == DONE
     assert apply_update(SENT, 0, message) is None
@@ -53,20 +59,22 @@ def test_an_update_says_what_changed_to_who_has_the_version_before() -> None:
 
 def test_references_travel_in_updates_too() -> None:
     more = replace(SENT, context_uri=(*SENT.context_uri, "$cold.b", "https://example.com/x"))
-    message, text = through(update(SENT, more, sender="crm", correlation_id="c1", version=2))
+    message, text = through(update_message(SENT, more, sender="crm", correlation_id="c1", version=2))
     assert r"\$cold.b" in text
     assert apply_update(SENT, 1, message) == more
-    message, _ = through(update(more, replace(more, context_uri=()), sender="crm", correlation_id="c1", version=3))
+    message, _ = through(
+        update_message(more, replace(more, context_uri=()), sender="crm", correlation_id="c1", version=3)
+    )
     assert apply_update(more, 2, message) == replace(more, context_uri=())
 
 
 def test_who_lacks_a_version_is_told_all_of_it() -> None:
-    message, _ = through(update(None, DONE, sender="crm", correlation_id="c1", version=9))
+    message, _ = through(update_message(None, DONE, sender="crm", correlation_id="c1", version=9))
     assert apply_update(SENT, 1, message) == DONE
 
 
 def test_a_completion_says_only_what_an_agent_may_change() -> None:
-    message, text = through(completion(DONE, sent=SENT, sender="crm", correlation_id="c1"))
+    message, text = through(completion_message(DONE, sent=SENT, sender="crm", correlation_id="c1"))
     assert text == (
         '@crm>done:execute{agent:"agent_of_s1"|subtask:s1|state_1:1|state_2:0|info_1:"6_of_40\\:_basic"}[cid:c1]'
     )
@@ -77,12 +85,12 @@ def test_a_completion_says_only_what_an_agent_may_change() -> None:
 
 def test_a_completion_names_what_the_agent_stored() -> None:
     stored = replace(DONE, context_uri=(*SENT.context_uri, "accp://cold/b"))
-    message, _ = through(completion(stored, sent=SENT, sender="crm", correlation_id="c1"))
+    message, _ = through(completion_message(stored, sent=SENT, sender="crm", correlation_id="c1"))
     assert accept_reply(SENT, read_context(message)[0], stored=["$cold.b"]) == stored
 
 
 def test_a_reference_that_a_peer_wrote_as_one_is_read() -> None:
-    message = delivery(SENT, sender="master", correlation_id="c1")
+    message = delivery_message(SENT, sender="master", correlation_id="c1")
     refs = replace(message, payload={**message.payload, "refs": [Ref("cold.c9523506b4bd")]})
     assert read_context(refs)[0] == SENT
 
@@ -92,10 +100,10 @@ def test_a_task_goes_round_in_frames() -> None:
     while not interaction.finished:
         interaction, deliveries = interaction.deliver()
         for each in deliveries:
-            request, _ = through(delivery(each.context, sender="master", correlation_id=each.id))
+            request, _ = through(delivery_message(each.context, sender="master", correlation_id=each.id))
             context, _ = read_context(request)
             mine = AgentContext.from_json(reply(replace(each, context=context)))
-            answer, _ = through(completion(mine, sent=context, sender="w", correlation_id=each.id))
+            answer, _ = through(completion_message(mine, sent=context, sender="w", correlation_id=each.id))
             interaction = interaction.receive(str(answer.envelope.correlation_id), read_context(answer)[0])
         interaction = interaction.verify()
     assert interaction.task.overall_status == "completed"
@@ -103,16 +111,16 @@ def test_a_task_goes_round_in_frames() -> None:
 
 def test_two_sessions_carry_a_delivery_progress_and_the_result_without_opening_its_references() -> None:
     master, crm = (Session("s", name, codec=CODEC, new_id=counted(name)) for name in ("master", "crm"))
-    request = deliver_to(crm, master.send(delivery(SENT, sender="master", correlation_id="c1"), 1))
+    request = deliver_to(crm, master.send(delivery_message(SENT, sender="master", correlation_id="c1"), 1))
     assert read_context(request)[0] == SENT
     changed = [
         event
-        for text in crm.send(update(None, DONE, sender="crm", correlation_id="c1", version=1), 2)
+        for text in crm.send(update_message(None, DONE, sender="crm", correlation_id="c1", version=1), 2)
         for event in master.receive(text, 2)
         if isinstance(event, StateChanged)
     ]
     assert changed[0].version == 1
-    answer = deliver_to(master, crm.send(completion(DONE, sent=SENT, sender="crm", correlation_id="c1"), 3))
+    answer = deliver_to(master, crm.send(completion_message(DONE, sent=SENT, sender="crm", correlation_id="c1"), 3))
     assert accept_reply(SENT, read_context(answer)[0]) == DONE
 
 

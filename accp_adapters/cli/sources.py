@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from accp_adapters.cli.errors import InputRefused, place
+from accp_adapters.cli.errors import InputRefused, line_and_column
 
 __all__ = ["STDIN", "read_source", "write_text"]
 
@@ -29,7 +29,7 @@ def read_source(path: str) -> str:
         return read.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = read[: error.start].decode("utf-8")
-        line, column = place(before, len(before))
+        line, column = line_and_column(before, len(before))
         raise InputRefused(f"no UTF-8: {error.reason}", path=path, line=line, column=column) from error
 
 

@@ -65,8 +65,8 @@ def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> Render
 
 def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
     """Return what each comparison left readable, and what it made worse."""
-    columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "dearer", "larger")
-    caption = "needed: values that a model went on to use; dearer: runs by over 1 %; larger: messages"
+    columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "costlier", "larger")
+    caption = "needed: values that a model went on to use; costlier: runs by over 1 %; larger: messages"
     return plain_table(title, columns, [(_short(row.name), *_readable(row)) for row in rows], caption=caption)
 
 
@@ -89,7 +89,7 @@ def _readable(row: Comparison) -> tuple[str, ...]:
         f"{after.needed:,}",
         percent(after.visible, after.needed),
         percent(after.reachable, after.needed),
-        f"{row.dearer_runs:,}",
+        f"{row.costlier_runs:,}",
         f"{row.larger_messages:,}",
     )
 

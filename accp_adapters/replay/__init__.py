@@ -1,20 +1,41 @@
-"""Recorded runs of agents, replayed to count what they send, what it costs and what stays readable."""
+"""Recorded runs of agents, replayed: the tokens that they send, what these cost and what stays readable.
 
-from accp_adapters.replay.formats.detection import RunFormat, read_runs
-from accp_adapters.replay.recorded_run import Call, Message, Role, Run
-from accp_adapters.replay.replay import Replay, replay
-from accp_adapters.replay.strategy import AS_RECORDED, Strategy, compact
+runs = list(read_runs("conversation.json"))
+print(replay(runs[0], StrategyName.DEFAULT).calls)
+print(compare(runs, StrategyName.TIGHT).total())
+"""
+
+from accp_adapters.replay.errors import UnreadableRun
+from accp_adapters.replay.formats.detection import RunFormat
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
+from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay, replay
+from accp_adapters.replay.report import Comparison, Report
+from accp_adapters.replay.run_files import parse_runs, read_runs
+from accp_adapters.replay.strategies import AS_RECORDED, StrategyName, compact_json_strategy
+from accp_adapters.replay.strategy import IncomingMessage, SentMessage, Strategy
+from accp_adapters.replay.workers import compare, replay_all
 
 __all__ = [
     "AS_RECORDED",
-    "Call",
-    "Message",
+    "CallFigures",
+    "Comparison",
+    "IncomingMessage",
+    "MessageFigures",
+    "RecordedCall",
+    "RecordedMessage",
     "Replay",
+    "Report",
     "Role",
     "Run",
     "RunFormat",
+    "SentMessage",
     "Strategy",
-    "compact",
+    "StrategyName",
+    "UnreadableRun",
+    "compact_json_strategy",
+    "compare",
+    "parse_runs",
     "read_runs",
     "replay",
+    "replay_all",
 ]

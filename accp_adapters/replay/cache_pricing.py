@@ -1,67 +1,68 @@
-"""What prompts cost where the provider keeps a prefix cache: tokens, cached tokens and their price."""
+"""What prompts cost where the provider caches their prefix: tokens, cached tokens and the price of both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
 
-__all__ = ["CACHE_MINIMUM", "CACHE_STEP", "READ_PRICE", "WRITE_PRICE", "Charge", "Ledger", "Tokens", "charge"]
+from accp_core.projection.cache_cost import CACHE_MINIMUM, CACHE_STEP, READ_PRICE, WRITE_PRICE
 
-Tokens = Sequence[int]
+__all__ = ["Charge", "PromptCache", "TokenIds", "price_prompt"]
+
+TokenIds = Sequence[int]
 """The token ids of one part of a prompt: the tool definitions or one message."""
-
-# Providers' published terms of 2025: OpenAI caches from 1,024 tokens on in steps of 128; Anthropic takes 0.1
-# of the list price for a token read and 1.25 for one written.
-CACHE_MINIMUM: Final = 1024
-CACHE_STEP: Final = 128
-READ_PRICE: Final = 0.1
-WRITE_PRICE: Final = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The price of one prompt."""
+    """What one prompt costs."""
 
     tokens: int
+    """Tokens of the whole prompt."""
     cached: int
-    """Those of `tokens` that the provider had kept."""
+    """Tokens that the provider reads from its cache."""
     cost: float
-    """In fresh tokens: 1.0 is one token at the list price."""
+    """Cache-weighted tokens: 1.0 is one token at the list price."""
 
 
-def charge(tokens: int, prefix: int) -> Charge:
-    """Return the price of a prompt of `tokens` of which the first `prefix` stood in the one before it."""
+def price_prompt(tokens: int, prefix: int) -> Charge:
+    """Return what a prompt costs.
+
+    Args:
+        tokens: Tokens of the whole prompt.
+        prefix: Tokens at its beginning that the previous prompt began with, too.
+    """
     if tokens < CACHE_MINIMUM:
         return Charge(tokens, 0, float(tokens))
     cached = prefix // CACHE_STEP * CACHE_STEP if prefix >= CACHE_MINIMUM else 0
     return Charge(tokens, cached, READ_PRICE * cached + WRITE_PRICE * (tokens - cached))
 
 
-class Ledger:
-    """The prompts of a run, one after the other; it remembers the last one of each agent."""
+class PromptCache:
+    """A provider's cache of prompt prefixes: it remembers the last prompt of each agent of a run."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Sequence[Tokens]] = {}
+        """Start empty."""
+        self._last: dict[str, Sequence[TokenIds]] = {}
 
-    def enter(self, agent: str, prompt: Sequence[Tokens]) -> Charge:
-        """Return the price of `prompt`, the next one of `agent`."""
+    def charge(self, agent: str, prompt: Sequence[TokenIds]) -> Charge:
+        """Return what `prompt`, the next one of `agent`, costs, and remember it."""
         prefix = _common_prefix(self._last.get(agent, ()), prompt)
         self._last[agent] = prompt
-        return charge(sum(map(len, prompt)), prefix)
+        return price_prompt(sum(map(len, prompt)), prefix)
 
 
-def _common_prefix(last: Sequence[Tokens], prompt: Sequence[Tokens]) -> int:
-    """Return how many tokens two prompts share from the start: part by part, then token by token."""
+def _common_prefix(last: Sequence[TokenIds], prompt: Sequence[TokenIds]) -> int:
+    """Return how many tokens at the beginning two prompts share, compared part by part, then token by token."""
     shared = 0
     for old, new in zip(last, prompt, strict=False):
         if old is not new and old != new:
-            return shared + _equal(old, new)
+            return shared + _count_equal(old, new)
         shared += len(new)
     return shared
 
 
-def _equal(old: Tokens, new: Tokens) -> int:
+def _count_equal(old: TokenIds, new: TokenIds) -> int:
     pairs = zip(old, new, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

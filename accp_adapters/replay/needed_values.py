@@ -1,7 +1,7 @@
-"""The values that a model wrote and had to have read before: how a replay measures what stayed readable.
+"""The values in model outputs and in other texts: how a replay measures what stayed readable.
 
-A value counts as needed when a model output holds it, it stands in a tool result or another agent's message
-of that call's prompt, and nowhere else in the prompt that the model could have it from.
+A value is needed when a model output holds it, a tool result or another agent's message in the prompt of that call
+holds it, too, and nothing else does that the model could have it from.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from accp_adapters.replay.recorded_run import Message
+from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["Value", "numbers_of", "readings_of", "stands", "values_of"]
+__all__ = ["Value", "contains", "numbers_in", "unescaped_forms", "values_of"]
 
 Value = str | Decimal
-"""Text that must stand as it is, or a number in any of its spellings: `1,234.50` is `1234.5`."""
+"""Text that must be found as it is, or a number in any spelling: `1,234.50` is `1234.5`."""
 
 _TEXT_LENGTHS: Final = range(4, 2001)
-_DIGITS: Final = 3
+"""Characters of a text that counts as a value."""
+_MIN_DIGITS: Final = 3
+"""A number with fewer digits is found everywhere and shows nothing."""
 _MONTHS: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-# Tried in this order at each place, so that the digits of a URL or a date are no numbers of their own. What could
-# run on is bounded, so that no text takes quadratic time.
+# The alternatives are tried in this order, so that the digits of a URL or a date are not numbers of their own.
+# Repetitions are bounded, so that no text takes quadratic time.
 _IN_TEXT: Final = re.compile(
     "|".join(
         (
@@ -45,37 +47,38 @@ _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 _IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_LEVELS: Final = 4
+_MAX_FORMS: Final = 4
+"""A text as it is and with up to three levels of escapes removed."""
 
 
-def values_of(messages: Sequence[Message]) -> frozenset[Value]:
-    """Return the values that model outputs hold: leaves of JSON arguments, names and numbers of a text."""
-    found: set[Value] = set()
+def values_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
+    """Return the values in model outputs: the leaves of JSON arguments, the names and numbers of a text."""
+    values: set[Value] = set()
     for message in messages:
-        found.update(_in_text(message.text) if message.value is None else _leaves(message.value))
-    return frozenset(found)
+        values.update(_in_text(message.text) if message.value is None else _leaves(message.value))
+    return frozenset(values)
 
 
-def stands(value: Value, text: str) -> bool:
-    """Whether `value` stands in `text` as whole words, raw or with its escapes undone."""
+def contains(value: Value, text: str) -> bool:
+    """Return whether `text`, as it is or with its escapes removed, contains `value` as whole words."""
     if isinstance(value, Decimal):
-        return value in numbers_of(text)
-    return any(_has_words(reading, value) for reading in readings_of(text))
+        return value in numbers_in(text)
+    return any(_has_words(form, value) for form in unescaped_forms(text))
 
 
 @functools.lru_cache(maxsize=4096)
-def readings_of(text: str) -> tuple[str, ...]:
-    """Return `text`, and `text` with one, two, … levels of backslash escapes undone, as far as it has any."""
-    readings = [text]
-    while len(readings) < _LEVELS and "\\" in readings[-1]:
-        readings.append(_ESCAPE.sub(_unescape, readings[-1]))
-    return tuple(readings)
+def unescaped_forms(text: str) -> tuple[str, ...]:
+    """Return `text` as it is and with one to three levels of backslash escapes removed, as far as it has any."""
+    forms = [text]
+    while len(forms) < _MAX_FORMS and "\\" in forms[-1]:
+        forms.append(_ESCAPE.sub(_unescape, forms[-1]))
+    return tuple(forms)
 
 
 @functools.lru_cache(maxsize=4096)
-def numbers_of(text: str) -> frozenset[Decimal]:
-    """Return the numbers that stand in `text`, in any of its readings."""
-    return frozenset(_decimal(n) for reading in readings_of(text) for n in _NUMBER.findall(reading))
+def numbers_in(text: str) -> frozenset[Decimal]:
+    """Return the numbers in `text`, as it is and with its escapes removed."""
+    return frozenset(_decimal(number) for form in unescaped_forms(text) for number in _NUMBER.findall(form))
 
 
 def _leaves(value: object) -> Iterator[Value]:
@@ -103,17 +106,17 @@ def _text_leaf(text: str) -> Iterator[Value]:
 
 def _in_text(text: str) -> Iterator[Value]:
     for match in _IN_TEXT.finditer(text):
-        found = match.group()
+        word = match.group()
         if match.lastgroup == "number":
-            yield from _number(found)
+            yield from _number(word)
         elif match.lastgroup == "url":
-            yield found.rstrip(".,;:!?*")
-        elif match.lastgroup != "name" or _IDENTIFIER.match(found):
-            yield found
+            yield word.rstrip(".,;:!?*")
+        elif match.lastgroup != "name" or _IDENTIFIER.match(word):
+            yield word
 
 
 def _number(text: str) -> Iterator[Value]:
-    if sum(map(str.isdigit, text)) >= _DIGITS:
+    if sum(map(str.isdigit, text)) >= _MIN_DIGITS:
         yield _decimal(text)
 
 
@@ -137,7 +140,7 @@ def _has_words(text: str, value: str) -> bool:
 
 
 def _joined(text: str, position: int) -> bool:
-    """Whether the characters on both sides of `position` are of one word."""
+    """Return whether the characters on both sides of `position` belong to one word."""
     return 0 < position < len(text) and _is_word(text[position - 1]) and _is_word(text[position])
 
 

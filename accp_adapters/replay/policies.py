@@ -9,9 +9,9 @@ from accp_adapters.langgraph.fetch import fetch_tool
 from accp_adapters.langgraph.messages import MARK, compact_message
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.projection import Reading, prompt_of
-from accp_adapters.replay.formats.json_layouts import compact_json
-from accp_adapters.replay.recorded_run import Message, Role
-from accp_adapters.replay.strategy import Birth, Sent, Strategy
+from accp_adapters.replay.recorded_run import RecordedMessage, Role
+from accp_adapters.replay.strategy import IncomingMessage, SentMessage, Strategy
+from accp_core.strict_json import compact_json
 
 __all__ = ["policy_strategy"]
 
@@ -21,7 +21,9 @@ _SESSION = "replay"
 def policy_strategy(name: str, policy: Policy) -> Strategy:
     """Return what `AccpMiddleware(policy)` does, each agent of a run being one with a name and a state of its own."""
     definition = compact_json(convert_to_openai_tool(fetch_tool(policy))) if policy.previews else ""
-    return Strategy(name=name, reader=lambda agent, tools: _Reader(policy, agent, tools).read, fetch_tool=definition)
+    return Strategy(
+        name=name, new_rewriter=lambda agent, tools: _Reader(policy, agent, tools).read, fetch_tool=definition
+    )
 
 
 class _Reader:
@@ -35,30 +37,30 @@ class _Reader:
         self._tokens = policy.counter(tools)
         """What a provider would have counted so far."""
 
-    def read(self, birth: Birth) -> Sent:
+    def read(self, incoming: IncomingMessage) -> SentMessage:
         """Return the next message as the model reads it."""
-        born = self._born(birth)
+        born = self._born(incoming)
         self._state.append(born)
         shown = self._reading.show(born)
         self._tokens += self._policy.counter(shown.text)
         refs = shown.additional_kwargs.get(MARK, {}).get("refs", ())
-        return Sent(text=shown.text, ref=f"${refs[0]}" if refs else "")
+        return SentMessage(text=shown.text, reference=f"${refs[0]}" if refs else "")
 
-    def _born(self, birth: Birth) -> BaseMessage:
-        message = birth.message
+    def _born(self, incoming: IncomingMessage) -> BaseMessage:
+        message = incoming.message
         if message.role is not Role.TOOL:
             return self._said(message)
         small, _ = compact_message(
             ToolMessage(message.text, name=message.tool, tool_call_id=message.call_id),
             self._policy,
             _SESSION,
-            limits=self._policy.limits(birth.beside),
-            request=birth.request,
+            limits=self._policy.limits(incoming.results_in_turn),
+            request=incoming.request,
             prompt=prompt_of(self._state, self._agent),
         )
         return small
 
-    def _said(self, message: Message) -> BaseMessage:
+    def _said(self, message: RecordedMessage) -> BaseMessage:
         if message.role is Role.INSTRUCTIONS:
             return SystemMessage(message.text)
         if message.role is not Role.AGENT:

@@ -2,63 +2,78 @@
 
 from __future__ import annotations
 
-from accp_adapters.replay.recorded_run import Call, Message, Role, Run, is_foreign
-from accp_adapters.replay.strategy import Birth, Rewrite, Sent, Strategy
+from dataclasses import dataclass, field
 
-__all__ = ["Prompts"]
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, is_foreign
+from accp_adapters.replay.strategy import IncomingMessage, Rewriter, SentMessage, Strategy
+
+__all__ = ["PromptBuilder"]
 
 
-class Prompts:
-    """The prompts of one run; what an agent was sent once never changes."""
+@dataclass(slots=True)
+class _AgentPrompt:
+    """The last prompt of one agent."""
+
+    rewrite: Rewriter
+    positions: tuple[int, ...] = ()
+    """Of its messages in the run."""
+    sent: list[SentMessage] = field(default_factory=list)
+    """What stands in the prompt for each of them."""
+
+
+class PromptBuilder:
+    """Builds the prompts of one run in order; a text that was sent to an agent never changes."""
 
     def __init__(self, run: Run, strategy: Strategy) -> None:
+        """Build the prompts of `run` under `strategy`."""
         self._run = run
         self._strategy = strategy
-        self._once: dict[int, Sent] = {}
-        self._open: dict[str, tuple[tuple[int, ...], Rewrite, list[Sent]]] = {}
+        self._rewritten: dict[int, SentMessage] = {}
+        self._prompts: dict[str, _AgentPrompt] = {}
 
-    def of(self, call: Call) -> dict[int, Sent]:
-        """Return what the model of the next `call` is sent in the place of each message of its prompt."""
-        seen, rewrite, sent = self._open.get(call.agent, ((), None, []))
-        if rewrite is None or call.prompt[: len(seen)] != seen:
-            rewrite, sent = self._reader(call), []
-        sent += [rewrite(_birth(self._run, position, call.agent)) for position in call.prompt[len(sent) :]]
-        self._open[call.agent] = (call.prompt, rewrite, sent)
-        return dict(zip(call.prompt, sent, strict=True))
+    def build(self, call: RecordedCall) -> dict[int, SentMessage]:
+        """Return what the model of the next `call` is sent, by the position of each message of its prompt."""
+        prompt = self._prompts.get(call.agent)
+        if prompt is None or call.prompt[: len(prompt.positions)] != prompt.positions:
+            prompt = self._prompts[call.agent] = _AgentPrompt(self._new_rewriter(call))
+        for position in call.prompt[len(prompt.sent) :]:
+            prompt.sent.append(prompt.rewrite(_incoming(self._run, position, call.agent)))
+        prompt.positions = call.prompt
+        return dict(zip(call.prompt, prompt.sent, strict=True))
 
-    def _reader(self, call: Call) -> Rewrite:
-        if self._strategy.reader:
-            return self._strategy.reader(call.agent, call.tools)
-        return self._alone
+    def _new_rewriter(self, call: RecordedCall) -> Rewriter:
+        if self._strategy.new_rewriter:
+            return self._strategy.new_rewriter(call.agent, call.tools)
+        return self._rewrite_once
 
-    def _alone(self, birth: Birth) -> Sent:
-        """Rewrite a foreign message by itself, and once, however many agents get it."""
-        if not birth.foreign or self._strategy.rewrite is None:
-            return Sent(text=birth.message.text)
-        key = id(birth.message)
-        if key not in self._once:
-            self._once[key] = self._strategy.rewrite(birth)
-        return self._once[key]
+    def _rewrite_once(self, incoming: IncomingMessage) -> SentMessage:
+        """Rewrite a foreign message by itself, and only once, however many agents are sent it."""
+        if not incoming.is_foreign or self._strategy.rewrite is None:
+            return SentMessage(text=incoming.message.text)
+        key = id(incoming.message)
+        if key not in self._rewritten:
+            self._rewritten[key] = self._strategy.rewrite(incoming)
+        return self._rewritten[key]
 
 
-def _birth(run: Run, position: int, agent: str) -> Birth:
-    """Return a message with what its reader works on: the user's last words and the call that it answers."""
-    if not is_foreign(run.messages[position], agent):
-        return Birth(message=run.messages[position], foreign=False)
+def _incoming(run: Run, position: int, agent: str) -> IncomingMessage:
+    """Return the message at `position` with the request of `agent` that it serves."""
     message, earlier = run.messages[position], run.messages[:position]
-    words = [other.text for other in earlier if other.role is Role.USER][-1:]
+    if not is_foreign(message, agent):
+        return IncomingMessage(message=message, is_foreign=False)
+    last_words = [other.text for other in earlier if other.role is Role.USER][-1:]
     call = next((other for other in reversed(earlier) if _answers(message, other)), None)
     if call is None:
-        return Birth(message=message, request=" ".join(words))
-    beside = sum(_is_call(other) and other.turn == call.turn and other.sender == call.sender for other in earlier)
-    return Birth(message=message, request=" ".join((*words, call.text)), beside=max(beside, 1))
+        return IncomingMessage(message=message, request=" ".join(last_words))
+    calls = sum(_is_tool_call(other) and other.turn == call.turn and other.sender == call.sender for other in earlier)
+    return IncomingMessage(message=message, request=" ".join((*last_words, call.text)), results_in_turn=max(calls, 1))
 
 
-def _answers(result: Message, call: Message) -> bool:
+def _answers(result: RecordedMessage, call: RecordedMessage) -> bool:
     if result.role is not Role.TOOL or not call.by_model:
         return False
     return call.call_id == result.call_id if result.call_id else call.sender == result.recipient
 
 
-def _is_call(message: Message) -> bool:
+def _is_tool_call(message: RecordedMessage) -> bool:
     return message.by_model and bool(message.tool)

@@ -1,4 +1,4 @@
-"""A recorded run played again under a strategy: what each model call sends, costs and still shows."""
+"""A recorded run replayed under a strategy: what each model call sends, what it costs and what it still shows."""
 
 from __future__ import annotations
 
@@ -6,100 +6,132 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from accp_adapters.replay.cache_pricing import Charge, Ledger, Tokens
-from accp_adapters.replay.evidence import Evidence, Need
-from accp_adapters.replay.prompts import Prompts
-from accp_adapters.replay.recorded_run import Call, Role, Run, is_foreign
-from accp_adapters.replay.strategy import Sent, Strategy
+from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
+from accp_adapters.replay.prompts import PromptBuilder
+from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
+from accp_adapters.replay.strategies import StrategyName, to_strategy
+from accp_adapters.replay.strategy import SentMessage, Strategy
+from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
+from accp_adapters.tokens import o200k_base_encoding
+
+if TYPE_CHECKING:
+    from accp_adapters.langgraph import Policy
 
 __all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay"]
 
-Tokenizer = Callable[[str], Tokens]
+Tokenizer = Callable[[str], TokenIds]
+"""Returns the token ids of a text."""
 
 FETCH_CALL_TOKENS: Final = 40
 """What a model writes to fetch one reference, an estimate."""
+_SHOWN: Final = 60
+"""Characters of a message that its figures show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFigures:
-    """One model call of a replay."""
+    """The figures of one model call."""
 
     agent: str
+    """The agent that made the call."""
     charge: Charge
+    """What its prompt costs."""
     with_fetches: tuple[Charge, ...]
-    """The same call after all that its agent had to fetch so far; two charges where this call fetches."""
+    """What it costs after everything that its agent had to fetch so far; two charges where this call fetches."""
     needed: int
+    """Values that its output needed from tools and other agents."""
     visible: int
+    """Those of them that stand in its prompt."""
     reachable: int
+    """Those that are visible or one fetch away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFigures:
-    """One message that a model was shown as a tool's or another agent's words."""
+    """The figures of one message of a tool or another agent, in one form in which a model was sent it."""
 
     position: int
+    """Its position in the run."""
     sender: str
+    """The tool or agent that it comes from."""
     tool: str
+    """The tool whose result it is; empty for the message of an agent."""
     recorded: int
-    """Its tokens as recorded."""
+    """Tokens as recorded."""
     sent: int
-    """Its tokens under the strategy."""
+    """Tokens under the strategy."""
     shown: int
-    """In how many prompts it stands so."""
+    """How many prompts hold it in this form."""
     preview: str
-    """How it begins."""
+    """How it begins, at most 60 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What one strategy made of one run."""
+    """The figures of one run under one strategy."""
 
     run: str
+    """The name of the run."""
     source: str
+    """The file that the run was read from."""
     strategy: str
+    """The name of the strategy."""
     calls: tuple[CallFigures, ...]
+    """Each model call, in order."""
     messages: tuple[MessageFigures, ...]
+    """Each message of a tool or another agent that a model was sent."""
 
 
-def replay(run: Run, strategy: Strategy, tokenize: Tokenizer) -> Replay:
-    """Return what `run` would have sent under `strategy`; a text that was sent never changes."""
-    stage = _Stage(run, strategy, functools.cache(tokenize))
-    calls = tuple(stage.play(call) for call in run.calls)
-    return Replay(run=run.name, source=run.source, strategy=strategy.name, calls=calls, messages=stage.messages())
+def replay(run: Run, strategy: Strategy | StrategyName | Policy, tokenize: Tokenizer | None = None) -> Replay:
+    """Return what `run` would have sent under `strategy`; a text that was sent never changes.
+
+    Args:
+        run: A recorded run, see `read_runs`.
+        strategy: A strategy, the name of one, or a `Policy` of the LangGraph adapter.
+        tokenize: Splits a text into the tokens of the model; None: o200k_base.
+
+    Raises:
+        ImportError: the strategy needs the LangGraph adapter, which is not installed.
+    """
+    chosen = to_strategy(strategy)
+    replayer = _Replayer(run, chosen, functools.cache(tokenize or o200k_base_encoding().encode_ordinary))
+    calls = tuple(replayer.replay_call(call) for call in run.calls)
+    return Replay(run=run.name, source=run.source, strategy=chosen.name, calls=calls, messages=replayer.messages())
 
 
-class _Stage:
-    """One run and the texts it sends: the ledgers, and what each agent has fetched so far."""
+class _Replayer:
+    """The state of one replay: the provider's cache and what each agent has fetched so far."""
 
     def __init__(self, run: Run, strategy: Strategy, tokenize: Tokenizer) -> None:
         self._run = run
-        self._prompts = Prompts(run, strategy)
+        self._prompts = PromptBuilder(run, strategy)
         self._tokenize = tokenize
         self._fetch_tool = strategy.fetch_tool
-        self._evidence = Evidence(run)
-        self._ledger, self._fetch_ledger = Ledger(), Ledger()
+        self._visibility = VisibilityCheck(run)
+        self._cache, self._cache_with_fetches = PromptCache(), PromptCache()
+        # By agent: the position of each fetched message, and after which message its text was fetched.
         self._fetched: dict[str, dict[int, int]] = defaultdict(dict)
         self._shown: Counter[tuple[int, str]] = Counter()
 
-    def play(self, call: Call) -> CallFigures:
+    def replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
-        sent = self._prompts.of(call)
+        sent = self._prompts.build(call)
         self._shown.update((i, sent[i].text) for i in call.prompt if is_foreign(self._run.messages[i], call.agent))
-        needs = self._evidence.needs(call, sent)
+        needed = self._visibility.needed_values(call, sent)
         return CallFigures(
             agent=call.agent,
-            charge=self._ledger.enter(call.agent, self._prompt(call, sent, {})),
-            with_fetches=tuple(self._charges_with_fetches(call, sent, needs)),
-            needed=len(needs),
-            visible=sum(need.visible for need in needs),
-            reachable=sum(need.reachable for need in needs),
+            charge=self._cache.charge(call.agent, self._prompt_parts(call, sent, {})),
+            with_fetches=tuple(self._charges_with_fetches(call, sent, needed)),
+            needed=len(needed),
+            visible=sum(value.visible for value in needed),
+            reachable=sum(value.reachable for value in needed),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
-        """Return the figures of the messages that models were shown, in each of the forms they were shown in."""
-        return tuple(self._figures(*one, shown) for one, shown in sorted(self._shown.items()))
+        """Return the figures of the messages that models were sent, one for each form of a message."""
+        return tuple(self._figures(position, text, shown) for (position, text), shown in sorted(self._shown.items()))
 
     def _figures(self, position: int, text: str, shown: int) -> MessageFigures:
         message = self._run.messages[position]
@@ -110,29 +142,33 @@ class _Stage:
             recorded=len(self._tokenize(message.text)),
             sent=len(self._tokenize(text)),
             shown=shown,
-            preview=" ".join(message.text[:200].split())[:60],
+            preview=" ".join(message.text[:200].split())[:_SHOWN],
         )
 
-    def _charges_with_fetches(self, call: Call, sent: Mapping[int, Sent], needs: Sequence[Need]) -> Iterator[Charge]:
-        """Yield the call's price with what was fetched before, then once more with what it fetches itself."""
+    def _charges_with_fetches(
+        self, call: RecordedCall, sent: Mapping[int, SentMessage], needed: Sequence[NeededValue]
+    ) -> Iterator[Charge]:
+        """Yield the charge of the call with earlier fetches, then another one with its own where it fetches."""
         fetched = self._fetched[call.agent]
-        yield self._fetch_ledger.enter(call.agent, self._prompt(call, sent, fetched))
+        yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
         before = len(fetched)
-        for need in needs:
-            if need.sources and fetched.keys().isdisjoint(need.sources):
-                fetched[need.sources[0]] = call.prompt[-1]
+        for value in needed:
+            if value.sources and fetched.keys().isdisjoint(value.sources):
+                fetched[value.sources[0]] = call.prompt[-1]
         if len(fetched) > before:
-            yield self._fetch_ledger.enter(call.agent, self._prompt(call, sent, fetched))
+            yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
 
-    def _prompt(self, call: Call, sent: Mapping[int, Sent], fetched: Mapping[int, int]) -> list[Tokens]:
-        """Return the parts of a prompt; `fetched` says which sources stand in it, after which message."""
+    def _prompt_parts(
+        self, call: RecordedCall, sent: Mapping[int, SentMessage], fetched: Mapping[int, int]
+    ) -> list[TokenIds]:
         parts = [self._tokenize(call.tools)]
-        if self._fetch_tool and any(sent[position].ref for position in call.prompt):
+        if self._fetch_tool and any(sent[position].reference for position in call.prompt):
             parts.append(self._tokenize(self._fetch_tool))
         for position in call.prompt:
             parts.append(self._tokenize(sent[position].text))
-            parts += [part for source, after in fetched.items() if after == position for part in self._fetch(source)]
+            for source in (source for source, after in fetched.items() if after == position):
+                parts += self._fetch_parts(source)
         return parts
 
-    def _fetch(self, source: int) -> tuple[Tokens, Tokens]:
+    def _fetch_parts(self, source: int) -> tuple[TokenIds, TokenIds]:
         return (0,) * FETCH_CALL_TOKENS, self._tokenize(self._run.messages[source].text)

@@ -1,4 +1,4 @@
-"""What replays add up to: totals of runs, agents and tools, and a strategy against doing nothing."""
+"""The sums of replays: totals by run, agent and tool, and a strategy compared with the runs as recorded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay
 
-__all__ = ["DEARER", "Comparison", "LargestMessage", "Report", "ToolTotals", "Totals", "totals"]
+__all__ = ["COSTLIER", "Comparison", "LargestMessage", "Report", "ToolTotals", "Totals", "totals"]
 
-DEARER: Final = 1.01
-"""A run counts as dearer when its cost rises by more than 1 %."""
+COSTLIER: Final = 1.01
+"""A run counts as costlier when its cost rises by more than 1 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,30 +20,39 @@ class Totals:
     """The sum over some model calls."""
 
     calls: int
+    """Model calls."""
     prompt: int
     """Tokens of all prompts."""
     cost: float
     """The same, cache-weighted: one token at the list price is 1.0."""
     fetch_prompt: int
-    """`prompt` with the calls and texts that fetching hidden values would add, an estimate."""
+    """`prompt` with the calls and texts that fetching every hidden needed value would add, an estimate."""
     fetch_cost: float
+    """The same for `cost`."""
     needed: int
+    """Values that outputs needed from tools and other agents."""
     visible: int
+    """Those of them that stand in the prompt."""
     reachable: int
+    """Those that are visible or one fetch away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTotals:
-    """What one tool's results, or one agent's messages to others, took."""
+    """The sums of one tool's results, or of one agent's messages to others; in tokens."""
 
     name: str
+    """The name of the tool, or "agent " and the name of the agent."""
     messages: int
+    """The number of messages."""
     recorded: int
-    """Tokens of the messages, each counted once."""
+    """Tokens as recorded, each message counted once."""
     sent: int
+    """The same under the strategy."""
     recorded_in_prompts: int
-    """The same, counted in every prompt that holds them."""
+    """Tokens as recorded, each message counted in every prompt that holds it."""
     sent_in_prompts: int
+    """The same under the strategy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +60,27 @@ class LargestMessage:
     """One of the largest messages of all runs."""
 
     run: str
+    """The name of its run."""
     message: MessageFigures
+    """Its figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The same calls with and without a strategy; `before` is as recorded."""
+    """The same calls as recorded and under a strategy."""
 
     name: str
+    """What was summed: a file, a run, or "total"."""
     runs: int
+    """The number of runs."""
     before: Totals
+    """As recorded."""
     after: Totals
-    dearer_runs: int
+    """Under the strategy."""
+    costlier_runs: int
+    """Runs whose cost rises by more than 1 %."""
     larger_messages: int
+    """Messages that take more tokens than as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +88,25 @@ class Report:
     """The replays of some runs, run by run, as recorded and under one strategy."""
 
     before: Sequence[Replay]
+    """As recorded."""
     after: Sequence[Replay]
+    """Under the strategy."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Replay, Replay]]) -> Report:
+        """Return the report of runs that were each replayed as recorded and under one strategy."""
+        before, after = [], []
+        for recorded, rewritten in pairs:
+            before.append(recorded)
+            after.append(rewritten)
+        return cls(before, after)
 
     def total(self, name: str = "total") -> Comparison:
         """Return the sum over all runs."""
         return _compare(name, list(zip(self.before, self.after, strict=True)))
 
     def calls(self) -> list[tuple[CallFigures, CallFigures]]:
-        """Return each model call of all runs, before and after."""
+        """Return the figures of each model call of all runs, as recorded and under the strategy."""
         pairs = zip(self.before, self.after, strict=True)
         return [calls for before, after in pairs for calls in zip(before.calls, after.calls, strict=True)]
 
@@ -90,7 +118,7 @@ class Report:
         return [_compare(source, pairs) for source, pairs in groups.items()]
 
     def by_agent(self) -> list[tuple[str, Totals, Totals]]:
-        """Return each agent's name and its sums before and after, the largest first."""
+        """Return each agent's name, its sums as recorded and those under the strategy; the largest agent first."""
         before, after = _calls_by_agent(self.before), _calls_by_agent(self.after)
         rows = [(agent, totals(calls), totals(after[agent])) for agent, calls in before.items()]
         return sorted(rows, key=lambda row: -row[1].prompt)
@@ -113,7 +141,7 @@ class Report:
         return self._largest(lambda message: message.sent, count)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as a JSON value; token counts are o200k_base."""
+        """Return the whole report as a JSON value."""
         return {
             "strategy": self.after[0].strategy if self.after else "",
             "total": asdict(self.total()),
@@ -135,17 +163,17 @@ class Report:
 
 def totals(calls: Iterable[CallFigures]) -> Totals:
     """Return the sum over `calls`."""
-    every = list(calls)
-    fetching = [charge for call in every for charge in call.with_fetches]
+    figures = list(calls)
+    with_fetches = [charge for call in figures for charge in call.with_fetches]
     return Totals(
-        calls=len(every),
-        prompt=sum(call.charge.tokens for call in every),
-        cost=sum(call.charge.cost for call in every),
-        fetch_prompt=sum(charge.tokens for charge in fetching),
-        fetch_cost=sum(charge.cost for charge in fetching),
-        needed=sum(call.needed for call in every),
-        visible=sum(call.visible for call in every),
-        reachable=sum(call.reachable for call in every),
+        calls=len(figures),
+        prompt=sum(call.charge.tokens for call in figures),
+        cost=sum(call.charge.cost for call in figures),
+        fetch_prompt=sum(charge.tokens for charge in with_fetches),
+        fetch_cost=sum(charge.cost for charge in with_fetches),
+        needed=sum(call.needed for call in figures),
+        visible=sum(call.visible for call in figures),
+        reachable=sum(call.reachable for call in figures),
     )
 
 
@@ -155,7 +183,7 @@ def _compare(name: str, pairs: Sequence[tuple[Replay, Replay]]) -> Comparison:
         runs=len(pairs),
         before=totals(call for before, _ in pairs for call in before.calls),
         after=totals(call for _, after in pairs for call in after.calls),
-        dearer_runs=sum(_cost(after) > DEARER * _cost(before) for before, after in pairs),
+        costlier_runs=sum(_cost(after) > COSTLIER * _cost(before) for before, after in pairs),
         larger_messages=sum(m.sent > m.recorded for _, after in pairs for m in after.messages),
     )
 

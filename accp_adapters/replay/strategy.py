@@ -1,70 +1,55 @@
-"""What is done to a tool result or another agent's message when it is born, and never again."""
+"""What a strategy is: a way to rewrite what a model is sent of tool results and other agents' messages."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from accp_adapters.replay.formats.json_layouts import compact_json
-from accp_adapters.replay.recorded_run import Message
-from accp_core.ports import TokenCounter
+from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["AS_RECORDED", "Birth", "Rewrite", "Sent", "Strategy", "compact"]
+__all__ = ["IncomingMessage", "Rewriter", "SentMessage", "Strategy"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """A message as its reader gets it."""
+class SentMessage:
+    """A message as a model is sent it."""
 
     text: str
-    ref: str = ""
-    """The reference under which the whole recorded text can be fetched, empty where there is none."""
+    reference: str = ""
+    """The reference that opens the whole recorded text; empty: there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Birth:
-    """A message that has just come into being."""
+class IncomingMessage:
+    """A recorded message at the moment when it enters the prompt of an agent."""
 
-    message: Message
+    message: RecordedMessage
+    """The message as recorded."""
     request: str = ""
-    """What its reader works on: the user's last words and the arguments of the call that it answers."""
-    beside: int = 1
-    """How many results the model turn that asked for it will have."""
-    foreign: bool = True
-    """Whether its reader got it from a tool or another agent."""
+    """What the agent works on: the user's last words and the arguments of the call that the message answers."""
+    results_in_turn: int = 1
+    """How many results the model turn that asked for it gets."""
+    is_foreign: bool = True
+    """Whether it comes from a tool or another agent."""
 
 
-Rewrite: TypeAlias = Callable[[Birth], Sent]
+Rewriter: TypeAlias = Callable[[IncomingMessage], SentMessage]
+"""Returns what a model is sent in place of a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """A named way to rewrite what tools and other agents say."""
+    """A named way to rewrite prompts; a text that was sent never changes."""
 
     name: str
-    rewrite: Rewrite | None = None
-    """What becomes of a foreign message, whatever stands before it; None: `reader` says so."""
-    reader: Callable[[str, str], Rewrite] | None = None
-    """Returns, for an agent and its tool definitions, what rewrites its prompt: asked for each message in order, the
-    agent's own and its user's, too, which must stay as they are. A prompt that is no continuation has a new one."""
+    """How reports call it."""
+    rewrite: Rewriter | None = None
+    """Rewrites one foreign message, whatever stands before it; None: `new_rewriter` does."""
+    new_rewriter: Callable[[str, str], Rewriter] | None = None
+    """Returns the rewriter of one agent, from the agent's name and its tool definitions. It is called for each message
+    of the agent's prompt in order, the agent's own and the user's included, which must stay as they are. A prompt that
+    does not continue the last one gets a new rewriter."""
     fetch_tool: str = ""
-    """The definition of the tool that opens references, as compact JSON; empty: none is ever needed. A prompt
-    with a reference pays for it; where it first appears, among the tools, it breaks the cached prefix once."""
-
-
-AS_RECORDED: Final = Strategy(name="as recorded", rewrite=lambda birth: Sent(text=birth.message.text))
-
-
-def compact(counter: TokenCounter) -> Strategy:
-    """Return the baseline: a text that is JSON becomes compact JSON where that has fewer tokens."""
-    return Strategy(name="compact JSON", rewrite=lambda birth: Sent(text=_compact(birth.message.text, counter)))
-
-
-def _compact(text: str, counter: TokenCounter) -> str:
-    try:
-        shorter = compact_json(json.loads(text))
-    except (ValueError, RecursionError):
-        return text
-    return shorter if counter(shorter) < counter(text) else text
+    """The definition of the tool that opens references, as compact JSON; empty: none is needed. Every prompt with a
+    reference is charged for it; the first one also loses its cached prefix, because tools stand at the beginning."""

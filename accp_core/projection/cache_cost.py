@@ -9,13 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FETCH_TOKENS", "Prompt", "first_reference_pays", "worth_it"]
+__all__ = [
+    "CACHE_MINIMUM", "CACHE_STEP", "FETCH_TOKENS", "READ_PRICE", "WRITE_PRICE", "Prompt", "first_reference_pays",
+    "worth_it",
+]  # fmt: skip
 
 FETCH_TOKENS: Final = 130
 """About what the definition of the fetch tool takes in each prompt that offers it."""
-_CACHE_MINIMUM: Final = 1_024
-_READ_PRICE: Final = 0.1
-_WRITE_PRICE: Final = 1.25
+# The providers' published terms of 2025: OpenAI caches prompts of 1,024 tokens and more, in steps of 128; Anthropic
+# charges 0.1 of the list price for a token read from the cache and 1.25 for one written to it.
+CACHE_MINIMUM: Final = 1_024
+"""Tokens; a shorter prompt is not cached."""
+CACHE_STEP: Final = 128
+"""Tokens; the cached prefix is a multiple of it."""
+READ_PRICE: Final = 0.1
+"""Of the list price, for a token that is read from the cache."""
+WRITE_PRICE: Final = 1.25
+"""Of the list price, for a token that is written to the cache."""
 # Half a step of the cache, and a share of the prompt: of savings below both, the rounding of the cache decides whether
 # they save or cost (2 of 25 recorded runs with small tool results were dearer by over 1 % before this rule).
 _LEAST_SAVING: Final = 64
@@ -47,9 +57,9 @@ def worth_it(before: int, after: int, prompt: Prompt) -> bool:
 
 def _leaves_cache(whole: int, small: int) -> bool:
     """Tell whether a prompt of `small` tokens, which is not cached, costs more in a few calls than one of `whole`."""
-    if not small < _CACHE_MINIMUM <= whole:
+    if not small < CACHE_MINIMUM <= whole:
         return False
-    return _CALLS_AHEAD * (small - _READ_PRICE * whole) > _WRITE_PRICE * whole - small
+    return _CALLS_AHEAD * (small - READ_PRICE * whole) > WRITE_PRICE * whole - small
 
 
 def first_reference_pays(saved: int, prompt: Prompt) -> bool:
@@ -59,5 +69,5 @@ def first_reference_pays(saved: int, prompt: Prompt) -> bool:
     """
     if prompt.references:
         return True
-    kept = prompt.tokens if prompt.tokens >= _CACHE_MINIMUM else 0
-    return _WRITE_PRICE * (saved - FETCH_TOKENS) > (_WRITE_PRICE - _READ_PRICE) * kept
+    kept = prompt.tokens if prompt.tokens >= CACHE_MINIMUM else 0
+    return WRITE_PRICE * (saved - FETCH_TOKENS) > (WRITE_PRICE - READ_PRICE) * kept

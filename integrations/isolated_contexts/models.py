@@ -16,7 +16,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 from tiktoken import Encoding
 
-from accp_adapters.replay.cache_pricing import Ledger
+from accp_adapters.replay.cache_pricing import PromptCache
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from accp_core import DecodeError, read
 
@@ -42,7 +42,7 @@ class Log:
     """In fresh tokens, with each agent's prompt cache (read 0.1, write 1.25)."""
     prompts: dict[str, list[str]] = field(default_factory=dict)
     """Agent to the text of each of its prompts."""
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: PromptCache = field(default_factory=PromptCache)
 
     def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
         """Note one prompt."""
@@ -50,7 +50,7 @@ class Log:
         parts = [_encoding().encode_ordinary(text) for text in said]
         self.calls += 1
         self.tokens += sum(map(len, parts))
-        self.cost += self.ledger.enter(agent, parts).cost
+        self.cost += self.ledger.charge(agent, parts).cost
         self.prompts.setdefault(agent, []).append("\n".join(said))
 
 

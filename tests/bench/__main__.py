@@ -20,7 +20,7 @@ BASELINES: Final = """\
 Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers are
 the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt
 from 1,024 tokens on pays 0.1 for what its agent's last prompt began with (in steps of 128) and 1.25 for the
-rest; a shorter one pays 1. Visible, reachable: of the values that a model went on to use. Dearer: runs whose
+rest; a shorter one pays 1. Visible, reachable: of the values that a model went on to use. Costlier: runs whose
 cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every needed value that is not visible
 were fetched, an estimate.
 """

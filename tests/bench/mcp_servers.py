@@ -21,9 +21,9 @@ import httpx
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.replay.formats.openai import json_value
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from tests.adapters.mcp.real_servers.registries import Missing
 from tests.adapters.mcp.real_servers.servers import SERVERS, RealServer, World, conversation
 from tests.adapters.mcp.serving import free_port, serving

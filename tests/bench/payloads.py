@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from toon_format import decode, encode
 
 from accp_adapters.inspector.tables import plain_table
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
 from tests.bench.payloads import geometric_mean

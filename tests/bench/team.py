@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 from tiktoken import Encoding
 
-from accp_adapters.replay.cache_pricing import Ledger, Tokens
+from accp_adapters.replay.cache_pricing import PromptCache, TokenIds
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel
@@ -120,7 +120,7 @@ class Log:
     """In fresh tokens, with each agent's prompt cache."""
     refused: set[str] = field(default_factory=set)
     """The providers that would not take one of the prompts."""
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: PromptCache = field(default_factory=PromptCache)
 
     @property
     def tokens(self) -> int:
@@ -134,7 +134,7 @@ class Log:
         self.calls += 1
         self.schemas += sum(map(len, schemas))
         self.messages += sum(map(len, said))
-        self.cost += self.ledger.enter(agent, [*schemas, *said]).cost
+        self.cost += self.ledger.charge(agent, [*schemas, *said]).cost
         self.refused |= {line.partition(":")[0] for line in violations(messages)}
 
 
@@ -178,7 +178,7 @@ def _compact(value: Any) -> str:
 
 
 @functools.cache
-def _encode(text: str) -> Tokens:
+def _encode(text: str) -> TokenIds:
     return _encoding().encode_ordinary(text)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.replay.formats.openai import json_value
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
 from tests.bench.payloads import same

@@ -8,10 +8,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay.formats.detection import read_runs
-from accp_adapters.replay.report import Comparison, Report
-from accp_adapters.replay.strategies import StrategyName
-from accp_adapters.replay.workers import replay_all
+from accp_adapters.replay import Comparison, Report, StrategyName, read_runs, replay_all
 
 __all__ = ["main"]
 
@@ -29,20 +26,20 @@ def main(data: Path | None, console: Console) -> None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
         return
     paths = sorted((data / "trajectories").glob("*.jsonl"))
-    runs = [run for path in paths for run in read_runs(path.read_text(encoding="utf-8"), path=str(path))]
-    asked = [run for run in runs if run.calls]
-    replays = list(replay_all(asked, (StrategyName.AS_RECORDED, *STRATEGIES)))
+    runs = [run for path in paths for run in read_runs(path)]
+    with_calls = [run for run in runs if run.calls]
+    replays = list(replay_all(with_calls, (StrategyName.AS_RECORDED, *STRATEGIES)))
     console.print(
-        f"3. recorded runs: {len(asked)} with model calls (the other {len(runs) - len(asked)} are documented "
+        f"3. recorded runs: {len(with_calls)} with model calls (the other {len(runs) - len(with_calls)} are documented "
         "messages), in % of doing nothing, which is the text as recorded\n"
     )
     for column, title in enumerate(STRATEGIES.values(), 1):
-        report = Report([each[0] for each in replays], [each[column] for each in replays])
+        report = Report.of((replay[0], replay[column]) for replay in replays)
         console.print(_table(title, [*report.by_source(), report.total()]))
 
 
 def _table(title: str, rows: list[Comparison]) -> RenderableType:
-    columns = ("", "calls", "prompt %", "cost %", "visible %", "reachable %", "dearer %", "larger", "fetched")
+    columns = ("", "calls", "prompt %", "cost %", "visible %", "reachable %", "costlier %", "larger", "fetched")
     return plain_table(f"   {title}", columns, map(_line, rows))
 
 
@@ -56,7 +53,7 @@ def _line(row: Comparison) -> tuple[str, ...]:
         percent(after.cost, before.cost),
         percent(after.visible, after.needed),
         percent(after.reachable, after.needed),
-        percent(row.dearer_runs, row.runs),
+        percent(row.costlier_runs, row.runs),
         f"{row.larger_messages:,}",
         fetched,
     )

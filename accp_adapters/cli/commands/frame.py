@@ -33,7 +33,7 @@ def parse(file: File = STDIN, *, strict: Strict = False) -> None:
     Example: `echo '@planner>req:schedule{pri:high}[mid:49679033e07c,seq:3]' | accp frame parse`
     """
     from accp_adapters.cli.frames import frame_to_json
-    from accp_adapters.replay.formats.json_layouts import compact_json
+    from accp_core.strict_json import compact_json
 
     for line, text in _lines(file):
         write_text(compact_json(frame_to_json(_parse(text, file, line, strict=strict))))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.sources import read_source, write_text
 
 if TYPE_CHECKING:
-    from accp_adapters.replay.recorded_run import Run
-    from accp_adapters.replay.report import Report
+    from accp_adapters.replay import Report, Run
 
 __all__ = ["replay"]
 
@@ -64,25 +64,28 @@ def replay(
 
 
 def _read(files: list[str], run_format: Format | None) -> list[Run]:
-    from accp_adapters.replay.formats.detection import RunFormat, read_runs
+    from accp_adapters.replay import RunFormat, UnreadableRun, parse_runs
 
     chosen = RunFormat(run_format.value) if run_format else None
-    return [run for file in files for run in read_runs(read_source(file), path=file, run_format=chosen)]
+    try:
+        return [run for file in files for run in parse_runs(read_source(file), path=file, run_format=chosen)]
+    except UnreadableRun as error:
+        raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
 
 
 def _replayed(runs: list[Run], policy: str, jobs: int) -> Report:
     from rich.console import Console
     from rich.progress import track
 
-    from accp_adapters.replay.report import Report
-    from accp_adapters.replay.strategies import StrategyName
-    from accp_adapters.replay.workers import replay_all
+    from accp_adapters.replay import Report, StrategyName, replay_all
 
     replays = replay_all(runs, (StrategyName.AS_RECORDED, StrategyName(policy)), processes=jobs or None)
     console = Console(stderr=True)
     bar = track(replays, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
-    before, after = zip(*bar, strict=True) if runs else ((), ())
-    return Report(before, after)
+    try:
+        return Report.of((before, after) for before, after in bar)
+    except ImportError as error:
+        raise ExtraMissing(f"the policy {policy}", extra="langgraph") from error
 
 
 def _print(report: Report) -> None:

@@ -57,8 +57,8 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
 
 
 def _value(text: str, path: str) -> str:
-    from accp_adapters.replay.formats.json_layouts import compact_json
     from accp_core.errors import DecodeError
+    from accp_core.strict_json import compact_json
     from accp_core.view import read as read_view
 
     try:

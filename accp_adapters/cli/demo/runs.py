@@ -18,13 +18,13 @@ from accp_adapters.cli.demo.folder import Snapshot
 from accp_adapters.cli.demo.script import INSTRUCTIONS, JOB
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
-from accp_adapters.replay.evidence import Evidence, Need
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.replay.formats.langchain import message_dump_to_run
 from accp_adapters.replay.recorded_run import Run
 from accp_adapters.replay.replay import CallFigures, replay
-from accp_adapters.replay.strategy import Sent, Strategy
+from accp_adapters.replay.strategy import SentMessage, Strategy
+from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
 from accp_adapters.tokens import o200k_base_encoding
+from accp_core.strict_json import compact_json
 
 __all__ = ["Done", "compare_needs", "do_job"]
 
@@ -93,7 +93,7 @@ class _Requests(AgentMiddleware[Any, Any, Any]):
         return handler(request)
 
 
-def compare_needs(without: Done, with_us: Done) -> list[Need]:
+def compare_needs(without: Done, with_us: Done) -> list[NeededValue]:
     """Return the values that the run without the middleware needed, and what the other run shows of them.
 
     Tool results are matched by the id of the call that they answer, so both models must have called alike.
@@ -103,8 +103,8 @@ def compare_needs(without: Done, with_us: Done) -> list[Need]:
         position: _sent(shown.get(message.call_id), message.text)
         for position, message in enumerate(without.run.messages)
     }
-    evidence = Evidence(without.run)
-    return [need for call in without.run.calls for need in evidence.needs(call, sent)]
+    check = VisibilityCheck(without.run)
+    return [need for call in without.run.calls for need in check.needed_values(call, sent)]
 
 
 def _definitions(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:
@@ -116,13 +116,13 @@ def _as_sent(messages: Sequence[BaseMessage], fetch_tool: list[dict[str, Any]]) 
     answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
     return Strategy(
         name="as sent",
-        rewrite=lambda birth: _sent(answers.get(birth.message.call_id), birth.message.text),
+        rewrite=lambda incoming: _sent(answers.get(incoming.message.call_id), incoming.message.text),
         fetch_tool=",".join(map(compact_json, fetch_tool)),
     )
 
 
-def _sent(message: ToolMessage | None, recorded: str) -> Sent:
+def _sent(message: ToolMessage | None, recorded: str) -> SentMessage:
     if message is None:
-        return Sent(text=recorded)
+        return SentMessage(text=recorded)
     refs = message.additional_kwargs.get("accp", {}).get("refs", ())
-    return Sent(text=message.text, ref=refs[0] if refs else "")
+    return SentMessage(text=message.text, reference=refs[0] if refs else "")

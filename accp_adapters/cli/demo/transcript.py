@@ -8,8 +8,8 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import compact_json
 
 __all__ = ["write_transcript"]
 

@@ -1,23 +1,20 @@
-"""The text of a recorded value: the layouts that the trajectory format names in `fmt`, and their inverse."""
+"""The text of a recorded value, rebuilt in the layout that the trajectory format names in `fmt`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 
-__all__ = ["compact_json", "write_value"]
-
-
-def compact_json(value: object) -> str:
-    """Return `value` as the shortest plain JSON: no spaces, no escapes for letters outside ASCII."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+__all__ = ["write_value"]
 
 
 def write_value(value: object, layout: str) -> str:
     """Return `value` in `layout`, byte for byte as it was recorded.
 
-    `py` (the defaults of json.dumps, also used for `native`), `compact`, `indent1`, `indent2`, `indent4`,
-    each also with `-u` (no escapes for letters outside ASCII); `mcp-repr` (see `_call_tool_result`).
+    Args:
+        value: A JSON value.
+        layout: `py` (the defaults of json.dumps, also called `native`), `compact`, `indent1`, `indent2` or `indent4`,
+            each also with `-u` (no escapes for letters outside ASCII); or `mcp-repr` (see `_call_tool_result`).
 
     Raises:
         ValueError: there is no such layout.
@@ -35,14 +32,13 @@ def write_value(value: object, layout: str) -> str:
 
 
 def _call_tool_result(value: object) -> str:
-    """Return the Python repr of an MCP CallToolResult as LiveMCPBench put it into its tool messages.
+    """Return the Python repr of an MCP CallToolResult, which LiveMCPBench put into its tool messages.
 
-    The recorded value holds the fields `content` (text blocks) and `isError` only. Our reading is the repr
-    of the SDK of that time:
-    `meta=None content=[TextContent(type='text', text='…', annotations=None)] isError=False`.
-    Results that were cut, and so stayed text in the recording, begin like this, and the file comes to exactly
-    the tokens that its publisher counted (246,901). A replay gives this text, escapes included, to every
-    strategy: nobody is credited with the text block that a client without this habit would have sent.
+    The recorded value holds the fields `content` (text blocks) and `isError` only. We take it for the repr of the SDK
+    of that time: `meta=None content=[TextContent(type='text', text='…', annotations=None)] isError=False`. Results
+    that the recording cut off, and so kept as text, begin like this, and with it the file has exactly the number of
+    tokens that its publisher counted (246,901). Every strategy is given this text, escapes included, so that none
+    gains by the text block that another client would have sent.
 
     Raises:
         ValueError: `value` is not such a result.

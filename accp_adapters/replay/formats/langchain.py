@@ -1,13 +1,13 @@
-"""Runs as LangChain writes its messages: `messages_to_dict` and `dumps` of a list of messages."""
+"""Runs in the formats of LangChain: `messages_to_dict` and `dumps` of a list of messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from accp_adapters.replay.formats.json_layouts import compact_json
 from accp_adapters.replay.formats.openai import chat_to_run
 from accp_adapters.replay.recorded_run import Run
+from accp_core.strict_json import compact_json
 
 __all__ = ["is_message_dump", "message_dump_to_run"]
 
@@ -22,7 +22,7 @@ _ROLES = {
 
 
 def is_message_dump(messages: object) -> bool:
-    """Whether `messages` is a list in one of the two forms."""
+    """Return whether `messages` is a list in one of the two formats."""
     match messages:
         case [{"type": str(), "data": {"content": _}}, *_]:
             return True
@@ -32,7 +32,13 @@ def is_message_dump(messages: object) -> bool:
 
 
 def message_dump_to_run(messages: list[Mapping[str, Any]], tools: object, *, name: str, source: str) -> Run:
-    """Return the run of one list of messages: the same messages, brought into the chat format.
+    """Return the run of one list of messages, which are converted to the OpenAI chat format first.
+
+    Args:
+        messages: The messages.
+        tools: The definitions of the request, or None.
+        name: The name of the run.
+        source: The file.
 
     Raises:
         KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.

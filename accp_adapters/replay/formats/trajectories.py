@@ -1,18 +1,19 @@
-"""Runs in the trajectory format: one JSON object a line, values with the layout that rebuilds their text."""
+"""Runs in the trajectory format: one JSON object a line; a value is kept with the layout that rebuilds its text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from accp_adapters.replay.formats.json_layouts import compact_json, write_value
-from accp_adapters.replay.recorded_run import Call, Message, Role, Run, calls_in_order
+from accp_adapters.replay.formats.json_layouts import write_value
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, calls_in_order
+from accp_core.strict_json import compact_json
 
 __all__ = ["is_trajectory", "trajectory_to_run"]
 
 
 def is_trajectory(document: object) -> bool:
-    """Whether `document` is one line of a trajectory file."""
+    """Return whether `document` is one line of a trajectory file."""
     match document:
         case {"trajectory_id": str(), "messages": [*_]}:
             return True
@@ -20,7 +21,12 @@ def is_trajectory(document: object) -> bool:
 
 
 def trajectory_to_run(document: Mapping[str, Any], source: str, definitions: object = None) -> Run:
-    """Return the run of one line; `definitions` are the tools of a run that holds none itself.
+    """Return the run of one line.
+
+    Args:
+        document: The value of the line.
+        source: The file.
+        definitions: The tool definitions of a run that holds none, or None.
 
     Raises:
         KeyError, TypeError, ValueError: a field is missing or has another type; the text names it.
@@ -36,9 +42,9 @@ def trajectory_to_run(document: Mapping[str, Any], source: str, definitions: obj
     )
 
 
-def _message(recorded: Mapping[str, Any]) -> Message:
+def _message(recorded: Mapping[str, Any]) -> RecordedMessage:
     content = recorded["content"]
-    return Message(
+    return RecordedMessage(
         sender=recorded["from"],
         recipient=recorded["to"],
         role=Role(recorded["role"]),
@@ -62,10 +68,10 @@ def _positions(messages: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return {message["seq"]: position for position, message in enumerate(messages)}
 
 
-def _recorded_calls(document: Mapping[str, Any], position: Mapping[int, int]) -> tuple[Call, ...]:
+def _recorded_calls(document: Mapping[str, Any], position: Mapping[int, int]) -> tuple[RecordedCall, ...]:
     definitions = document.get("tools", {})
     return tuple(
-        Call(
+        RecordedCall(
             agent=call["agent"],
             prompt=tuple(position[seq] for seq in call["prompt"]),
             output=tuple(position[seq] for seq in call["completion"]),

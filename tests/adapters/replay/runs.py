@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from accp_adapters.replay.recorded_run import Message, Role, Run, calls_in_order
+from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run, calls_in_order
 
 FLIGHTS = [
     {"flight": "HAT069", "price": 121, "seats": {"economy": 17, "business": 4}},
@@ -13,19 +13,19 @@ FLIGHTS = [
 ]
 
 
-def user(text: str, turn: int = 0) -> Message:
+def user(text: str, turn: int = 0) -> RecordedMessage:
     """Return what the user says to the agent `clerk`."""
-    return Message(sender="user", recipient="clerk", role=Role.USER, text=text, turn=turn)
+    return RecordedMessage(sender="user", recipient="clerk", role=Role.USER, text=text, turn=turn)
 
 
-def says(text: str, turn: int, *, sender: str = "clerk", to: str = "user") -> Message:
+def says(text: str, turn: int, *, sender: str = "clerk", to: str = "user") -> RecordedMessage:
     """Return what an agent says."""
-    return Message(sender=sender, recipient=to, role=Role.AGENT, text=text, turn=turn, by_model=True)
+    return RecordedMessage(sender=sender, recipient=to, role=Role.AGENT, text=text, turn=turn, by_model=True)
 
 
-def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id: str = "") -> Message:
+def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:
     """Return a tool call of `clerk`."""
-    return Message(
+    return RecordedMessage(
         sender="clerk",
         recipient=tool,
         role=Role.AGENT,
@@ -38,12 +38,14 @@ def asks(arguments: dict[str, Any], turn: int, *, tool: str = "search", call_id:
     )
 
 
-def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> Message:
+def answers(text: str, turn: int, *, tool: str = "search", call_id: str = "") -> RecordedMessage:
     """Return a tool's answer to `clerk`."""
-    return Message(sender=tool, recipient="clerk", role=Role.TOOL, text=text, tool=tool, call_id=call_id, turn=turn)
+    return RecordedMessage(
+        sender=tool, recipient="clerk", role=Role.TOOL, text=text, tool=tool, call_id=call_id, turn=turn
+    )
 
 
-def run_of(*messages: Message, tools: str = "") -> Run:
+def run_of(*messages: RecordedMessage, tools: str = "") -> Run:
     """Return the run of `messages`, its calls found in their order."""
     return Run(name="test", source="test.json", messages=messages, calls=calls_in_order(messages, tools))
 

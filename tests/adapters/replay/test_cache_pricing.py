@@ -1,49 +1,49 @@
 import pytest
 
-from accp_adapters.replay.cache_pricing import Charge, Ledger, charge
+from accp_adapters.replay.cache_pricing import Charge, PromptCache, price_prompt
 
 
 def test_a_prompt_below_the_minimum_costs_its_tokens() -> None:
-    assert charge(1023, 1000) == Charge(1023, 0, 1023.0)
+    assert price_prompt(1023, 1000) == Charge(1023, 0, 1023.0)
 
 
 def test_the_cached_prefix_is_rounded_down_to_steps_of_128() -> None:
-    assert charge(2000, 1300) == Charge(2000, 1280, 1280 * 0.1 + 720 * 1.25)
+    assert price_prompt(2000, 1300) == Charge(2000, 1280, 1280 * 0.1 + 720 * 1.25)
 
 
 def test_a_prefix_below_the_minimum_is_not_cached() -> None:
-    assert charge(2000, 1023) == Charge(2000, 0, 2500.0)
+    assert price_prompt(2000, 1023) == Charge(2000, 0, 2500.0)
 
 
 def test_a_second_prompt_pays_little_for_what_the_first_one_held() -> None:
-    ledger, part = Ledger(), list(range(1024))
-    first = ledger.enter("a", [part])
-    second = ledger.enter("a", [part, [1, 2, 3]])
+    cache, part = PromptCache(), list(range(1024))
+    first = cache.charge("a", [part])
+    second = cache.charge("a", [part, [1, 2, 3]])
     assert (first.cost, second.cached) == (1280.0, 1024)
     assert second.cost == pytest.approx(102.4 + 3.75)
 
 
 def test_agents_do_not_share_a_cache() -> None:
-    ledger, part = Ledger(), list(range(1024))
-    ledger.enter("a", [part])
-    assert ledger.enter("b", [part]).cached == 0
+    cache, part = PromptCache(), list(range(1024))
+    cache.charge("a", [part])
+    assert cache.charge("b", [part]).cached == 0
 
 
 def test_the_prefix_ends_inside_the_first_part_that_differs() -> None:
-    ledger = Ledger()
-    ledger.enter("a", [list(range(1000)), list(range(500))])
+    cache = PromptCache()
+    cache.charge("a", [list(range(1000)), list(range(500))])
     changed = [*range(300), -1, *range(301, 500)]
-    assert ledger.enter("a", [list(range(1000)), changed]).cached == 1280
+    assert cache.charge("a", [list(range(1000)), changed]).cached == 1280
 
 
 def test_equal_parts_that_are_other_objects_are_shared() -> None:
-    ledger = Ledger()
-    ledger.enter("a", [list(range(2048))])
-    assert ledger.enter("a", [list(range(2048))]).cached == 2048
+    cache = PromptCache()
+    cache.charge("a", [list(range(2048))])
+    assert cache.charge("a", [list(range(2048))]).cached == 2048
 
 
 def test_only_the_last_prompt_of_an_agent_is_kept() -> None:
-    ledger, part = Ledger(), list(range(1024))
+    cache, part = PromptCache(), list(range(1024))
     for prompt in ([part], [[7] * 1024]):
-        ledger.enter("a", prompt)
-    assert ledger.enter("a", [part]).cached == 0
+        cache.charge("a", prompt)
+    assert cache.charge("a", [part]).cached == 0

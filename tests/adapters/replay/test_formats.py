@@ -14,8 +14,8 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from accp_adapters.cli.errors import InputRefused
-from accp_adapters.replay import Role, Run, RunFormat, read_runs
+from accp_adapters.replay import Role, Run, RunFormat, parse_runs, read_runs
+from accp_adapters.replay.errors import UnreadableRun
 from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
 
 
@@ -43,7 +43,7 @@ TEXTS = {
 
 
 def read(text: str, **options: Any) -> list[Run]:
-    return read_runs(text, path="runs.json", **options)
+    return parse_runs(text, path="runs.json", **options)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -76,7 +76,7 @@ def test_tool_definitions_of_the_request_are_part_of_every_call() -> None:
 def test_tool_definitions_may_stand_beside_the_file(tmp_path: Path) -> None:
     (tmp_path / "runs.tools.json").write_text('[{"name": "search"}]', encoding="utf-8")
     path = str(tmp_path / "runs.jsonl")
-    (run,) = read_runs(json.dumps(trajectory()), path=path)
+    (run,) = parse_runs(json.dumps(trajectory()), path=path)
     assert {call.tools for call in run.calls} == {'[{"name":"search"}]'}
 
 
@@ -134,29 +134,29 @@ def test_agents_of_a_trajectory_see_what_reached_them_and_what_went_to_the_group
 
 
 def refused(text: str, **options: Any) -> str:
-    with pytest.raises(InputRefused) as caught:
+    with pytest.raises(UnreadableRun) as caught:
         read(text, **options)
     return str(caught.value)
 
 
 def test_broken_json_is_refused_with_line_and_column() -> None:
-    assert refused('{"messages": [\n  {"role": }]}').startswith("runs.json:2:12: E1001: Expecting value")
+    assert refused('{"messages": [\n  {"role": }]}').startswith("runs.json:2:12: Expecting value")
 
 
 def test_a_broken_line_of_a_jsonl_file_is_refused_with_its_number() -> None:
     text = json.dumps({"messages": chat()}) + '\n{"messages": [}\n'
-    assert refused(text).startswith("runs.json:2:15: E1001: ")
+    assert refused(text).startswith("runs.json:2:15: ")
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "17", '{"messages": [{"text": "x"}]}', ""])
 def test_json_that_is_no_run_is_refused(text: str) -> None:
-    assert "runs.json:1:1: E1001: " in refused(text)
+    assert "runs.json:1:1: " in refused(text)
 
 
 def test_a_missing_field_is_named() -> None:
     line = trajectory()
     del line["messages"][1]["to"]
-    assert refused(json.dumps(line)) == "runs.json:1:1: E1001: missing field 'to'"
+    assert refused(json.dumps(line)) == "runs.json:1:1: missing field 'to'"
 
 
 def test_content_that_is_no_text_is_refused() -> None:
@@ -171,9 +171,16 @@ def test_a_format_can_be_forced() -> None:
 def test_broken_tool_definitions_are_refused_by_their_own_name(tmp_path: Path) -> None:
     beside = tmp_path / "runs.tools.json"
     beside.write_text("[", encoding="utf-8")
-    with pytest.raises(InputRefused, match=r"runs\.tools\.json:1:2: E1001"):
-        read_runs(json.dumps(chat()), path=str(tmp_path / "runs.json"))
+    with pytest.raises(UnreadableRun, match=r"runs\.tools\.json:1:2: "):
+        parse_runs(json.dumps(chat()), path=str(tmp_path / "runs.json"))
 
 
 def test_json_that_is_nested_too_deeply_is_refused() -> None:
     assert "nested too deeply" in refused("[" * 200_000)
+
+
+def test_runs_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps(chat()), encoding="utf-8")
+    (run,) = read_runs(path)
+    assert (run.name, run.source) == (f"{path}:1", str(path))

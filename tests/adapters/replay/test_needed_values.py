@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay.evidence import Evidence, Need
-from accp_adapters.replay.needed_values import stands, values_of
-from accp_adapters.replay.recorded_run import Message, Role, Run
-from accp_adapters.replay.strategy import Sent
+from accp_adapters.replay.needed_values import contains, values_of
+from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
+from accp_adapters.replay.strategy import SentMessage
+from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
 
 
@@ -78,7 +78,7 @@ def test_arguments_hold_their_leaves(arguments: dict[str, Any], values: set[obje
     ],
 )
 def test_a_value_stands_raw_or_with_its_escapes_undone(value: str | Decimal, text: str) -> None:
-    assert stands(value, text)
+    assert contains(value, text)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_a_value_stands_raw_or_with_its_escapes_undone(value: str | Decimal, tex
     ],
 )
 def test_a_part_of_a_word_does_not_count(value: str | Decimal, text: str) -> None:
-    assert not stands(value, text)
+    assert not contains(value, text)
 
 
 def test_a_later_whole_word_counts_after_a_part_of_a_word() -> None:
-    assert stands("HAT06", "HAT069 HAT06")
+    assert contains("HAT06", "HAT069 HAT06")
 
 
-def needs_of(run: Run, sent: dict[int, Sent] | None = None) -> list[Need]:
-    recorded = {i: Sent(text=m.text) for i, m in enumerate(run.messages)}
-    return Evidence(run).needs(run.calls[-1], recorded | (sent or {}))
+def needs_of(run: Run, sent: dict[int, SentMessage] | None = None) -> list[NeededValue]:
+    recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
+    return VisibilityCheck(run).needed_values(run.calls[-1], recorded | (sent or {}))
 
 
 def test_a_value_from_a_tool_result_is_needed() -> None:
@@ -130,26 +130,26 @@ def test_a_value_that_stands_nowhere_is_not_needed() -> None:
 
 
 def test_a_value_from_another_agent_is_needed() -> None:
-    other = Message(sender="scout", recipient="clerk", role=Role.AGENT, text="HAT069 is free")
+    other = RecordedMessage(sender="scout", recipient="clerk", role=Role.AGENT, text="HAT069 is free")
     run = run_of(user("book"), other, says("take HAT069", 1))
-    assert [need.value for need in needs_of(run, {1: Sent(text=other.text)})] == ["HAT069"]
+    assert [need.value for need in needs_of(run, {1: SentMessage(text=other.text)})] == ["HAT069"]
 
 
 def test_a_value_left_out_is_hidden_and_without_a_reference_unreachable() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: Sent(text="one flight")})
+    (need,) = needs_of(run, {2: SentMessage(text="one flight")})
     assert (need.visible, need.reachable) == (False, False)
 
 
 def test_a_value_left_out_is_reachable_through_a_reference_to_its_message() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: Sent(text="one flight, $cold.1", ref="$cold.1")})
+    (need,) = needs_of(run, {2: SentMessage(text="one flight, $cold.1", reference="$cold.1")})
     assert (need.visible, need.sources) == (False, (2,))
 
 
 def test_a_value_that_a_preview_keeps_is_visible() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069 HAT083", 0), says("take HAT069", 1))
-    (need,) = needs_of(run, {2: Sent(text="HAT069, $cold.1", ref="$cold.1")})
+    (need,) = needs_of(run, {2: SentMessage(text="HAT069, $cold.1", reference="$cold.1")})
     assert need.visible
 
 

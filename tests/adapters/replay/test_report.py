@@ -28,10 +28,10 @@ def replayed(
     return Replay(run=run, source=source, strategy="test", calls=calls, messages=messages)
 
 
-def test_a_run_counts_as_dearer_above_one_percent() -> None:
+def test_a_run_counts_as_costlier_above_one_percent() -> None:
     before = [replayed("r1", 1000), replayed("r2", 1000)]
     after = [replayed("r1", 1010), replayed("r2", 1011)]
-    assert Report(before, after).total().dearer_runs == 1
+    assert Report(before, after).total().costlier_runs == 1
 
 
 def test_messages_with_more_tokens_than_recorded_are_counted() -> None:

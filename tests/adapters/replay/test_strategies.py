@@ -3,10 +3,9 @@ import sys
 
 import pytest
 
-from accp_adapters.cli.errors import ExtraMissing
-from accp_adapters.replay.recorded_run import Message, Role
+from accp_adapters.replay.recorded_run import RecordedMessage, Role
 from accp_adapters.replay.strategies import StrategyName, strategy_named
-from accp_adapters.replay.strategy import Birth, Sent
+from accp_adapters.replay.strategy import IncomingMessage, SentMessage
 from accp_adapters.tokens import o200k_base
 from tests.adapters.replay.runs import FLIGHTS, answers, says, user
 
@@ -15,37 +14,48 @@ POLICIES = [StrategyName.LOSSLESS, StrategyName.DEFAULT, StrategyName.TIGHT]
 count = o200k_base()
 
 
-def sent(name: StrategyName, *messages: Message, agent: str = "clerk", beside: int = 1) -> list[Sent]:
+def sent(
+    name: StrategyName, *messages: RecordedMessage, agent: str = "clerk", results_in_turn: int = 1
+) -> list[SentMessage]:
     """Return what `agent` reads of `messages`."""
     strategy = strategy_named(name, count)
-    assert strategy.reader
-    rewrite = strategy.reader(agent, "")
+    assert strategy.new_rewriter
+    rewrite = strategy.new_rewriter(agent, "")
     return [
-        rewrite(Birth(message=each, request="subject 700", beside=beside, foreign=each.sender not in (agent, "user")))
+        rewrite(
+            IncomingMessage(
+                message=each,
+                request="subject 700",
+                results_in_turn=results_in_turn,
+                is_foreign=each.sender not in (agent, "user"),
+            )
+        )
         for each in messages
     ]
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_short_words_of_anyone_stay(name: StrategyName) -> None:
-    rules = Message(sender="harness", recipient="clerk", role=Role.INSTRUCTIONS, text="rules")
+    rules = RecordedMessage(sender="harness", recipient="clerk", role=Role.INSTRUCTIONS, text="rules")
     messages = (rules, user("go"), says("mine", 0), answers("short", 0), says("other", 1, sender="scout", to="clerk"))
-    assert sent(name, *messages) == [Sent(text=message.text) for message in messages]
+    assert sent(name, *messages) == [SentMessage(text=message.text) for message in messages]
 
 
 @pytest.mark.parametrize("name", [StrategyName.DEFAULT, StrategyName.TIGHT])
 @pytest.mark.parametrize("long", [answers(LONG, 0), says(LONG, 0, sender="scout", to="clerk")])
-def test_a_policy_previews_what_is_too_long_and_says_where_the_rest_is(name: StrategyName, long: Message) -> None:
+def test_a_policy_previews_what_is_too_long_and_says_where_the_rest_is(
+    name: StrategyName, long: RecordedMessage
+) -> None:
     _, shown = sent(name, user("go"), long)
-    assert shown.ref.startswith("$cold.")
-    assert shown.ref in shown.text
+    assert shown.reference.startswith("$cold.")
+    assert shown.reference in shown.text
     assert count(shown.text) < count(LONG) / 2
     assert sent(name, user("go"), long)[1] == shown
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_an_agent_reads_its_own_words_whole(name: StrategyName) -> None:
-    assert sent(name, user("go"), says(LONG, 0))[1] == Sent(text=LONG)
+    assert sent(name, user("go"), says(LONG, 0))[1] == SentMessage(text=LONG)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -58,14 +68,14 @@ def test_what_stands_above_is_not_said_again(name: StrategyName) -> None:
 
 def test_lossless_hides_nothing() -> None:
     (shown,) = sent(StrategyName.LOSSLESS, answers(LONG, 0))
-    assert shown == Sent(text=LONG)
+    assert shown == SentMessage(text=LONG)
 
 
 def test_results_of_one_turn_share_its_budget() -> None:
     text = json.dumps([flight | {"number": number} for number in range(60) for flight in FLIGHTS])
     (alone,) = sent(StrategyName.DEFAULT, answers(text, 0))
-    (beside,) = sent(StrategyName.DEFAULT, answers(text, 0), beside=50)
-    assert (alone.ref, beside.ref[:6]) == ("", "$cold.")
+    (beside,) = sent(StrategyName.DEFAULT, answers(text, 0), results_in_turn=50)
+    assert (alone.reference, beside.reference[:6]) == ("", "$cold.")
 
 
 def test_only_what_previews_brings_the_fetch_tool() -> None:
@@ -78,5 +88,5 @@ def test_only_what_previews_brings_the_fetch_tool() -> None:
 def test_without_langgraph_a_policy_names_the_extra(name: StrategyName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
     monkeypatch.delitem(sys.modules, "accp_adapters.replay.policies", raising=False)
-    with pytest.raises(ExtraMissing, match=r"pip install 'accp-middleware\[langgraph\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'accp-middleware\[langgraph\]'"):
         strategy_named(name, count)

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from accp_adapters.replay import Run, read_runs
+from accp_adapters.replay import Run, parse_runs
 from accp_adapters.replay.strategies import StrategyName
-from accp_adapters.replay.workers import replay_all
+from accp_adapters.replay.workers import compare, replay_all
 from tests.adapters.replay.runs import trajectory
 
 NAMES = (StrategyName.AS_RECORDED, StrategyName.LOSSLESS)
@@ -13,7 +13,7 @@ NAMES = (StrategyName.AS_RECORDED, StrategyName.LOSSLESS)
 @pytest.fixture
 def runs() -> list[Run]:
     lines = [json.dumps(trajectory(trajectory_id=f"t{number}")) for number in range(3)]
-    return read_runs("\n".join(lines), path="runs.jsonl")
+    return parse_runs("\n".join(lines), path="runs.jsonl")
 
 
 def test_runs_come_back_in_their_order_under_every_strategy(runs: list[Run]) -> None:
@@ -24,3 +24,9 @@ def test_runs_come_back_in_their_order_under_every_strategy(runs: list[Run]) -> 
 
 def test_several_processes_come_to_the_same_figures(runs: list[Run]) -> None:
     assert list(replay_all(runs, NAMES, processes=2)) == list(replay_all(runs, NAMES, processes=1))
+
+
+def test_one_strategy_is_compared_with_the_runs_as_recorded(runs: list[Run]) -> None:
+    report = compare(runs, StrategyName.LOSSLESS)
+    assert [one.strategy for one in (report.before[0], report.after[0])] == ["as recorded", "lossless"]
+    assert report.total().runs == 3

@@ -1,0 +1,68 @@
+"""Where the values that a call needed are: in the prompt that was sent, behind a reference, or nowhere."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from accp_adapters.replay.needed_values import Value, contains, values_of
+from accp_adapters.replay.recorded_run import RecordedCall, Run, is_foreign
+from accp_adapters.replay.strategy import SentMessage
+
+__all__ = ["NeededValue", "VisibilityCheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class NeededValue:
+    """One value that the output of one call needed."""
+
+    value: Value
+    """The value."""
+    visible: bool
+    """Whether it stands in the prompt that was sent."""
+    sources: tuple[int, ...]
+    """Positions of the messages whose whole text holds the value and can be fetched; empty for a visible value."""
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the model reads the value or can open a reference to it."""
+        return self.visible or bool(self.sources)
+
+
+class VisibilityCheck:
+    """Finds the needed values of a run's calls in what was sent; each value is looked up once in each text."""
+
+    def __init__(self, run: Run) -> None:
+        """Check the calls of `run`."""
+        self._run = run
+        self._definitions = sorted({call.tools for call in run.calls})
+        self._contains = functools.cache(contains)
+
+    def needed_values(self, call: RecordedCall, sent: Mapping[int, SentMessage]) -> list[NeededValue]:
+        """Return the values that the output of `call` needed from tools and other agents.
+
+        Args:
+            call: One call of the run.
+            sent: What the model was sent, by the position of each message of its prompt.
+        """
+        messages = self._run.messages
+        foreign = [i for i in call.prompt if is_foreign(messages[i], call.agent)]
+        other_texts = [messages[i].text for i in call.prompt if i not in foreign] + self._definitions
+        values = sorted(values_of([messages[i] for i in call.output]), key=str)
+        sources = {value: [i for i in foreign if self._contains(value, messages[i].text)] for value in values}
+        return [
+            self._look_up(value, holders, foreign, sent)
+            for value, holders in sources.items()
+            if holders and not self._is_in(value, other_texts)
+        ]
+
+    def _is_in(self, value: Value, texts: Iterable[str]) -> bool:
+        return any(self._contains(value, text) for text in texts)
+
+    def _look_up(
+        self, value: Value, holders: Sequence[int], foreign: Sequence[int], sent: Mapping[int, SentMessage]
+    ) -> NeededValue:
+        # The messages that held it as recorded are the likeliest to hold it still.
+        visible = self._is_in(value, (sent[i].text for i in (*holders, *foreign)))
+        return NeededValue(value, visible, () if visible else tuple(i for i in sorted(holders) if sent[i].reference))

@@ -22,9 +22,10 @@ from pathlib import Path
 import psycopg
 import redis
 
+from tests.limits import PATIENCE
+
 __all__ = ["Missing", "free_port", "postgres", "redis_server", "redis_with_search"]
 
-_PATIENCE = 60.0
 _GUARD = """
 import select, shutil, signal, subprocess, sys
 folder, user, *command = sys.argv[1:]
@@ -37,7 +38,7 @@ with open(folder + "/log", "wb") as log:
         sys.exit("the server ended by itself")
     server.send_signal(signal.SIGINT)
     try:
-        server.wait(10)
+        server.wait(60)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
@@ -159,7 +160,7 @@ def _running(folder: Path, user: str, command: Sequence[object], knock: Callable
 
 def _wait(folder: Path, guard: subprocess.Popen[bytes], knock: Callable[[], object]) -> None:
     """Return when `knock` gets an answer; whoever starts a server can only ask again."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             knock()

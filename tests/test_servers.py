@@ -14,14 +14,16 @@ import pytest
 import redis
 
 from tests import servers
+from tests.limits import PATIENCE
 
+ROOT = Path(__file__).parents[1]
 PROGRAM = """
-import time
+import sys
 from tests import servers
 
 with servers.redis_server() as address:
     print(address, flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
@@ -35,10 +37,10 @@ def test_they_answer(postgres_url: str, redis_url: str) -> None:
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_server_ends_when_its_tests_are_killed(end: signal.Signals, redis_url: str) -> None:
     program = [sys.executable, "-c", PROGRAM]
-    with subprocess.Popen(program, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True) as tests:
+    with subprocess.Popen(program, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tests:
         assert tests.stdout
         address = urlsplit(tests.stdout.readline().strip())
-        with socket.create_connection((str(address.hostname), int(address.port or 0)), 30) as connection:
+        with socket.create_connection((str(address.hostname), int(address.port or 0)), PATIENCE) as connection:
             tests.send_signal(end)
             assert connection.recv(1) == b""  # the server is gone: it closed its end
 

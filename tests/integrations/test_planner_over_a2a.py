@@ -16,6 +16,7 @@ from accp_adapters.langgraph import Reply, begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, TaskContext, todo
 from tests.adapters.a2a.teams.test_contexts import LONG, lister, served
+from tests.limits import PROGRAM_PATIENCE
 
 pytest.importorskip("mcp.server", reason="the MCP server behind one of the agents")
 
@@ -30,7 +31,7 @@ def numbers(text: str, name: str) -> list[int]:
 
 def test_the_check_passes_and_the_readme_shows_what_it_prints() -> None:
     command = [sys.executable, "-W", "error", str(FOLDER / "check.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert "the same answer" in done.stdout
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")

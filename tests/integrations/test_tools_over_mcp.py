@@ -17,6 +17,7 @@ from accp_adapters.mcp import Encoder
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import serving
 from tests.adapters.mcp.transcripts import SERVER, converse, modern
+from tests.limits import PROGRAM_PATIENCE
 
 FOLDER = Path(__file__).parents[2] / "integrations" / "tools_over_mcp"
 NO_SERVERS = 77
@@ -27,7 +28,9 @@ CALL = modern("tools/call", 1, name="orders", arguments={})
 def test_the_check_passes() -> None:
     if shutil.which("npx") is None:
         pytest.skip("there is no npx here to fetch the servers with")
-    run = subprocess.run([sys.executable, str(FOLDER / "check.py")], capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, str(FOLDER / "check.py")], capture_output=True, text=True, timeout=PROGRAM_PATIENCE
+    )
     if run.returncode == NO_SERVERS:
         pytest.skip(run.stdout.strip())
     assert (run.returncode, run.stderr) == (0, "")

@@ -19,6 +19,7 @@ from httpx import AsyncClient, Limits, Request, Response
 
 from accp_adapters.a2a import EXTENSION, AccpClientInterceptor
 from tests.adapters.a2a.agent import TICKETS
+from tests.limits import PATIENCE
 
 __all__ = ["ASKED", "Recorder", "anonymous", "asking", "connect", "request", "told"]
 
@@ -31,7 +32,7 @@ class Recorder(AsyncClient):
     def __init__(self) -> None:
         """Begin with nothing."""
         hooks = {"request": [self._asked], "response": [self._answered]}
-        super().__init__(event_hooks=hooks, limits=Limits(max_connections=None), timeout=60)
+        super().__init__(event_hooks=hooks, limits=Limits(max_connections=None), timeout=PATIENCE)
         self.asked: list[str] = []
         self.answered: list[str] = []
 

@@ -32,6 +32,7 @@ from starlette.types import ASGIApp
 
 from accp_adapters.a2a import AccpRequestHandler, declare
 from tests.adapters.a2a.agent import FixtureAgent, card
+from tests.limits import PATIENCE, async_wait_until
 
 __all__ = ["Served", "Wrap", "always", "negotiating", "plain", "serve"]
 
@@ -94,7 +95,7 @@ async def serve(
     if declared if declared is not None else wrap is not plain:
         agent_card = declare(agent_card)
     agent, store, configs = FixtureAgent(), InMemoryTaskStore(), InMemoryPushNotificationConfigStore()
-    async with AsyncClient() as http:
+    async with AsyncClient(timeout=PATIENCE) as http:
         sender = BasePushNotificationSender(http, configs)
         inner = DefaultRequestHandler(
             executor or agent, store, agent_card, push_config_store=configs, push_sender=sender
@@ -114,8 +115,7 @@ async def running(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listener]))
-    while not (server.started or serving.done()):
-        await asyncio.sleep(0.01)
+    await async_wait_until(lambda: server.started or serving.done())
     try:
         yield
     finally:

@@ -39,6 +39,7 @@ from accp_adapters.a2a.wire.events import encode
 from tests.adapters.a2a.agent import card
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, always, negotiating, plain, running, serve
+from tests.limits import PATIENCE, async_wait_until
 
 MEDIA_TYPE = ', "mediaType": "application/json"'
 
@@ -237,9 +238,7 @@ async def test_push_notifications_stay_plain(served: Served) -> None:
         asked.configuration.task_push_notification_config.CopyFrom(TaskPushNotificationConfig(url=url))
         (response,) = [each async for each in client.send_message(asked)]
         assert response.task.status.state == TaskState.TASK_STATE_COMPLETED
-        async with asyncio.timeout(10):
-            while "TASK_STATE_COMPLETED" not in str(posted):
-                await asyncio.sleep(0.02)
+        await async_wait_until(lambda: "TASK_STATE_COMPLETED" in str(posted))
     assert len(posted) > 1
     assert not holds_frames(posted)
 
@@ -294,7 +293,7 @@ async def test_a_handler_has_what_the_inner_one_has(served: Served) -> None:
 
 
 async def test_an_extended_card_passes_through(served: Served) -> None:
-    async with AsyncClient() as http:
+    async with AsyncClient(timeout=PATIENCE) as http:
         body = {"jsonrpc": "2.0", "id": 1, "method": "GetExtendedAgentCard", "params": {}}
         answer = (await http.post(served.url, json=body, headers={"A2A-Version": "1.0"})).json()
     assert answer["error"]["message"] == "The agent does not support authenticated extended cards"

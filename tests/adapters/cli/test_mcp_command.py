@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
 from tests.adapters.mcp.serving import free_port
+from tests.limits import PATIENCE
 
 ACCP = [sys.executable, "-c", "from accp_adapters.cli import main; main()"]
 ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
@@ -22,7 +23,7 @@ runner = CliRunner()
 
 
 def accp(*arguments: str, sent: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*ACCP, "mcp", *arguments], input=sent, capture_output=True, timeout=30, check=False)
+    return subprocess.run([*ACCP, "mcp", *arguments], input=sent, capture_output=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize("separator", [["--"], []])
@@ -98,10 +99,10 @@ def test_it_listens_says_where_and_ends_when_told() -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE) as proxy:
         assert proxy.stderr is not None
         said = proxy.stderr.readline().decode().split()
-        answer = httpx.post(said[2], json={"jsonrpc": "2.0", "id": 5, "method": "ping"})
+        answer = httpx.post(said[2], json={"jsonrpc": "2.0", "id": 5, "method": "ping"}, timeout=PATIENCE)
         assert (answer.status_code, answer.json()["id"]) == (502, 5)
         proxy.send_signal(signal.SIGTERM)
-        assert proxy.wait(10) == -signal.SIGTERM
+        assert proxy.wait(PATIENCE) == -signal.SIGTERM
 
 
 def test_a_port_that_is_taken_is_a_usage_error() -> None:

@@ -13,6 +13,7 @@ import uvicorn
 
 from accp_adapters.mcp.proxy.http import HttpProxy, connect, listen_at
 from accp_adapters.mcp.proxy.relay import LIMIT, Relay
+from tests.limits import PATIENCE
 
 __all__ = ["free_port", "proxying", "serving"]
 
@@ -35,7 +36,7 @@ def serving(app: Any, *, lifespan: str = "off", bare: bool = False) -> Iterator[
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
 

@@ -14,6 +14,7 @@ from accp_adapters.mcp import EXTENSION, wrap_server, wrap_transport
 from accp_adapters.stores import SqliteColdStore
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
+from tests.limits import async_wait_until
 
 if MAJOR < 2:
     pytest.skip("needs mcp 2.x", allow_module_level=True)
@@ -251,8 +252,7 @@ async def test_what_was_kept_for_a_connection_goes_with_it() -> None:
     async with Client(connected(server), mode="legacy") as client:
         await client.call_tool("find", {})
         assert store.get(*keys[0]) is not None
-    await anyio.sleep(0.05)
-    assert store.get(*keys[0]) is None
+    await async_wait_until(lambda: store.get(*keys[0]) is None)
 
 
 async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from accp_adapters.mcp import EXTENSION
+from tests.limits import PATIENCE
 
 __all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "SERVER", "ask", "converse", "meaning", "modern"]
 
@@ -89,7 +90,7 @@ def converse(command: Sequence[str], lines: Iterable[bytes]) -> list[bytes]:
                 if not said[-1] or _identity(said[-1]) == wanted:
                     break
         server.stdin.close()
-        return [*said, *server.stdout.readlines(), f"exit {server.wait(20)}".encode()]
+        return [*said, *server.stdout.readlines(), f"exit {server.wait(PATIENCE)}".encode()]
 
 
 def _identity(line: bytes) -> object:

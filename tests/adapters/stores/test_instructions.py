@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -9,7 +10,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +18,9 @@ import pytest
 
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_core.aacp import EncodingTier, FallbackEncoder, InstructionStore, RegistryEntry
+from tests.limits import PATIENCE, wait_until
 
+ROOT = Path(__file__).parents[3]
 PACKET = "FETCH|HR|return:A|p:2|aacp:1.1|res:absence"
 
 
@@ -94,17 +96,22 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     assert path.read_text(encoding="utf-8") == "[]" * 1_000
 
 
+def wait_for(asking: threading.Semaphore, threads: int) -> None:
+    for _ in range(threads):
+        assert asking.acquire(timeout=PATIENCE)
+
+
 def test_forty_threads_make_one_entry(registry: SqliteInstructionRegistry) -> None:
     made: list[int] = []
-    start = threading.Barrier(40)
+    asking = threading.Semaphore(0)
 
     def make() -> RegistryEntry:
         made.append(1)
-        time.sleep(0.05)
+        wait_for(asking, 40)
         return entry("a")
 
     def ask(_: int) -> RegistryEntry:
-        start.wait()
+        asking.release()
         return registry.get_or_create("a", make)
 
     with ThreadPoolExecutor(40) as pool:
@@ -114,7 +121,7 @@ def test_forty_threads_make_one_entry(registry: SqliteInstructionRegistry) -> No
 
 
 def test_different_wordings_do_not_wait_for_each_other(registry: SqliteInstructionRegistry) -> None:
-    together = threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=PATIENCE)
 
     def make(pattern: str) -> RegistryEntry:
         together.wait()
@@ -127,15 +134,17 @@ def test_different_wordings_do_not_wait_for_each_other(registry: SqliteInstructi
 
 def test_when_the_first_fails_the_next_one_makes_the_entry(registry: SqliteInstructionRegistry) -> None:
     tries: list[int] = []
+    asking = threading.Semaphore(0)
 
     def make() -> RegistryEntry:
         tries.append(1)
-        time.sleep(0.02)
         if len(tries) == 1:
+            wait_for(asking, 5)
             raise ConnectionError
         return entry("a")
 
     def ask(_: int) -> int:
+        asking.release()
         try:
             return registry.get_or_create("a", make).times_seen
         except ConnectionError:
@@ -147,20 +156,23 @@ def test_when_the_first_fails_the_next_one_makes_the_entry(registry: SqliteInstr
 
 
 ASK = """
-import os, sys, threading, time
+import os, sys, threading
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_core.aacp import FallbackEncoder
+from tests.limits import wait_until
 
-path, calls = sys.argv[1:]
+path, calls, asking = sys.argv[1:]
 
 def model(instruction, /, *, domain, return_agent, priority="2"):
     with open(calls, "a") as file:
         file.write("call\\n")
-    time.sleep(0.5)
+    wait_until(lambda: os.path.getsize(asking) == 160)
     return "FETCH|HR|res:absence"
 
 def ask(number):
     polite = "Please " if number % 2 else ""
+    with open(asking, "a") as file:
+        file.write(".")
     found = encoder.encode(polite + "fetch the absence records", domain="HR", return_agent=f"A{number}")
     results.append(f"{found.tier.value} {found.packet}")
 
@@ -177,14 +189,18 @@ print("\\n".join(results))
 
 
 def test_forty_threads_in_each_of_four_processes_make_one_call_of_the_model(tmp_path: Path) -> None:
-    path, calls = tmp_path / "known.sqlite", tmp_path / "calls"
-    command = [sys.executable, "-W", "error", "-c", ASK, str(path), str(calls)]
+    path, calls, asking = tmp_path / "known.sqlite", tmp_path / "calls", tmp_path / "asking"
+    command = [sys.executable, "-W", "error", "-c", ASK, str(path), str(calls), str(asking)]
     pipe = subprocess.PIPE
-    processes = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(4)]
+    processes = [subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(4)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-    answers = [process.communicate("go\n", timeout=120) for process in processes]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    answers = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [error for _, error in answers] == [""] * 4
     results = [line for out, _ in answers for line in out.splitlines()]
     assert len(results) == 160
@@ -227,19 +243,20 @@ def test_a_kill_while_writing_loses_nothing_that_was_acknowledged(tmp_path: Path
 
 
 HOLD = """
-import sys, time
+import sys
 from accp_adapters.stores import SqliteInstructionRegistry
 
 def make():
     print("making", flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 
 SqliteInstructionRegistry(sys.argv[1], lease=float(sys.argv[2])).get_or_create("a", make)
 """
 
 
 def holder(path: Path, lease: float) -> subprocess.Popen[str]:
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path), str(lease)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", HOLD, str(path), str(lease)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "making\n"
     return process
@@ -248,7 +265,9 @@ def holder(path: Path, lease: float) -> subprocess.Popen[str]:
 def stop(process: subprocess.Popen[str]) -> None:
     process.kill()
     process.wait()
+    assert process.stdin is not None
     assert process.stdout is not None
+    process.stdin.close()
     process.stdout.close()
 
 
@@ -259,12 +278,23 @@ def test_the_claim_of_a_killed_process_ends(tmp_path: Path) -> None:
         assert registry.get_or_create("a", lambda: entry("a")) == entry("a")
 
 
-def test_the_claim_of_a_slow_model_does_not_end_and_waiting_does(tmp_path: Path) -> None:
+def test_waiting_for_a_slow_model_ends(tmp_path: Path) -> None:
+    path = tmp_path / "known.sqlite"
+    process = holder(path, lease=10 * PATIENCE)
+    try:
+        with SqliteInstructionRegistry(path, wait=0.1) as registry, pytest.raises(TimeoutError, match="packet of a"):
+            registry.get_or_create("a", unexpected)
+    finally:
+        stop(process)
+
+
+def test_the_claim_of_a_slow_model_is_prolonged(tmp_path: Path) -> None:
     path = tmp_path / "known.sqlite"
     process = holder(path, lease=0.3)
     try:
-        with SqliteInstructionRegistry(path, wait=1.0) as registry, pytest.raises(TimeoutError, match="packet of a"):
-            registry.get_or_create("a", unexpected)
+        with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE)) as database:
+            ends: set[float] = set()
+            wait_until(lambda: ends.update(*database.execute("SELECT until FROM claims")) or len(ends) == 3)
     finally:
         stop(process)
 
@@ -274,12 +304,12 @@ def test_a_thread_does_not_wait_for_another_s_model_for_ever() -> None:
 
     def make() -> RegistryEntry:
         begun.set()
-        end.wait(20)
+        end.wait(PATIENCE)
         return entry("a")
 
     with SqliteInstructionRegistry(wait=0.1) as registry, ThreadPoolExecutor(1) as pool:
         first = pool.submit(registry.get_or_create, "a", make)
-        begun.wait(20)
+        begun.wait(PATIENCE)
         with pytest.raises(TimeoutError, match="packet of a"):
             registry.get_or_create("a", unexpected)
         end.set()

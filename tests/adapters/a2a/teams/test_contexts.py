@@ -31,6 +31,7 @@ from accp_core.aci import (
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.calls import connect, request, told
 from tests.adapters.a2a.serve import Served, Wrap, always, negotiating, plain, serve
+from tests.limits import PATIENCE
 
 LONG = "\n".join(f"ORD-{7000 + n}: {n * 37} EUR, open since {n} days" for n in range(120))
 
@@ -315,7 +316,7 @@ async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monk
 
 async def test_an_agent_that_takes_too_long_is_given_up() -> None:
     async def sleeper(context: AgentContext, references: References) -> AgentContext:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         return context
 
     async with served(sleeper) as running:
@@ -345,7 +346,7 @@ async def test_a_task_that_waits_can_be_cancelled_and_not_gone_on_with() -> None
         assert response.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
         cancelled = await client.cancel_task(CancelTaskRequest(id=response.task.id))
         assert cancelled.status.state == TaskState.TASK_STATE_CANCELED
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(stopped.wait(), PATIENCE)
 
 
 async def test_a_run_that_was_given_up_is_not_resumed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,13 +24,15 @@ from accp_adapters.mcp.proxy.relay import Relay, encoding
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
+from tests.limits import PATIENCE, PROGRAM_PATIENCE
 
-__all__ = ["ERAS", "LEGS", "failed", "install", "run_leg"]
+__all__ = ["ERAS", "LEGS", "Checks", "failed", "install", "run_leg", "run_until"]
 
 ERAS: Final = ("2025-11-25", "2026-07-28")
 SUITE: Final = "@modelcontextprotocol/conformance"
 VERSION: Final = "0.2.0-alpha.12"
 NODE: Final = "22.23.3"
+_RUNS: Final = 3
 # A folder is called after its scenario and the time.
 _TIME: Final = re.compile(r"-\d{4}-\d\d-\d\dT[-\dZ]+$")
 
@@ -82,8 +84,21 @@ def run_leg(leg: str, era: str, suite: list[str]) -> Checks:
         url = LEGS[leg](stack).replace("127.0.0.1", "localhost")
         output = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         words = [*suite, "server", "--url", url, "--requirements", era, "--output-dir", str(output)]
-        subprocess.run(words, capture_output=True, timeout=120, check=False)
+        words += ["--timeout", str(int(1000 * PATIENCE))]
+        subprocess.run(words, capture_output=True, timeout=PROGRAM_PATIENCE, check=False)
         return dict(_checks(path) for path in sorted(output.glob("*/checks.json")))
+
+
+def run_until(is_right: Callable[[Checks], object], leg: str, era: str, suite: list[str]) -> Checks:
+    """Return how each check goes, from the first of a few runs that is right or from the last one.
+
+    The suite has limits of its own, 2 and 5 seconds, which a busy machine exceeds; a fault of ours fails every run.
+    """
+    for _ in range(_RUNS):
+        checks = run_leg(leg, era, suite)
+        if is_right(checks):
+            break
+    return checks
 
 
 def _checks(path: Path) -> tuple[str, list[tuple[str, str]]]:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -18,6 +19,11 @@ from tests.adapters.mcp.proxy.marking_relay import Marks, marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, proxying, serving
 from tests.adapters.mcp.transcripts import ACCP
+from tests.limits import PATIENCE
+
+get, post, delete, stream = (
+    partial(do, timeout=PATIENCE) for do in (httpx.get, httpx.post, httpx.delete, httpx.stream)
+)
 
 
 @pytest.fixture
@@ -38,7 +44,7 @@ def events(*data: str) -> bytes:
 def test_a_request_goes_through_byte_for_byte(upstream: Upstream, url: str) -> None:
     body = b'{ "jsonrpc": "2.0", "id": 1,\n "method": "x" }'
     sent = {"authorization": "Bearer t", "mcp-protocol-version": "2026-07-28", "accept-encoding": "gzip"}
-    answer = httpx.post(f"{url}?a=%20b", content=body, headers=sent)
+    answer = post(f"{url}?a=%20b", content=body, headers=sent)
     assert (answer.content, answer.headers["x-mine"]) == (b'{ "id": 1 }', "1")
     [(method, path, headers, received)] = upstream.requests
     assert (method, path, received) == ("POST", "/mcp?a=%20b", body)
@@ -52,13 +58,13 @@ def test_a_changed_document_gets_its_own_length(upstream: Upstream, url: str) ->
         await say(b'{"mark": 1}', content_type="application/json", content_length="11")
 
     upstream.answering = answering
-    answer = httpx.post(url, content=b"{}")
+    answer = post(url, content=b"{}")
     assert answer.json() == {"mark": 1, "marked": True}
     assert answer.headers["content-length"] == str(len(answer.content))
 
 
 def test_a_request_that_the_shim_answers_does_not_reach_the_server(upstream: Upstream, url: str) -> None:
-    answer = httpx.post(url, json={"method": "ours", "id": 4})
+    answer = post(url, json={"method": "ours", "id": 4})
     assert (answer.status_code, answer.json()) == (200, {"id": 4, "result": "ours"})
     assert upstream.requests == []
 
@@ -73,7 +79,7 @@ def test_events_are_passed_on_one_by_one_and_only_their_data_change(upstream: Up
         await say(b"data: { }\r\n\r\n: without an end")
 
     upstream.answering = answering
-    with httpx.stream("POST", url, content=b"{}") as answer:
+    with stream("POST", url, content=b"{}") as answer:
         chunks = answer.iter_raw()
         first = next(chunks)
         while b"marked" not in first:
@@ -88,7 +94,7 @@ def test_what_is_compressed_all_the_same_passes_as_it_came(upstream: Upstream, u
         await say(b'{"mark":1}', content_type="application/json", content_encoding="x-odd")
 
     upstream.answering = answering
-    with httpx.stream("POST", url, content=b"{}") as answer:
+    with stream("POST", url, content=b"{}") as answer:
         assert b"".join(answer.iter_raw()) == b'{"mark":1}'
         assert answer.headers["content-encoding"] == "x-odd"
 
@@ -101,7 +107,7 @@ def test_other_paths_of_the_origin_pass_as_they_are(upstream: Upstream, url: str
         await say(body, content_type="application/json", content_length=str(len(body)))
 
     upstream.answering = answering
-    answer = httpx.get(url.removesuffix("/mcp") + path)
+    answer = get(url.removesuffix("/mcp") + path)
     assert answer.content == body
     assert upstream.requests[0][1] == path
 
@@ -111,7 +117,7 @@ def test_a_challenge_and_other_statuses_pass(upstream: Upstream, url: str) -> No
         await say(b"who are you?", 401, www_authenticate='Bearer resource_metadata="https://x.example/y"')
 
     upstream.answering = answering
-    answer = httpx.post(url, content=b"{}")
+    answer = post(url, content=b"{}")
     assert (answer.status_code, answer.content) == (401, b"who are you?")
     assert answer.headers["www-authenticate"] == 'Bearer resource_metadata="https://x.example/y"'
 
@@ -121,12 +127,12 @@ def test_a_redirect_within_the_server_stays_with_the_proxy(upstream: Upstream, u
         await say(b"", 307, location=f"http://{dict(scope['headers'])[b'host'].decode()}/mcp/")
 
     upstream.answering = answering
-    assert httpx.post(url, content=b"{}").headers["location"] == "/mcp/"
+    assert post(url, content=b"{}").headers["location"] == "/mcp/"
 
 
 def test_a_server_that_cannot_be_reached_is_a_502_for_the_request() -> None:
     with proxying(f"http://127.0.0.1:{free_port()}/mcp", marking) as url:
-        answer = httpx.post(url, json={"jsonrpc": "2.0", "id": "a", "method": "x"})
+        answer = post(url, json={"jsonrpc": "2.0", "id": "a", "method": "x"})
     assert answer.status_code == 502
     assert answer.json()["id"] == "a"
     assert answer.json()["error"]["code"] == -32603
@@ -138,7 +144,7 @@ def test_a_server_that_dies_in_mid_document_is_a_502(upstream: Upstream, url: st
         await say(b'{"id": 1, "resu', more=True, content_type="application/json", content_length="100")
 
     upstream.answering = answering
-    assert httpx.post(url, content=b'{"id":1}').status_code == 502
+    assert post(url, content=b'{"id":1}').status_code == 502
 
 
 def test_a_server_that_dies_in_mid_stream_cuts_the_clients_connection(upstream: Upstream, url: str) -> None:
@@ -146,7 +152,7 @@ def test_a_server_that_dies_in_mid_stream_cuts_the_clients_connection(upstream: 
         await say(b"data: {}\n\ndata: {", more=True, content_type="text/event-stream")
 
     upstream.answering = answering
-    with pytest.raises(httpx.RemoteProtocolError), httpx.stream("POST", url, content=b"{}") as answer:
+    with pytest.raises(httpx.RemoteProtocolError), stream("POST", url, content=b"{}") as answer:
         answer.read()
 
 
@@ -159,9 +165,9 @@ def test_a_client_that_goes_away_ends_the_exchange_with_the_server(upstream: Ups
         gone.set()
 
     upstream.answering = answering
-    with httpx.stream("GET", url) as answer:
+    with stream("GET", url) as answer:
         next(answer.iter_raw())
-    assert gone.wait(10)
+    assert gone.wait(PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +177,7 @@ def test_a_client_that_goes_away_ends_the_exchange_with_the_server(upstream: Ups
 def test_a_stranger_is_turned_away_before_the_server_hears_of_it(
     upstream: Upstream, url: str, headers: dict[str, str], status: int
 ) -> None:
-    answer = httpx.post(url, content=b"{}", headers=headers)
+    answer = post(url, content=b"{}", headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, -32600)
     assert upstream.requests == []
 
@@ -182,8 +188,8 @@ def test_a_body_beyond_the_limit_is_refused_and_an_answer_beyond_it_passes(upstr
 
     upstream.answering = answering
     with serving(upstream) as origin, proxying(f"{origin}/mcp", marking, limit=100) as url:
-        assert httpx.post(url, content=b" " * 101).status_code == 413
-        answer = httpx.post(url, content=b" " * 100)
+        assert post(url, content=b" " * 101).status_code == 413
+        answer = post(url, content=b" " * 100)
     assert answer.content == b'{"mark":"' + b"x" * 200 + b'"}'
     assert len(upstream.requests) == 1
 
@@ -214,11 +220,11 @@ def test_one_shim_sees_a_session_and_no_other() -> None:
 
         def seen(body: str, session: str = "") -> int:
             headers = {"mcp-session-id": session} if session else {}
-            return int(httpx.post(url, content=body, headers=headers).json()["seen"])
+            return int(post(url, content=body, headers=headers).json()["seen"])
 
         assert [seen('{"begin":"a"}'), seen('{"begin":"b"}')] == [1, 1]
         assert [seen("{}", "a"), seen("{}", "a"), seen("{}", "b"), seen("{}"), seen("{}", "c")] == [2, 3, 2, 1, 1]
-        httpx.delete(url, headers={"mcp-session-id": "a"})
+        delete(url, headers={"mcp-session-id": "a"})
         assert [seen("{}", "a"), seen("{}", "b")] == [1, 3]
 
 
@@ -242,14 +248,20 @@ def test_a_result_of_any_size_passes(upstream: Upstream, url: str, size: int) ->
         await say(events('{"mark":"' + "x" * size + '"}'), content_type="text/event-stream")
 
     upstream.answering = answering
-    answer = httpx.post(url, content=b"{}", timeout=60)
+    answer = post(url, content=b"{}")
     data = answer.content.removeprefix(b"id: 0\ndata: ").removesuffix(b"\n\n")
     assert json.loads(data) == {"mark": "x" * size, "marked": True}
 
 
 def test_a_thousand_calls_at_once(upstream: Upstream) -> None:
+    waiting, all_here = 0, asyncio.Event()
+
     async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
-        await asyncio.sleep(0.05)
+        nonlocal waiting
+        waiting += 1
+        if waiting == 1000:
+            all_here.set()
+        await all_here.wait()
         await say(body, content_type="application/json")
 
     async def call(number: int) -> bytes:
@@ -291,7 +303,7 @@ def test_exchanges_without_sessions_share_what_one_caller_knows_and_nothing_else
 
         def seen(**headers: str) -> int:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
-            return int(httpx.post(url, content=b"{}", headers=named).json()["seen"])
+            return int(post(url, content=b"{}", headers=named).json()["seen"])
 
         assert [seen(mcp_method="x"), seen(mcp_method="x"), seen(mcp_method="x", authorization="a")] == [1, 2, 1]
         assert [seen(), seen(), seen(mcp_method="x", authorization="a")] == [1, 1, 2]

@@ -21,6 +21,7 @@ from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, serving
 from tests.adapters.mcp.transcripts import LEGACY, MODERN, SERVER, ask, converse, meaning, modern
+from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 START = LEGACY[:2]
@@ -59,7 +60,7 @@ class Talk:
 
     def hear(self) -> Any:
         """Return the next message of the server, None at the end."""
-        line = self._lines.get(timeout=20)
+        line = self._lines.get(timeout=PATIENCE)
         return meaning(line) if line else None
 
     def call(self, line: bytes) -> Any:
@@ -76,7 +77,7 @@ class Talk:
         if self._to_proxy >= 0:
             os.close(self._to_proxy)
             self._to_proxy = -1
-            self._proxy.join(20)
+            self._proxy.join(PATIENCE)
             assert not self._proxy.is_alive()
             return list(iter(self.hear, None))
         return []
@@ -212,7 +213,7 @@ def test_a_cancelled_call_of_the_new_era_ends_its_exchange(upstream: Upstream, r
         talk.send(modern("tools/call", 1, name="slow", arguments={}))
         assert talk.hear()["method"] == "notifications/progress"
         talk.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-        assert gone.wait(10)
+        assert gone.wait(PATIENCE)
         assert talk.close() == []
     assert len(upstream.requests) == 1
 

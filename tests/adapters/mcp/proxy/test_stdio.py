@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pytest
 
 from accp_adapters.mcp.proxy.stdio import LinePipe, run_stdio
 from tests.adapters.mcp.proxy.marking_relay import marking
+from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
@@ -28,7 +29,9 @@ sys.exit(end_like(run_stdio([sys.executable, "-c", sys.argv[1]], marking())))
 """
 
 
-def exchange(program: str, sent: bytes, **options: int) -> tuple[bytes, int]:
+def exchange(
+    program: str, sent: bytes, *, after_sending: Callable[[], object] = bool, **options: int
+) -> tuple[bytes, int]:
     """Return what a client reads that sends `sent` to a Python `program` through the proxy, and the return code."""
     (source, to_proxy), (from_proxy, target) = os.pipe(), os.pipe()
     received = bytearray()
@@ -36,18 +39,19 @@ def exchange(program: str, sent: bytes, **options: int) -> tuple[bytes, int]:
     def send() -> None:
         with suppress(BrokenPipeError), open(to_proxy, "wb") as stream:
             stream.write(sent)
+        after_sending()
 
     def receive() -> None:
         with open(from_proxy, "rb") as stream:
             received.extend(stream.read())
 
-    threads = [threading.Thread(target=send), threading.Thread(target=receive)]
+    threads = [threading.Thread(target=each, daemon=True) for each in (send, receive)]
     for thread in threads:
         thread.start()
     command = [sys.executable, "-c", program]
     code = run_stdio(command, marking(), source=source, target=target, **options)
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
     return bytes(received), code
 
 
@@ -103,9 +107,21 @@ def test_a_server_that_a_signal_ends_gives_its_number() -> None:
     assert exchange("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", b"")[1] == -signal.SIGKILL
 
 
-def test_a_server_that_stops_reading_closes_the_clients_pipe() -> None:
-    program = "import os, time; os.close(0); print('closed', flush=True); time.sleep(0.2)"
-    assert exchange(program, b"x\n" * 1_000_000) == (b"closed\n", 0)
+def test_a_server_that_stops_reading_closes_the_clients_pipe(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    # The server ends when the client has found its pipe closed, or says that it never did.
+    program = f"""
+import os, select
+os.close(0)
+told = os.open({str(told)!r}, os.O_RDWR)
+os.write(1, b"closed" if select.select([told], [], [], {PATIENCE})[0] else b"never told")
+"""
+
+    def tell() -> None:
+        told.write_text("the pipe is closed", encoding="utf-8")
+
+    assert exchange(program, b"x\n" * 1_000_000, after_sending=tell) == (b"closed", 0)
 
 
 def test_a_client_that_stops_reading_breaks_the_servers_pipe() -> None:
@@ -114,7 +130,7 @@ def test_a_client_that_stops_reading_breaks_the_servers_pipe() -> None:
         assert proxy.stdout is not None
         assert proxy.stdout.read(10) == b"x" * 10
         proxy.stdout.close()
-        assert proxy.wait(10) == -signal.SIGPIPE
+        assert proxy.wait(PATIENCE) == -signal.SIGPIPE
 
 
 def test_the_command_must_exist() -> None:
@@ -134,13 +150,13 @@ def test_a_signal_goes_to_the_server_which_may_end_in_its_own_way(number: int) -
         assert proxy.stdout is not None
         assert proxy.stdout.readline() == b"ready\n"
         proxy.send_signal(number)
-        assert proxy.wait(10) == 9
+        assert proxy.wait(PATIENCE) == 9
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_the_proxy_ends_by_the_signal_that_ended_the_server(number: int) -> None:
     with start(f"import os; os.kill(os.getpid(), {int(number)})") as proxy:
-        assert proxy.wait(10) == -number
+        assert proxy.wait(PATIENCE) == -number
 
 
 def test_environment_folder_and_standard_error_are_the_proxys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -149,13 +165,13 @@ def test_environment_folder_and_standard_error_are_the_proxys(monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     program = "import os, sys; print(os.environ['ACCP_TEST'], os.getcwd()); print('said', file=sys.stderr)"
     with start(program) as proxy:
-        out, err = proxy.communicate(timeout=10)
+        out, err = proxy.communicate(timeout=PATIENCE)
     assert (out.decode(), err) == (f"handed over {tmp_path}\n", b"said\n")
 
 
 def test_a_client_that_closes_ends_the_server_and_gets_the_rest() -> None:
-    program = "import sys, time; sys.stdin.read(); time.sleep(0.1); print('bye')"
-    assert exchange(program, b"{}\n") == (b"bye\n", 0)
+    program = "import sys; sys.stdin.read(); print('bye' * 1_000_000)"
+    assert exchange(program, b"{}\n") == (b"bye" * 1_000_000 + b"\n", 0)
 
 
 def test_lines_of_two_threads_do_not_run_into_each_other() -> None:
@@ -165,7 +181,7 @@ def test_lines_of_two_threads_do_not_run_into_each_other() -> None:
     other = threading.Thread(target=pipe.write, args=(b"second\n",))
     other.start()
     pipe.write(b"line\n")
-    other.join(10)
+    other.join(PATIENCE)
     pipe.close()
     with open(reading, "rb") as stream:
         assert stream.read() == b"first line\nsecond\n"
@@ -176,6 +192,6 @@ def test_the_transcript_is_the_same_with_and_without_the_proxy(sent: Sequence[by
     transcripts = []
     for proxied in (False, True):
         with start(ECHO, proxied) as process:
-            out, err = process.communicate(b"".join(sent), timeout=20)
+            out, err = process.communicate(b"".join(sent), timeout=PATIENCE)
         transcripts.append((out, err, process.returncode))
     assert transcripts[0] == transcripts[1] == (b"".join(sent), b"", 0)

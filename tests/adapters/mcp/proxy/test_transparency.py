@@ -16,6 +16,7 @@ from tests.adapters.mcp.conformance.content import ORDERS
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
 from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, SERVER, converse, meaning, modern
+from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -67,7 +68,7 @@ def origin() -> Iterator[str]:
 def speak(url: str, lines: list[bytes]) -> list[Any]:
     """Return status, headers and body of the answer to each line."""
     answers = []
-    with httpx.Client(timeout=20) as client:
+    with httpx.Client(timeout=PATIENCE) as client:
         headers = dict(ACCEPT)
         for line in lines:
             answer = client.post(url, content=line, headers=headers | routing(line))

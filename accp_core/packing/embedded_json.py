@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from accp_core.packing.number import Spelled, read_float
 from accp_core.packing.tree import Opened
+from accp_core.strict_json import refuse_constant
 
 __all__ = ["STYLES", "open_json", "pack_opened", "unpack_opened", "write_json"]
 
@@ -22,12 +23,8 @@ Opening: TypeAlias = tuple[object, str]
 """A value and the code of the style in which it was written."""
 
 
-def _refuse(constant: str) -> object:
-    raise ValueError(f"expected a JSON number, got {constant!r}")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
-_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=read_float)
+_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant)
+_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float)
 # Where a spelled number stands while `json` writes the rest; it has no way to be told how a number is written.
 _MARKED: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u0000"')
 _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from accp_core.strict_json import finite_float
 
 __all__ = ["Spelled", "read_float"]
 
@@ -29,7 +29,5 @@ def read_float(text: str) -> float:
     Raises:
         ValueError: no float can hold it.
     """
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"expected a number that a float can hold, got {text!r}")
+    value = finite_float(text)
     return value if repr(value) == text else Spelled(text)

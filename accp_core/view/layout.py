@@ -17,7 +17,8 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.embedded_json import STYLES, open_json, write_json
-from accp_core.view.notation import RAW, is_encodable
+from accp_core.strict_json import is_utf8
+from accp_core.view.notation import RAW
 from accp_core.view.read import read
 
 __all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
@@ -118,11 +119,11 @@ def _as_python(body: str) -> tuple[object, str] | None:
 
 def _is_json(value: object) -> bool:
     if type(value) is dict:
-        return all(type(key) is str and is_encodable(key) for key in value) and all(map(_is_json, value.values()))
+        return all(type(key) is str and is_utf8(key) for key in value) and all(map(_is_json, value.values()))
     if type(value) is list:
         return all(map(_is_json, value))
     if type(value) is str:
-        return is_encodable(value)
+        return is_utf8(value)
     return type(value) in (int, bool, type(None)) or (type(value) is float and value - value == 0)
 
 
@@ -164,7 +165,7 @@ def _literals(source: str) -> Iterator[Document]:
             text = ast.literal_eval(written)
         except (ValueError, SyntaxError):
             continue
-        if type(text) is str and repr(text) == written and is_encodable(text):
+        if type(text) is str and repr(text) == written and is_utf8(text):
             value, form = _as_json(text) or (text, "t") if text else (text, "t")
             yield Document(literal.start(), literal.end(), value, f"q{form}")
 

@@ -35,6 +35,8 @@ from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
+from accp_core.strict_json import is_utf8
+
 __all__ = [
     "ABSENT_CELL", "CELL", "INLINE", "LAST_CELL", "LEGEND", "LINE", "LITERAL", "NESTED_CELL", "NESTED_LAST",
     "NESTED_WORD", "RAW", "WORD", "Plain", "bare_key", "copy_limit", "quote", "write_key",
@@ -120,15 +122,4 @@ def write_key(key: str) -> str:
 
 def quote(text: str) -> str:
     """Return `text` as a JSON string: raw Unicode, unless a lone surrogate is in it, which no UTF-8 text can carry."""
-    return encode_basestring(text) if is_encodable(text) else encode_basestring_ascii(text)
-
-
-def is_encodable(text: str) -> bool:
-    """Tell whether `text` can be written as UTF-8."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return encode_basestring(text) if is_utf8(text) else encode_basestring_ascii(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Final
 
@@ -12,6 +11,7 @@ from accp_core.packing.embedded_json import STYLES, unpack_opened
 from accp_core.packing.number import read_float
 from accp_core.packing.shared import separate, unpack_shared
 from accp_core.packing.tree import Alias, Anchor, Opened
+from accp_core.strict_json import strict_decoder
 from accp_core.view.lines import Lines
 from accp_core.view.notation import RAW, copy_limit
 from accp_core.view.read_rows import RowReader
@@ -23,11 +23,7 @@ MAX_READ_DEPTH: Final = 200
 """Values within each other; `render` stops far below."""
 
 
-def _refuse(constant: str) -> object:
-    raise ValueError(f"expected a JSON number, got {constant!r}")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=read_float)
+_read_json: Final = strict_decoder(read_float=read_float)
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, [^"\[\]{}&*!,]++)*+)\]')
@@ -48,8 +44,8 @@ def read(text: str) -> object:
     """
     if text[:1] in _FIRST_OF_JSON:
         try:
-            return _DECODER.decode(text)
-        except (ValueError, RecursionError):
+            return _read_json(text)
+        except ValueError:
             pass
     limit = copy_limit(len(text))
     try:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,19 +13,18 @@ from accp_core.packing.number import Spelled
 from accp_core.packing.shared import pack_shared
 from accp_core.packing.tree import Opened
 from accp_core.ports import TokenCounter
-from accp_core.view.notation import copy_limit, is_encodable
+from accp_core.strict_json import compact_json
+from accp_core.view.notation import copy_limit
 from accp_core.view.write import write_view
 
-__all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "compact_json", "render"]
+__all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "render"]
 
 MAX_DEPTH: Final = 50
 """Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, Spelled, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
-_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _CUT: Final = 8
 """Tokens; more than the count of a text grows where it is cut in two."""
-_JOINED: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,28 +103,6 @@ def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
             if counted > tokens:
                 return True
     return counter(text) > tokens
-
-
-def compact_json(value: object) -> str:
-    """Return the baseline of all our figures: JSON without blanks, raw Unicode where UTF-8 can carry it.
-
-    Raises:
-        EncodeError: E1004, the value cannot be written as JSON.
-    """
-    try:
-        text = _COMPACT.encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(
-            f"expected a JSON value, got one that cannot be written: {error}", code=ErrorCode.INVALID_TYPE
-        ) from error
-    if is_encodable(text):
-        return text
-    joined = _JOINED.search(text)
-    if joined:
-        raise EncodeError(
-            f"expected text, got {joined[0]!r}, which JSON reads as one character", code=ErrorCode.INVALID_TYPE
-        )
-    return json.dumps(value, separators=(",", ":"))
 
 
 def check_json(value: object) -> None:

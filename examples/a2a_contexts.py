@@ -12,7 +12,7 @@ from a2a.types import AgentCard, AgentInterface
 from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 
-from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, References, RemoteAgent, declare
+from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedReferences, RemoteAgent, declare
 from accp_core.aci import AgentContext, todo
 from accp_core.errors import ProtocolError
 
@@ -20,7 +20,7 @@ STORE = {"cold.c9523506b4bd": "Haas AG 820.44\nBerg GmbH 214.37\nLind AB 745.81"
 """The master's store: what it opens for an agent is what the agent's context grants, and nothing else."""
 
 
-async def ranker(context: AgentContext, references: References) -> str:
+async def ranker(context: AgentContext, references: GrantedReferences) -> str:
     """The agent: a function here, a LangGraph agent elsewhere; `brief(context)` is what its model would read."""
     if "salaries" in context.subtask_name:
         return await references.open("$cold.000000000000")
@@ -50,9 +50,9 @@ async def main() -> None:
     async with AsyncClient(transport=ASGITransport(app)) as http:
         config = ClientConfig(httpx_client=http, streaming=False)
         agent = RemoteAgent(card, agent_id="ranker", fetch=STORE.get, config=config)
-        returned = await agent(context)
-        assert returned.states == {"1": 1}
-        assert returned.abstracts == {"1": "Haas AG 820.44"}
+        reply = await agent(context)
+        assert reply.context.states == {"1": 1}
+        assert reply.context.abstracts == {"1": "Haas AG 820.44"}
         with suppress(ProtocolError):  # E5002: expected a reference that the AgentContext grants
             raise AssertionError(await agent(replace(context, subtask_name="salaries")))
 

@@ -1,9 +1,8 @@
-"""A2A: frames between agents that both know them, plain A2A for everybody else (ACCP section 11.4)."""
+"""A2A: frames between agents that both know them, plain A2A with all others (ACCP section 11.4)."""
 
 from accp_adapters.a2a.client import AccpClientInterceptor
 from accp_adapters.a2a.server import AccpRequestHandler
-from accp_adapters.a2a.teams.contexts import ContextReply
-from accp_adapters.a2a.teams.executor import ContextExecutor, References
+from accp_adapters.a2a.teams.executor import ContextExecutor, GrantedReferences
 from accp_adapters.a2a.teams.remote_agent import RemoteAgent
 from accp_adapters.a2a.view import TaskView, task_view
 from accp_adapters.a2a.wire.errors import error_code, error_frame
@@ -16,8 +15,7 @@ __all__ = [
     "AccpClientInterceptor",
     "AccpRequestHandler",
     "ContextExecutor",
-    "ContextReply",
-    "References",
+    "GrantedReferences",
     "RemoteAgent",
     "TaskView",
     "declare",

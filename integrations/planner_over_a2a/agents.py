@@ -33,7 +33,7 @@ from mcp import Client, StdioServerParameters
 from models import Scripted, call, last, list_overdue, rank
 from starlette.applications import Starlette
 
-from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, References, declare
+from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedReferences, declare
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.tokens import o200k_base
 from accp_core.aci import AgentContext, brief
@@ -69,8 +69,8 @@ def reading_model(log: Path) -> Scripted:
     """Open the reference in the task, then rank what stands there."""
 
     def open_it(messages: list[BaseMessage]) -> AIMessage:
-        ref = re.search(r"refs.*?(\$cold\.[0-9a-f]{12})", last(messages), re.DOTALL)
-        return call("open_reference", ref=ref[1] if ref else "none")
+        reference = re.search(r"refs.*?(\$cold\.\w+)", last(messages), re.DOTALL)
+        return call("open_reference", ref=reference[1] if reference else "none")
 
     return Scripted(name="analyst", log=log, steps=[open_it, lambda messages: AIMessage(rank(last(messages)))])
 
@@ -93,7 +93,7 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
     """Return the executor of an agent that takes contexts."""
     model = support_model(log) if name == "support" else reading_model(log)
 
-    async def run(context: AgentContext, references: References) -> str:
+    async def run(context: AgentContext, references: GrantedReferences) -> str:
         @tool
         async def open_reference(ref: str) -> str:
             """Return the text behind a $cold reference of the task."""

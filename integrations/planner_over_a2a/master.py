@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from models import QUESTION, Scripted, call, last
 
 from accp_adapters.a2a import RemoteAgent
-from accp_adapters.langgraph import Reply, begin, master_graph, read_results
+from accp_adapters.langgraph import begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core import render
@@ -57,8 +57,7 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
         return {"aci_progress": {"answer": said.text}}
 
     agents = {
-        name: RemoteAgent(url, agent_id=name, fetch=lambda key: store.get(THREAD, key), reply=Reply)
-        for name, url in urls.items()
+        name: RemoteAgent(url, agent_id=name, fetch=lambda key: store.get(THREAD, key)) for name, url in urls.items()
     }
     graph = master_graph(agents, plan=plan, report=report, store=store).compile()
     done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})

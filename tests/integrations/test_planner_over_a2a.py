@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from accp_adapters.a2a import RemoteAgent
-from accp_adapters.langgraph import Reply, begin, master_graph, read_results
+from accp_adapters.langgraph import begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, TaskContext, todo
-from tests.adapters.a2a.teams.test_contexts import LONG, lister, served
+from tests.adapters.a2a.teams.agents import LONG, lister, served
 from tests.limits import PROGRAM_PATIENCE
 
 pytest.importorskip("mcp.server", reason="the MCP server behind one of the agents")
@@ -50,7 +50,7 @@ def plan(state: Any) -> dict[str, Any]:
 async def test_a_remote_agent_is_a_node_and_its_long_result_is_in_the_masters_store(waits: bool) -> None:
     store = SqliteColdStore()
     async with served(lister) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", reply=Reply)
+        agent = RemoteAgent(running.url, agent_id="crm")
         graph = master_graph({"crm": agent if waits else agent.run}, plan=plan, store=store).compile()
         config: Any = {"configurable": {"thread_id": "t1"}}
         state = await (graph.ainvoke({}, config) if waits else asyncio.to_thread(graph.invoke, {}, config))

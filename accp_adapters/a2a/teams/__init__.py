@@ -1,1 +1,1 @@
-"""AgentContexts over A2A: an agent somewhere else, and an agent behind A2A (ACI sections 2.1 and 5.3)."""
+"""AgentContexts over A2A: the agent that takes them, and the master's function that calls it (ACI 2.1 and 5.3)."""

@@ -15,7 +15,7 @@ from accp_adapters.langgraph.marks import MARK, carried_text
 from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.langgraph.policy import SMALLEST_PREVIEW
 from accp_adapters.langgraph.runtime import messages_of, named_references, open_grant
-from accp_core.aci import AgentContext, ItemAnswer, brief, read_answers, with_answers
+from accp_core.aci import AgentContext, AgentReply, ItemAnswer, brief, read_answers, with_answers
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
@@ -84,6 +84,8 @@ def reply_of(
     """
     if isinstance(result, Reply):
         return result, ()
+    if isinstance(result, AgentReply):
+        return Reply(context=result.context, full=result.full, stored=result.stored), ()
     if isinstance(result, AgentContext) or (isinstance(result, Mapping) and _is_context(result)):
         return Reply(context=result), ()
     if isinstance(result, Mapping) and (structured := _structured(context, result)):

@@ -34,7 +34,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code, is_declared
+from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code
 from accp_adapters.a2a.wire.events import encode
 from tests.adapters.a2a.agent import card
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
@@ -263,25 +263,6 @@ def named_request(verb: str, **fields: str) -> Any:
 
     noun = "Configs" if verb == "List" else "Config"
     return getattr(types, f"{verb}TaskPushNotification{noun}Request")(**fields)
-
-
-def test_a_card_declares_the_extension_once_and_never_requires_it() -> None:
-    declared = declare(card(jsonrpc="http://x/"))
-    (extension,) = declared.capabilities.extensions
-    assert is_declared(declared) and not is_declared(card())
-    assert extension.uri == EXTENSION and extension.required is False
-    assert list(declared.default_output_modes) == ["text/plain", "application/accp"]
-    assert declare(declared) == declared
-
-
-def test_a_card_that_takes_everything_still_does_and_signatures_of_another_card_go() -> None:
-    signed = card()
-    del signed.default_input_modes[:]
-    signed.signatures.add(protected="x", signature="y")
-    declared = declare(signed)
-    assert list(declared.default_input_modes) == []
-    assert list(declared.signatures) == []
-    assert len(signed.signatures) == 1
 
 
 async def test_a_handler_has_what_the_inner_one_has(served: Served) -> None:

@@ -1,8 +1,8 @@
-"""What an agent's model reads of a context, and how its plain answer becomes the context that is returned.
+"""The text that an agent's model reads of a context, and its plain answer as the context that is returned.
 
-Section 4.1 wants each agent to receive "only the context strictly relevant to its assigned task": ids, names and
-states serve the programs at both ends. A model gets the steps, what it must know and what it may open, and answers in
-lines; a structured answer would cost a schema in every prompt.
+Section 4.1 requires that each agent receives "only the context strictly relevant to its assigned task": ids, names and
+states are for the programs at both ends. A model gets the steps, the facts that it needs and the references that it may
+open, and answers in lines; a structured answer would add a schema to every prompt.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ __all__ = ["HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "ItemAnswer", "brief", "read_an
 HOW_TO_ANSWER: Final = "Answer one line per item: `id: result`, or `id: not done: why`."
 HOW_TO_ANSWER_ONE: Final = "If you cannot do it, answer `not done: why`."
 
-_OURS: Final = ("task", "do", "context", "refs")
+_BRIEF_KEYS: Final = ("task", "do", "context", "refs")
 _NOT_DONE: Final = re.compile(r"not done\b\s*:?\s*", re.IGNORECASE)
 
 
 def brief(context: AgentContext, *, counter: TokenCounter) -> str:
-    """Return the text that tells a model what to do, in the notation of views, and how to answer.
+    """Return the text that tells a model what to do, as a view, and how to answer.
 
-    References are spelled as a model opens them, `$cold.c9523506b4bd`; other URIs as they are.
+    References of an ACCP state are written as a model opens them (`$cold.c9523506b4bd`), other URIs unchanged.
     """
-    one = len(context.todo_items) == 1
-    return f"{render(_fields(context), counter=counter)}\n{HOW_TO_ANSWER_ONE if one else HOW_TO_ANSWER}"
+    is_one = len(context.todo_items) == 1
+    return f"{render(_brief_fields(context), counter=counter)}\n{HOW_TO_ANSWER_ONE if is_one else HOW_TO_ANSWER}"
 
 
-def _fields(context: AgentContext) -> dict[str, Json]:
-    """Return what stands in the brief, under words that a model knows; nothing that is empty."""
+def _brief_fields(context: AgentContext) -> dict[str, Json]:
+    """Return the fields of the brief that are not empty, under keys that a model understands."""
     items = {item.item_id: item.description or context.subtask_name for item in context.todo_items}
     only = next(iter(items.values())) if len(items) == 1 else None
     task: dict[str, Json] = {
@@ -46,65 +46,65 @@ def _fields(context: AgentContext) -> dict[str, Json]:
         "do": items if only is None else only,
     }
     fields: dict[str, Json] = {name: value for name, value in task.items() if value} | _inline(context.context)
-    if refs := _unnamed(context, str(fields)):
-        fields["refs"] = refs
+    if references := _other_references(context, str(fields)):
+        fields["refs"] = references
     return fields
 
 
 def _inline(values: tuple[Json, ...]) -> dict[str, Json]:
-    """Return inline context: maps as pairs of the brief, unless two pairs would have one key; else under one key."""
+    """Return inline context: the members of maps as fields of the brief, where no key comes twice; else one list."""
     keys = [key for value in values if isinstance(value, Mapping) for key in value]
-    if len({*keys, *_OURS}) == len(keys) + len(_OURS):
-        found = {key: member for value in values if isinstance(value, Mapping) for key, member in value.items()}
+    if len({*keys, *_BRIEF_KEYS}) == len(keys) + len(_BRIEF_KEYS):
+        fields = {key: member for value in values if isinstance(value, Mapping) for key, member in value.items()}
         values = tuple(value for value in values if not isinstance(value, Mapping))
     else:
-        found = {}
+        fields = {}
     if values:
-        found["context"] = values[0] if len(values) == 1 else list(values)
-    return found
+        fields["context"] = values[0] if len(values) == 1 else list(values)
+    return fields
 
 
-def _unnamed(context: AgentContext, shown: str) -> list[str]:
-    """Return the references that stand in no result which is shown: a model opens those where it reads them."""
-    refs = [uri_to_reference(uri) for uri in context.context_uri]
-    return [ref for ref in refs if ref not in shown]
+def _other_references(context: AgentContext, shown: str) -> list[str]:
+    """Return the references that are not in `shown`: a model opens those in a result where it reads them."""
+    references = [uri_to_reference(uri) for uri in context.context_uri]
+    return [reference for reference in references if reference not in shown]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """What an agent says of one item."""
+    """An agent's answer to one item."""
 
     done: bool
-    """Whether it says that the item is done."""
+    """Whether the agent reports the item as done."""
     text: str
-    """What came out, or why it is not done."""
+    """The result, or why the item is not done."""
 
 
 def read_answers(context: AgentContext, text: str) -> dict[str, ItemAnswer]:
-    """Return item to answer, as a model's text says it; an item that the text does not name is not there.
+    """Return the answers in a model's text by itemId; items that the text does not name are left out.
 
-    Items are found at the start of lines, `1: result`, or where no line has that, `1. result`. A result goes on over
-    the lines up to the next item. The answer to a single item needs no name.
+    An item begins at the start of a line: `1: result`, or `1. result` where no line has a colon. A result may have
+    several lines, up to the next item. The answer to a single item needs no id.
     """
     items = [item.item_id for item in context.todo_items]
-    names = "|".join(re.escape(each) for each in sorted(items, key=len, reverse=True))
-    starts = _starts(names, ":", text) or _starts(names, "[.)]", text)
+    names = "|".join(re.escape(item) for item in sorted(items, key=len, reverse=True))
+    starts = _find_starts(names, ":", text) or _find_starts(names, "[.)]", text)
     if not starts:
-        return {items[0]: _answer(text)} if len(items) == 1 and text.strip() else {}
+        return {items[0]: _read_answer(text)} if len(items) == 1 and text.strip() else {}
     ends = [*(start.start() for start in starts[1:]), len(text)]
-    return {start[1]: _answer(text[start.end() : end]) for start, end in zip(starts, ends, strict=True)}
+    return {start[1]: _read_answer(text[start.end() : end]) for start, end in zip(starts, ends, strict=True)}
 
 
-def _starts(names: str, sign: str, text: str) -> list[re.Match[str]]:
-    """Return where each item's result begins, once for each item: a second one belongs to a list in some result."""
-    found: dict[str, re.Match[str]] = {}
+def _find_starts(names: str, sign: str, text: str) -> list[re.Match[str]]:
+    """Return the first place where each item begins: a second one belongs to a list within some result."""
+    starts: dict[str, re.Match[str]] = {}
     for start in re.finditer(rf"^[ \t>*`-]*({names})[*`]*{sign}[*`]*[ \t]*", text, re.MULTILINE):
-        found.setdefault(start[1], start)
-    return list(found.values())
+        starts.setdefault(start[1], start)
+    return list(starts.values())
 
 
-def _answer(said: str) -> ItemAnswer:
-    stripped = said.strip()
+def _read_answer(text: str) -> ItemAnswer:
+    stripped = text.strip()
     undone = _NOT_DONE.match(stripped)
     return ItemAnswer(False, stripped[undone.end() :]) if undone else ItemAnswer(True, stripped)
 
@@ -112,7 +112,8 @@ def _answer(said: str) -> ItemAnswer:
 def with_answers(context: AgentContext, answers: Mapping[str, ItemAnswer]) -> AgentContext:
     """Return the context that an agent returns: each answer as the state and the abstract of its item.
 
-    Raises: ProtocolError E2003 for an answer that is too long for an abstract: store it and refer to it.
+    Raises:
+        ProtocolError: E2003, an answer is too long for an abstract; `reply_from_words` takes answers of any length.
     """
     given = [(item.item_id, answers[item.item_id]) for item in context.todo_items if item.item_id in answers]
     return replace(

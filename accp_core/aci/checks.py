@@ -1,16 +1,16 @@
-"""What every field of a context must be, and how references are spelled (ACI sections 5.1 and 5.2)."""
+"""The checks that every field of a context passes, and their bounds (ACI sections 5.1 and 5.2)."""
 
 from __future__ import annotations
 
-import json
 import reprlib
 from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_core.errors import EncodeError, ProtocolError
 from accp_core.references import is_reference
+from accp_core.strict_json import compact_json
 
 __all__ = [
     "MAX_ABSTRACT_CHARS", "MAX_CONTEXT_CHARS", "MAX_DEPTH", "MAX_ENTRIES", "MAX_TEXT_CHARS", "Json", "check_context",
@@ -25,27 +25,34 @@ MAX_ENTRIES: Final = 1_000
 MAX_TEXT_CHARS: Final = 100_000
 """Characters of any text of a context but an abstract."""
 MAX_ABSTRACT_CHARS: Final = 2_000
-"""Characters of an abstract. What is longer is a full output, which belongs behind a reference."""
+"""Characters of an abstract. A longer text is a full output, which belongs behind a reference."""
 MAX_CONTEXT_CHARS: Final = 1_000_000
-"""Characters of one inline context, as JSON."""
+"""Characters of one inline context, as compact JSON."""
 MAX_DEPTH: Final = 50
-"""Arrays and objects within each other in inline context."""
+"""Levels of arrays and objects in inline context."""
 
-# What a peer sent may be deep or long: a refusal shows some of it.
+# The value of a peer may be deep or long: an error shows only a part of it.
 _SHOWN: Final = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 80
 _SHOWN.maxlevel = 3
 
 
 def violation(code: str, expected: str, found: object) -> ProtocolError:
-    """Return the refusal that says what was expected and shows, shortened, what was found."""
+    """Return the error "expected …, found …", with a shortened `found`."""
     return ProtocolError(f"expected {expected}, found {_SHOWN.repr(found)}", code=code)
 
 
 def check_text(name: str, value: object, *, non_empty: bool = False, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return `value` when it is text, with `non_empty` not an empty one.
+    """Return `value`, which must be text.
 
-    Raises: ProtocolError E1004 for anything else, E2003 for more than `max_chars` characters.
+    Args:
+        name: The field, for the error.
+        value: The value of the field.
+        non_empty: Whether an empty text is refused.
+        max_chars: Characters of the text.
+
+    Raises:
+        ProtocolError: E1004, it is not text, or empty; E2003, it is too long.
     """
     if not isinstance(value, str) or (non_empty and not value):
         kind = "a text that is not empty" if non_empty else "text"
@@ -56,7 +63,11 @@ def check_text(name: str, value: object, *, non_empty: bool = False, max_chars: 
 
 
 def check_entries(name: str, values: object) -> None:
-    """Refuse what is no tuple (E1004) or too long (E2003)."""
+    """Check that `values` is a tuple of at most MAX_ENTRIES.
+
+    Raises:
+        ProtocolError: E1004, it is no tuple; E2003, it has too many entries.
+    """
     if not isinstance(values, tuple):
         raise violation(ErrorCode.INVALID_TYPE, f"{name} to be a tuple", values)
     if len(values) > MAX_ENTRIES:
@@ -64,7 +75,11 @@ def check_entries(name: str, values: object) -> None:
 
 
 def check_unique(name: str, keys: Iterable[Hashable]) -> None:
-    """Refuse the first key that comes twice (E1004)."""
+    """Check that no key comes twice.
+
+    Raises:
+        ProtocolError: E1004, with the first key that does.
+    """
     seen: set[Hashable] = set()
     for key in keys:
         if key in seen:
@@ -73,9 +88,10 @@ def check_unique(name: str, keys: Iterable[Hashable]) -> None:
 
 
 def check_context(value: Json) -> Json:
-    """Return inline context when it is JSON that says something and is no reference.
+    """Return inline context, which must be JSON, not empty and not a reference.
 
-    Raises: ProtocolError E1004 for anything else, E2003 for too many characters or levels.
+    Raises:
+        ProtocolError: E1004, it is something else; E2003, it has too many characters or levels.
     """
     if value in (None, "") or (isinstance(value, str) and is_reference(value)):
         raise violation(ErrorCode.INVALID_TYPE, "inline context: JSON that is neither empty nor a reference", value)
@@ -83,22 +99,26 @@ def check_context(value: Json) -> Json:
 
 
 def check_json(name: str, value: Json) -> Json:
-    """Return `value` when it is JSON (E1004) and neither too deep nor too long (E2003)."""
-    if _is_deep(value):
+    """Return `value`, which must be JSON.
+
+    Raises:
+        ProtocolError: E1004, it is not JSON; E2003, it has too many characters or levels.
+    """
+    if _is_too_deep(value):
         raise violation(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {MAX_DEPTH} levels", "more")
     try:
-        text = json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
+        text = compact_json(value)
+    except EncodeError:
         raise violation(ErrorCode.INVALID_TYPE, f"{name} that is JSON", value) from None
     if len(text) > MAX_CONTEXT_CHARS:
         raise violation(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {MAX_CONTEXT_CHARS:,} characters", len(text))
     return value
 
 
-def _is_deep(value: Json) -> bool:
+def _is_too_deep(value: Json) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH + 1):
-        level = [member for each in level for member in _members(each)]
+        level = [member for parent in level for member in _members(parent)]
         if not level:
             return False
     return True
@@ -111,7 +131,7 @@ def _members(value: Json) -> Iterable[Json]:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether a text is a time in ISO 8601 that says its zone."""
+    """Return whether `text` is a time in ISO 8601 with its time zone."""
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -119,5 +139,5 @@ def is_time(text: str) -> bool:
 
 
 def is_map(value: object) -> bool:
-    """Tell whether `value` is a JSON object."""
+    """Return whether `value` is a JSON object."""
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)

@@ -1,4 +1,4 @@
-"""The two contexts: what the master knows of a task, and what one agent gets to know (ACI sections 5.1 and 5.2)."""
+"""The two contexts: the TaskContext of the master and the AgentContext of one agent (ACI sections 5.1 and 5.2)."""
 
 from __future__ import annotations
 
@@ -30,29 +30,30 @@ _TASK_FIELDS: Final = frozenset(list(JSON_NAMES.values())[:8])
 # "a structured state object that is created and maintained exclusively by the Master Agent" (section 2.1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """The state of a whole task; the master alone writes it, and it never leaves for an invoked agent.
+    """The state of a whole task; only the master writes it, and no invoked agent ever receives it.
 
-    Raises: ProtocolError: E1004 for a field of another type, E2003 for one that is too long.
+    Raises:
+        ProtocolError: E1004, a field has another type; E2003, a field is too long.
     """
 
     task_id: str
-    """Names the task; references are scoped to it."""
+    """Identifies the task; its stored results have a session of their own (`scope_of`)."""
     user_query: str = ""
-    """What the user asked; no agent but the master sees it."""
+    """The words of the user; no agent but the master sees them."""
     task_name: str = ""
     """A short name."""
     task_description: str = ""
     """What is to be done."""
     goal_status: tuple[Goal, ...] = ()
-    """The goals and how far each has come."""
+    """The goals, each with its status."""
     start_time: str | None = None
-    """ISO 8601; None is left out."""
+    """A time in ISO 8601, or None."""
     end_time: str | None = None
-    """ISO 8601; None is left out."""
+    """A time in ISO 8601, or None."""
     extra: Mapping[str, Json] = field(default_factory=dict)
-    """Fields that the draft does not know, as they stood."""
+    """Fields that the draft does not define, unchanged."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What reading it found odd; for a log."""
+    """Sentences about what was unusual in the JSON that it was read from; for a log."""
 
     def __post_init__(self) -> None:
         check_text("TaskID", self.task_id, non_empty=True)
@@ -63,11 +64,11 @@ class TaskContext:
 
     @property
     def overall_status(self) -> Status:
-        """The state of the task; it follows from the goals and is never set."""
+        """The status of the task; it follows from the goals and is never set."""
         return overall_status(goal.status for goal in self.goal_status)
 
     def to_json(self) -> dict[str, Json]:
-        """Return `{"TaskContext": {...}}` in the draft's spelling; what is empty is left out."""
+        """Return `{"TaskContext": {...}}` with the names of the draft, without empty fields."""
         data = _texts(self, "task_id", "user_query", "task_name", "task_description")
         goals = [{"Goal": goal.goal, "Status": str(goal.status)} for goal in self.goal_status]
         data |= {"GoalStatus": goals, "OverallStatus": str(self.overall_status)} if goals else {}
@@ -75,9 +76,10 @@ class TaskContext:
 
     @classmethod
     def from_json(cls, data: Json) -> TaskContext:
-        """Return the context that `data` says, wrapped in "TaskContext" or not.
+        """Return the context of a JSON object, which may be wrapped in "TaskContext".
 
-        Raises: ProtocolError: E1004 when it says none, E2003 when it says too much.
+        Raises:
+            ProtocolError: E1004, it is no TaskContext; E2003, a field is too long.
         """
         fields = FieldReader(data, _TASK)
         goals = fields.entries("goal_status", lambda goal, word: Goal(goal, fields.status(word)), "goal", "status")
@@ -85,9 +87,10 @@ class TaskContext:
             **{name: fields.text(name) for name in ("task_id", "user_query", "task_name", "task_description")},
             **{name: fields.time(name) for name in ("start_time", "end_time")},
         }
-        said = fields.text("overall_status")
-        if said and isinstance(said, str) and parse_status(said) != overall_status(goal.status for goal in goals):
-            fields.notes.append(f"OverallStatus: {said!r} is not what the goals say")
+        overall = fields.text("overall_status")
+        expected = overall_status(goal.status for goal in goals)
+        if overall and isinstance(overall, str) and parse_status(overall) != expected:
+            fields.notes.append(f"OverallStatus: expected {expected!s} by the goals, found {overall!r}")
         return cls(**context, goal_status=goals, extra=fields.left(), notes=tuple(fields.notes))
 
 
@@ -95,36 +98,36 @@ class TaskContext:
 # to the target agent is delivered" (section 2.1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentContext:
-    """What one agent gets to know for one subtask, and what it returns.
+    """All that one agent receives for one subtask, and what it returns.
 
-    Raises: ProtocolError: E1004 for a field of another type or an entry that comes twice, E2003 for one that is
-        too long.
+    Raises:
+        ProtocolError: E1004, a field has another type or an entry comes twice; E2003, a field is too long.
     """
 
     agent_id: str
-    """Who is to do it."""
+    """The agent that works on the subtask."""
     agent_name: str = ""
-    """How people call that agent."""
+    """The name of the agent, for people."""
     subtask_id: str
-    """Which subtask."""
+    """Identifies the subtask within its task."""
     subtask_name: str = ""
-    """What it is, in few words."""
+    """A short description of the subtask."""
     dependencies: tuple[str, ...] = ()
-    """The subtasks that must be complete before."""
+    """The ids of the subtasks that must be completed before."""
     context: tuple[Json, ...] = ()
-    """What the agent must know, inline: JSON values, none of them a reference."""
+    """Facts that the agent needs: JSON values, none of them a reference."""
     context_uri: tuple[str, ...] = ()
-    """What the agent may open: URIs; `$cold.x` given here becomes `accp://cold/x`."""
+    """URIs of what the agent may open; a `$cold.x` that is passed becomes `accp://cold/x`."""
     todo_items: tuple[TodoItem, ...] = ()
-    """The steps."""
+    """The steps of the subtask."""
     item_state_updates: tuple[ItemState, ...] = ()
-    """What the agent says it did; an item that is not here is not done."""
+    """The states that the agent reports; an item without a state is not done."""
     key_information: tuple[KeyInformation, ...] = ()
-    """What came out of each item."""
+    """The result of each item, in few words."""
     last_updated: str | None = None
-    """ISO 8601; None is left out."""
+    """A time in ISO 8601, or None."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What reading it found odd; for a log."""
+    """Sentences about what was unusual in the JSON that it was read from; for a log."""
 
     def __post_init__(self) -> None:
         check_text("AgentID", self.agent_id, non_empty=True)
@@ -132,8 +135,8 @@ class AgentContext:
         _check_texts(self, ("agent_name", "subtask_name"), ("last_updated",))
         for name in _LISTS:
             check_entries(JSON_NAMES[name], getattr(self, name))
-        for each in (*self.dependencies, *self.context_uri):
-            check_text("dependencies and references", each, non_empty=True)
+        for text in (*self.dependencies, *self.context_uri):
+            check_text("dependencies and references", text, non_empty=True)
         object.__setattr__(self, "context_uri", tuple(dict.fromkeys(map(reference_to_uri, self.context_uri))))
         check_unique("the dependencies", self.dependencies)
         for name in ("todo_items", "item_state_updates", "key_information"):
@@ -143,22 +146,22 @@ class AgentContext:
 
     @property
     def states(self) -> Mapping[str, int]:
-        """Item to state, for the items that have one."""
-        return {each.item_id: each.state for each in self.item_state_updates}
+        """itemId to state, for the items that have one."""
+        return {entry.item_id: entry.state for entry in self.item_state_updates}
 
     @property
     def abstracts(self) -> Mapping[str, str]:
-        """Item to abstract, for the items that have one."""
-        return {each.item_id: each.output_abstract for each in self.key_information}
+        """itemId to abstract, for the items that have one."""
+        return {entry.item_id: entry.output_abstract for entry in self.key_information}
 
     def to_json(self) -> dict[str, Json]:
-        """Return `{"AgentContext": {...}}` in the draft's spelling; what is empty is left out."""
+        """Return `{"AgentContext": {...}}` with the names of the draft, without empty fields."""
         data = _texts(self, "agent_id", "agent_name", "subtask_id", "subtask_name")
         lists: dict[str, Json] = {
             "dependencies": list(self.dependencies),
             "context": _one_or_list(self.context),
             "context_uri": _one_or_list(self.context_uri),
-            "todo_items": [{"itemId": each.item_id, "description": each.description} for each in self.todo_items],
+            "todo_items": [{"itemId": item.item_id, "description": item.description} for item in self.todo_items],
             "item_state_updates": [{"itemId": item, "state": state} for item, state in self.states.items()],
             "key_information": [{"itemId": item, "outputabstract": text} for item, text in self.abstracts.items()],
         }
@@ -167,14 +170,14 @@ class AgentContext:
 
     @classmethod
     def from_json(cls, data: Json) -> AgentContext:
-        """Return the context that `data` says, wrapped in "AgentContext" or not; unknown fields are dropped.
+        """Return the context of a JSON object, which may be wrapped in "AgentContext"; unknown fields are dropped.
 
-        Raises: ProtocolError: E1001 for one field in two spellings, E1004 when it says no context, E2003 when it
-            says too much.
+        Raises:
+            ProtocolError: E1001, a field has two spellings; E1004, it is no AgentContext; E2003, a field is too long.
         """
         fields = FieldReader(data, _AGENT)
         context, references = fields.contexts()
-        found: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             **{name: fields.text(name) for name in ("agent_id", "agent_name", "subtask_id", "subtask_name")},
             "dependencies": tuple(fields.array("dependencies")),
             "todo_items": fields.entries("todo_items", TodoItem, "item_id", "description"),
@@ -182,26 +185,26 @@ class AgentContext:
             "key_information": fields.entries("key_information", KeyInformation, "item_id", "output_abstract"),
             "last_updated": fields.time("last_updated"),
         }
-        # An SDK sends whole outputs in fields of its own, which is what contexts are there to avoid.
-        dropped = list(fields.left())[:_NOTED]
+        # Some SDKs send whole outputs in fields of their own, which contexts exist to avoid.
+        dropped = list(fields.left())[:_MAX_NOTES]
         fields.notes.extend(f"{name!r:.50} is no field of an AgentContext and was dropped" for name in dropped)
-        return cls(**found, context=context, context_uri=references, notes=tuple(fields.notes))
+        return cls(**attributes, context=context, context_uri=references, notes=tuple(fields.notes))
 
 
-_NOTED: Final = 10
-"""Dropped fields that are named; a peer may send any number."""
+_MAX_NOTES: Final = 10
+"""Dropped fields that are named in `notes`; a peer may send any number."""
 _LISTS: Final = ("dependencies", "context", "context_uri", "todo_items", "item_state_updates", "key_information")
 
 
 # "An aggregated OverallStatus field reflects the global execution state derived from these goals." (section 5.1)
 def overall_status(statuses: Iterable[str]) -> Status:
-    """Return what the statuses of goals come to: without any goal nothing is completed."""
-    found = set(statuses)
-    if Status.FAILED in found:
+    """Return the status of a task from those of its goals; without any goal it is pending."""
+    distinct = set(statuses)
+    if Status.FAILED in distinct:
         return Status.FAILED
-    if found <= {Status.PENDING}:
+    if distinct <= {Status.PENDING}:
         return Status.PENDING
-    return Status.COMPLETED if found == {Status.COMPLETED} else Status.IN_PROGRESS
+    return Status.COMPLETED if distinct == {Status.COMPLETED} else Status.IN_PROGRESS
 
 
 def _check_texts(context: object, texts: Iterable[str], times: Iterable[str]) -> None:
@@ -217,11 +220,11 @@ def _texts(context: object, *names: str) -> dict[str, Json]:
 
 
 def _one_or_list(values: tuple[Json, ...]) -> Json:
-    """Return one value as itself and several as a list; a value that is a list keeps a list of its own."""
+    """Return a single value as it is and several as a list; a single value that is a list is wrapped in one."""
     return values[0] if len(values) == 1 and not isinstance(values[0], list) else list(values)
 
 
 def _check_extra(extra: Mapping[str, Json]) -> None:
     if known := _TASK_FIELDS & set(extra):
-        raise violation(ErrorCode.INVALID_TYPE, "other fields than those of the draft", sorted(known))
+        raise violation(ErrorCode.INVALID_TYPE, "fields that the draft does not define", sorted(known))
     check_json("other fields", dict(extra))

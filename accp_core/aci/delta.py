@@ -1,7 +1,7 @@
-"""A context as one flat map, so that a change of one item is a change of one key (ACI 5.2; the deltas of ACCP 5.4).
+"""A context as one flat map, in which a change of one item changes one key (ACI 5.2; the deltas of ACCP 5.4).
 
-The draft's arrays would travel whole for every item that changes: an update of five items takes 283 tokens in full and
-172 with whole arrays, 38 with a key for each state and each abstract.
+With the draft's arrays each changed item would send its whole array again. An update of five items takes 283 tokens as
+a whole context, 172 as whole arrays, and 38 with one key for each state and each abstract.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ _TODO, _STATE, _INFO = "todo_", "state_", "info_"
 
 
 def context_to_fields(context: AgentContext) -> dict[str, Json]:
-    """Return a context as a flat map: `agent`, `subtask`, `name`, `deps`, `context`, `refs`, and for each item `todo_`,
-    `state_` and `info_` before its id; what is empty is left out."""
+    """Return a context as a flat map, without empty fields.
+
+    Its keys are `agent`, `agent_name`, `subtask`, `name`, `updated`, `deps`, `context` and `refs`, and for each item
+    `todo_<id>` (description), `state_<id>` and `info_<id>` (abstract).
+    """
     fields = {key: value for name, key in _TEXTS.items() if (value := getattr(context, name))}
     fields |= {key: list(value) for name, key in _LISTS.items() if (value := getattr(context, name))}
     fields |= {f"{_TODO}{item.item_id}": item.description for item in context.todo_items}
@@ -44,19 +47,20 @@ def context_to_fields(context: AgentContext) -> dict[str, Json]:
 
 
 def fields_to_context(fields: Json) -> AgentContext:
-    """Return the context that `context_to_fields` wrote; keys that it does not write are passed over.
+    """Return the context of such a map; unknown keys are ignored.
 
-    Raises: ProtocolError: E1004 and E2003 as `AgentContext`.
+    Raises:
+        ProtocolError: E1004, it is no such map, or a field has another type; E2003, a field is too long.
     """
     if not is_map(fields):
         raise violation(ErrorCode.INVALID_TYPE, "the fields of an AgentContext", fields)
     for key in ("agent", "subtask"):
         if key not in fields:
             raise violation(ErrorCode.INVALID_TYPE, f"an AgentContext with {key!r}", list(fields))
-    found: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
-    found |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
+    attributes: dict[str, Any] = {name: fields[key] for name, key in _TEXTS.items() if key in fields}
+    attributes |= {name: _entries(key, fields[key]) for name, key in _LISTS.items() if key in fields}
     return AgentContext(
-        **found,
+        **attributes,
         todo_items=tuple(TodoItem(item, value) for item, value in _items(fields, _TODO)),
         item_state_updates=tuple(ItemState(item, value) for item, value in _items(fields, _STATE)),
         key_information=tuple(KeyInformation(item, value) for item, value in _items(fields, _INFO)),
@@ -64,14 +68,15 @@ def fields_to_context(fields: Json) -> AgentContext:
 
 
 def diff_contexts(old: AgentContext, new: AgentContext) -> dict[str, Json | Removed]:
-    """Return what makes `new` of `old`, for a receiver that has `old`."""
+    """Return the delta from `old` to `new`, for a receiver that has `old`; `patch_context` applies it."""
     return diff(context_to_fields(old), context_to_fields(new))
 
 
 def patch_context(old: AgentContext, delta: Mapping[str, Json | Removed]) -> AgentContext:
-    """Return `old` after `delta`; the inverse of `diff_contexts`.
+    """Return `old` with `delta` applied, which `diff_contexts` made.
 
-    Raises: ProtocolError: as `fields_to_context`.
+    Raises:
+        ProtocolError: As `fields_to_context`.
     """
     return fields_to_context(apply(context_to_fields(old), delta))
 

@@ -1,4 +1,4 @@
-"""Is a subtask done? Two phases, item by item (ACI sections 4.1 and 5.2).
+"""The evaluation of a reply in two phases, item by item (ACI sections 4.1 and 5.2).
 
 "It first inspects ItemstateUpdates for a preliminary decision; items marked as 0 are considered unfinished and bypass
 further assessment. For items marked as 1, the Master Agent performs a second-stage verification based on the
@@ -21,7 +21,7 @@ from accp_core.ports import Verifier
 __all__ = ["Claim", "Evaluation", "OpenItem", "evaluate", "judge", "verify", "verify_by_rule"]
 
 NOT_DONE: Final = "not done"
-NO_EVIDENCE: Final = "said to be done, but without an abstract of what came out"
+NO_EVIDENCE: Final = "reported as done, but without an abstract of the result"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,35 +29,35 @@ class OpenItem:
     """An item that is not done."""
 
     item_id: str
-    """Which one."""
+    """The item."""
     reason: str
-    """Why: what phase 1 found, or the verifier's feedback."""
+    """Why it is not done: the finding of phase 1, or the verifier's feedback."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An item that its agent says is done: all that a verifier sees."""
+    """An item that its agent reports as done, with all that a verifier sees of it."""
 
     subtask_id: str
-    """Which subtask; not for the verifier."""
+    """The subtask; not shown to the verifier."""
     item_id: str
-    """Which item; not for the verifier."""
+    """The item; not shown to the verifier."""
     subtask_name: str
-    """What the subtask is."""
+    """The short description of the subtask."""
     description: str
-    """What was to be done."""
+    """The description of the item."""
     abstract: str
-    """What came out."""
+    """The result that the agent reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What the two phases found."""
+    """The result of both phases."""
 
     verified: tuple[str, ...]
-    """The items that are done."""
+    """The ids of the items that are done."""
     open: tuple[OpenItem, ...]
-    """All others, with the reason."""
+    """All other items, with the reason."""
 
     @property
     def complete(self) -> bool:
@@ -66,11 +66,12 @@ class Evaluation:
 
 
 def evaluate(context: AgentContext | Json) -> tuple[tuple[OpenItem, ...], tuple[Claim, ...]]:
-    """Phase 1, which costs no tokens: return the unfinished items of a context, and the claims to verify.
+    """Return the unfinished items of a context, and the claims to verify: phase 1, which costs no tokens.
 
-    An item without a state is unfinished, and so is one that is said to be done without an abstract.
+    An item is unfinished without a state 1, and without an abstract.
 
-    Raises: ProtocolError as `AgentContext.from_json` for JSON that is no context.
+    Raises:
+        ProtocolError: As `AgentContext.from_json`, `context` is JSON and no context.
     """
     known = context if isinstance(context, AgentContext) else AgentContext.from_json(context)
     unfinished, claims = [], []
@@ -96,9 +97,10 @@ def _claim(context: AgentContext, item_id: str, description: str, abstract: str)
 
 
 def verify(context: AgentContext | Json, verifier: Verifier) -> Evaluation:
-    """Both phases: ask `verifier` about each claim, in the order of the items.
+    """Return the result of both phases, asking `verifier` about each claim in the order of the items.
 
-    Raises: ProtocolError as `evaluate`, and E1004 for an answer that is neither None nor text; what `verifier` raises.
+    Raises:
+        ProtocolError: As `evaluate`; E1004, the verifier returned neither None nor text.
     """
     _, claims = evaluate(context)
     verdicts = {claim.item_id: verifier(claim.subtask_name, claim.description, claim.abstract) for claim in claims}
@@ -106,11 +108,12 @@ def verify(context: AgentContext | Json, verifier: Verifier) -> Evaluation:
 
 
 def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> Evaluation:
-    """Both phases, where somebody has asked the verifier: `verdicts` is item to None (verified) or feedback.
+    """Return the result of both phases with verdicts that the caller has: itemId to None (verified) or feedback.
 
     A claim without a verdict is not verified.
 
-    Raises: ProtocolError as `verify`.
+    Raises:
+        ProtocolError: As `evaluate`; E1004, a verdict is neither None nor text.
     """
     unfinished, claims = evaluate(context)
     rejected = [
@@ -125,20 +128,27 @@ def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> E
 
 def _feedback(verdict: object) -> str:
     if not isinstance(verdict, str):
-        raise violation(ErrorCode.INVALID_TYPE, "a verdict to be None or feedback in words", verdict)
+        raise violation(ErrorCode.INVALID_TYPE, "a verdict to be None or text", verdict)
     return check_text("feedback", verdict) or "rejected"
 
 
-# Words with which an agent says that it is done, and nothing about what came out.
-_EMPTY: Final = re.compile(r"[\W_]*(?:ok(?:ay)?|done|completed?|finished|success(?:ful(?:ly)?)?|n/?a|todo|tbd)?[\W_]*")
+# Abstracts that say that the item is done, and nothing about the result.
+_NO_RESULT: Final = re.compile(
+    r"[\W_]*(?:ok(?:ay)?|done|completed?|finished|success(?:ful(?:ly)?)?|n/?a|todo|tbd)?[\W_]*"
+)
 
 
 def verify_by_rule(subtask: str, item: str, abstract: str) -> str | None:
-    """The verifier by rule: refuse an abstract that only says that the item is done, or repeats the item.
+    """Return feedback for an abstract that only says that the item is done or repeats the item, else None.
 
-    It cannot tell a wrong result from a right one; give a model, or a rule of your own, where that matters.
+    This is the verifier that needs no model. It does not see whether a result is right; where that matters, pass a
+    model or a rule of your own.
     """
-    said = " ".join(abstract.casefold().split())
-    if _EMPTY.fullmatch(said) or said in (" ".join(item.casefold().split()), " ".join(subtask.casefold().split())):
+    words = _normalized(abstract)
+    if _NO_RESULT.fullmatch(words) or words in (_normalized(item), _normalized(subtask)):
         return "say what came out, not that it is done"
     return None
+
+
+def _normalized(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,10 +1,10 @@
-"""What leaves for an invoked agent, what may come back, and what one agent learns of another (ACI 2.1, 4.1, 5.2).
+"""What an invoked agent receives, what it may open, and which results of other agents it learns (ACI 2.1, 4.1, 5.2).
 
 Section 4.2 of the draft, "Context Isolation Strategy", is empty. These are the rules that its other sections state:
 
-1. The TaskContext is the master's alone; neither it nor the user's query leaves.
-2. An invoked agent receives one AgentContext, its own, and returns nothing but it.
-3. What another agent found reaches it through the master: as abstracts or references, never as the full output.
+1. Only the master has the TaskContext; neither it nor the user's query is sent to an agent.
+2. An invoked agent receives one AgentContext, its own, and returns nothing else (`accept_reply` checks that).
+3. The results of other agents reach it through the master: as abstracts or references, never as the full output.
 4. References in ContextURI are grants: the agent may open these and no others.
 """
 
@@ -23,16 +23,17 @@ from accp_core.references import uri_to_key
 __all__ = ["check_grant", "delivery_json", "isolate", "scope_of", "with_results"]
 
 MIN_QUERY_CHARS: Final = 16
-"""Characters of a query that is looked for inside other texts; a shorter one ("help") may stand there by chance."""
+"""Characters; a shorter query ("help") may be part of another text by chance, so only an equal text is refused."""
 _TASK_KEYS: Final = frozenset({"TaskContext", "UserQuery", "GoalStatus", "OverallStatus"})
 
 
 # "Only task-relevant information, including todoItems and the associated context reference, is delivered to the
 # Server Agent" (section 5.3)
 def isolate(task: TaskContext, agent_context: AgentContext) -> dict[str, Json]:
-    """Return what leaves for the invoked agent: `{"AgentContext": {...}}` with the fields it needs, and nothing else.
+    """Return what is sent to the invoked agent: `{"AgentContext": {...}}` with the fields it needs, nothing else.
 
-    Raises: ProtocolError: E5001 for inline context that holds a TaskContext or the user's query.
+    Raises:
+        ProtocolError: E5001, the inline context holds fields of a TaskContext or the user's query.
     """
     for value in agent_context.context:
         for text, is_key in _texts_in(value):
@@ -42,13 +43,14 @@ def isolate(task: TaskContext, agent_context: AgentContext) -> dict[str, Json]:
 
 
 def delivery_json(context: AgentContext) -> dict[str, Json]:
-    """Return the JSON of a context without what its agent has no use for."""
+    """Return the JSON of a context as its agent receives it: without the time of the last update."""
     return replace(context, last_updated=None).to_json()
 
 
 def _quotes(text: str, query: str) -> bool:
-    wanted = query.strip()
-    return bool(wanted) and (text.strip() == wanted or (len(wanted) >= MIN_QUERY_CHARS and wanted in text))
+    """Return whether `text` holds the user's query."""
+    words = query.strip()
+    return bool(words) and (text.strip() == words or (len(words) >= MIN_QUERY_CHARS and words in text))
 
 
 def _texts_in(value: Json) -> Iterator[tuple[str, bool]]:
@@ -57,29 +59,29 @@ def _texts_in(value: Json) -> Iterator[tuple[str, bool]]:
         yield value, False
     elif isinstance(value, Mapping):
         yield from ((key, True) for key in value)
-        yield from (found for member in value.values() for found in _texts_in(member))
+        yield from (text for member in value.values() for text in _texts_in(member))
     elif isinstance(value, (list, tuple)):
-        yield from (found for member in value for found in _texts_in(member))
+        yield from (text for member in value for text in _texts_in(member))
 
 
-# "a dependency's result": what the master passes on of it, as said above under 3.
+# Rule 3 above.
 def with_results(context: AgentContext, upstream: Iterable[tuple[AgentContext, Iterable[str]]]) -> AgentContext:
-    """Return `context` with what its dependencies found: their abstracts inline, their references granted.
+    """Return `context` with the results of its dependencies: their abstracts inline, their references granted.
 
     Args:
-        context: The context of the dependant.
-        upstream: Each dependency as it came out, and the references to what its agent stored. Those that the
-            dependency itself was granted are not passed on.
+        context: The context of the subtask that depends on them.
+        upstream: The completed context of each dependency, with the references to what its agent stored. References
+            that were granted to that agent are not passed on.
     """
-    found: dict[str, Json] = {}
-    references = list(context.context_uri)
-    for each, stored in upstream:
-        abstracts = list(each.abstracts.values())
-        name = each.subtask_name if each.subtask_name and each.subtask_name not in found else each.subtask_id
-        found |= {name: abstracts[0] if len(abstracts) == 1 else abstracts} if abstracts else {}
-        references += stored
-    inline = (*context.context, found) if found else context.context
-    return replace(context, context=inline, context_uri=tuple(references))
+    results: dict[str, Json] = {}
+    granted = list(context.context_uri)
+    for done, stored in upstream:
+        abstracts = list(done.abstracts.values())
+        name = done.subtask_name if done.subtask_name and done.subtask_name not in results else done.subtask_id
+        results |= {name: abstracts[0] if len(abstracts) == 1 else abstracts} if abstracts else {}
+        granted += stored
+    inline = (*context.context, results) if results else context.context
+    return replace(context, context=inline, context_uri=tuple(granted))
 
 
 def check_grant(context: AgentContext, reference: str) -> str:

@@ -1,4 +1,4 @@
-"""The entries of the lists in a context: goals, items to do, their states and what came out (ACI section 5)."""
+"""The entries of the lists in a context: goals, items to do, their states and their results (ACI section 5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPEN: Final = 0
 
 
 class Status(StrEnum):
-    """How far a goal, or the whole task, has come; the value is what we write."""
+    """The status of a goal or of the whole task; the value is the word that we write."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -29,12 +29,12 @@ class Goal:
     """One goal of a task and its status."""
 
     goal: str
-    """What is to be reached."""
+    """The goal, in words."""
     status: str = Status.PENDING
-    """A `Status`, or the word of somebody else, as it stood."""
+    """A `Status`, or another word that a peer wrote, unchanged."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no text (ProtocolError E1004, E2003)."""
+        """Check both texts (ProtocolError E1004, E2003)."""
         check_text("Goal", self.goal, non_empty=True)
         check_text("Status", self.status)
 
@@ -44,12 +44,12 @@ class TodoItem:
     """One step of a subtask."""
 
     item_id: str
-    """Its name in this context."""
+    """Identifies the item within its context."""
     description: str
-    """What to do."""
+    """What is to be done."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no text (ProtocolError E1004, E2003)."""
+        """Check both texts (ProtocolError E1004, E2003)."""
         check_text("itemId", self.item_id, non_empty=True)
         check_text("description", self.description)
 
@@ -57,15 +57,15 @@ class TodoItem:
 # "a binary code where 0 denotes not completed and 1 denotes completed" (section 5.2)
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """Whether the agent says that an item is done."""
+    """Whether an agent reports an item as done."""
 
     item_id: str
-    """Which item."""
+    """The item."""
     state: int
-    """1 done, 0 not done; no other number, and neither a text nor true is one."""
+    """The integer 1 (done) or 0 (not done); texts and booleans are refused."""
 
     def __post_init__(self) -> None:
-        """Refuse any other state (ProtocolError E1004)."""
+        """Check id and state (ProtocolError E1004)."""
         check_text("itemId", self.item_id, non_empty=True)
         if type(self.state) is not int or self.state not in (OPEN, DONE):
             raise violation(
@@ -77,15 +77,15 @@ class ItemState:
 # result validation" (section 5.2)
 @dataclass(frozen=True, slots=True)
 class KeyInformation:
-    """What came out of an item, in few words."""
+    """The result of an item, in few words."""
 
     item_id: str
-    """Which item."""
+    """The item."""
     output_abstract: str
-    """At most 2,000 characters; the full result belongs behind a reference."""
+    """At most 2,000 characters; a longer result belongs behind a reference."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no abstract (ProtocolError E1004, E2003)."""
+        """Check id and abstract (ProtocolError E1004, E2003)."""
         check_text("itemId", self.item_id, non_empty=True)
         check_text(f"outputabstract of item {self.item_id!r}", self.output_abstract, max_chars=MAX_ABSTRACT_CHARS)
 

@@ -1,4 +1,4 @@
-"""The subtasks of a task, and what each of them waits for (ACI sections 3 and 5.2)."""
+"""The subtasks of a task and their dependencies (ACI sections 3 and 5.2)."""
 
 from __future__ import annotations
 
@@ -19,48 +19,53 @@ __all__ = ["Plan"]
 # execution ordering and blocking conditions." (section 5.2)
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The subtasks as the master planned them, checked: what a reply says never changes it.
-
-    Raises: ProtocolError: E1004 for a subtask that comes twice, has nothing to do, says already what came out of
-        it, or depends on one that is not there or on itself; for goals that no subtask serves.
-    """
+    """The checked subtasks as the master planned them; no reply ever changes them. Made by `Plan.of`."""
 
     subtasks: Mapping[str, AgentContext]
-    """SubTaskID to context, in the order of the ids."""
+    """SubTaskID to planned context, in the order of the ids."""
     goals: Mapping[str, tuple[str, ...]]
-    """Goal to the ids of the subtasks that serve it."""
+    """Goal to the ids of its subtasks."""
 
     @classmethod
     def of(
         cls, task: TaskContext, contexts: Iterable[AgentContext], goals: Mapping[str, Iterable[str]] | None = None
     ) -> Plan:
-        """Return the plan of `task`; without `goals` each subtask is a goal, named like it.
+        """Return the plan of `task`.
 
-        Raises: ProtocolError as above, E2003 for more than 1,000 subtasks.
+        Args:
+            task: Each of its goals needs a subtask.
+            contexts: One planned context for each subtask.
+            goals: Goal to the ids of its subtasks; None: each subtask is a goal of the same name.
+
+        Raises:
+            ProtocolError: E1004, a subtask comes twice, has no items, has results already, or depends on an unknown
+                subtask or on itself, or a goal has no subtask; E2003, there are too few or too many subtasks.
         """
-        found = sorted(contexts, key=lambda context: context.subtask_id)
-        if not 0 < len(found) <= MAX_ENTRIES:
-            raise violation(ErrorCode.BUDGET_EXCEEDED, f"1 to {MAX_ENTRIES:,} subtasks", len(found))
-        check_unique("the subtasks", (context.subtask_id for context in found))
-        subtasks = {context.subtask_id: context for context in found}
-        served = {goal: tuple(ids) for goal, ids in (goals or _goals_of(found)).items()}
+        ordered = sorted(contexts, key=lambda context: context.subtask_id)
+        if not 0 < len(ordered) <= MAX_ENTRIES:
+            raise violation(ErrorCode.BUDGET_EXCEEDED, f"1 to {MAX_ENTRIES:,} subtasks", len(ordered))
+        check_unique("the subtasks", (context.subtask_id for context in ordered))
+        subtasks = {context.subtask_id: context for context in ordered}
+        served = {goal: tuple(ids) for goal, ids in (goals or _goals_of(ordered)).items()}
         _check_goals(task, subtasks, served)
-        for context in found:
+        for context in ordered:
             _check_subtask(context, subtasks)
         _in_order(subtasks)
         return cls(MappingProxyType(subtasks), MappingProxyType(served))
 
     def goal_status(self, statuses: Mapping[str, Status]) -> tuple[Goal, ...]:
-        """Return the goals, each with what the statuses of its subtasks come to."""
-        return tuple(Goal(goal, overall_status(statuses[each] for each in ids)) for goal, ids in self.goals.items())
+        """Return the goals, each with the status that follows from those of its subtasks."""
+        return tuple(
+            Goal(goal, overall_status(statuses[subtask] for subtask in ids)) for goal, ids in self.goals.items()
+        )
 
     def dependants(self, subtask_id: str) -> tuple[str, ...]:
-        """Return all subtasks that wait for `subtask_id`, directly or not."""
-        found: dict[str, None] = {subtask_id: None}
-        for each in _in_order(self.subtasks):
-            if any(dependency in found for dependency in self.subtasks[each].dependencies):
-                found[each] = None
-        return tuple(found)[1:]
+        """Return all subtasks that depend on `subtask_id`, directly or through others."""
+        blocked: dict[str, None] = {subtask_id: None}
+        for candidate in _in_order(self.subtasks):
+            if any(dependency in blocked for dependency in self.subtasks[candidate].dependencies):
+                blocked[candidate] = None
+        return tuple(blocked)[1:]
 
 
 def _goals_of(contexts: Iterable[AgentContext]) -> dict[str, tuple[str, ...]]:
@@ -97,11 +102,14 @@ def _check_subtask(context: AgentContext, subtasks: Mapping[str, AgentContext]) 
 
 
 def _in_order(subtasks: Mapping[str, AgentContext]) -> tuple[str, ...]:
-    """Return the subtasks so that each comes after what it waits for.
+    """Return the ids of the subtasks, each after those that it depends on.
 
-    Raises: ProtocolError E1004 for a cycle.
+    Raises:
+        ProtocolError: E1004, the dependencies have a cycle.
     """
     try:
-        return tuple(TopologicalSorter({each: found.dependencies for each, found in subtasks.items()}).static_order())
+        return tuple(
+            TopologicalSorter({name: context.dependencies for name, context in subtasks.items()}).static_order()
+        )
     except CycleError as error:
         raise violation(ErrorCode.INVALID_TYPE, "dependencies without a cycle", error.args[1]) from None

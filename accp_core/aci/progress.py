@@ -1,4 +1,4 @@
-"""How far one subtask has come, and the table of what may happen to it next (ACI sections 4.1 and 5.3)."""
+"""The progress of one subtask, and the table of its transitions (ACI sections 4.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["TRANSITIONS", "Move", "Progress", "SubtaskState"]
 
 
 class SubtaskState(StrEnum):
-    """Where a subtask stands."""
+    """The state of a subtask."""
 
     WAITING = "waiting"
-    """For its dependencies, or for its turn; after a retry, for the next attempt."""
+    """It waits for its dependencies or its turn, or for its next attempt."""
     DELIVERED = "delivered"
     """Its agent works on it."""
     RETURNED = "returned"
@@ -32,7 +32,7 @@ class SubtaskState(StrEnum):
 
 
 class Move(StrEnum):
-    """What happens to a subtask."""
+    """An event in the course of a subtask."""
 
     DELIVER = "deliver"
     ACCEPT = "accept"
@@ -53,34 +53,35 @@ TRANSITIONS: Final[Mapping[tuple[SubtaskState, Move], SubtaskState]] = MappingPr
         (SubtaskState.RETURNED, Move.FAIL): SubtaskState.FAILED,
     }
 )
-"""State and move to the state after; there is no way from unfinished work to completed but verification."""
+"""State and move to the next state; only verification leads to completed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far one subtask has come."""
+    """The progress of one subtask."""
 
     state: SubtaskState = SubtaskState.WAITING
-    """Where it stands."""
+    """Its state."""
     attempts: int = 0
-    """How often it was delivered."""
+    """The number of deliveries so far."""
     verified: Mapping[str, str] = field(default_factory=dict)
-    """Item to abstract, of what is done; it is not asked for again."""
+    """itemId to abstract of the items that are done; they are not delivered again."""
     open: tuple[OpenItem, ...] = ()
-    """What the last attempt left undone, and why."""
+    """The items that the last attempt left undone, with the reasons."""
     stored: tuple[str, ...] = ()
-    """References to what the agent stored."""
+    """URIs of the texts that the agent stored."""
     reply: AgentContext | None = None
-    """What was accepted and has to be verified."""
+    """The accepted reply that has to be verified, or None."""
 
     def advance(self, move: Move, **changes: Any) -> Progress:
-        """Return the progress after that.
+        """Return the progress after `move`, with the attributes in `changes` set.
 
-        Raises: LocalProtocolError E5001 when it is not allowed now.
+        Raises:
+            LocalProtocolError: E5001, the move is not allowed in this state.
         """
         after = TRANSITIONS.get((self.state, move))
         if after is None:
             raise LocalProtocolError(
-                f"expected no {move.value!r} of a subtask that is {self.state.value}", code=ErrorCode.POLICY_DENIED
+                f"expected no {move.value!r} for a subtask that is {self.state.value}", code=ErrorCode.POLICY_DENIED
             )
         return replace(self, state=after, **changes)

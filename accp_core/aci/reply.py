@@ -1,4 +1,4 @@
-"""What an agent returns: its reply, the check of it, and its long results behind references (ACI 2.1, 4.1, 5.2).
+"""The reply of an agent, the check of it, and its long results as references (ACI sections 2.1, 4.1 and 5.2).
 
 A reply goes through these steps, each once, in every adapter:
 
@@ -29,7 +29,7 @@ _PLAN = ("subtask_name", "dependencies", "todo_items", "context")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReply:
-    """What an agent returned, before any check."""
+    """What an agent returned, unchecked."""
 
     context: AgentContext | Mapping[str, Json]
     """Its own context, or the JSON of it."""
@@ -41,9 +41,9 @@ class AgentReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedReply(AgentReply):
-    """A reply that follows the rules of `accept_reply`; made by `AcceptedReply.of`, so that each reply is checked once.
+    """A reply that passed `accept_reply`; only `AcceptedReply.of` makes one, so that each reply is checked once.
 
-    Whoever adds references to its context, after storing the texts, changes it with `dataclasses.replace`.
+    To add references to its context, store their texts first, then use `dataclasses.replace`.
     """
 
     context: AgentContext
@@ -53,7 +53,7 @@ class AcceptedReply(AgentReply):
     def of(
         cls, sent: AgentContext, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
     ) -> AcceptedReply:
-        """Return what came back for `sent`, checked; a reply that was accepted for `sent` before is not checked again.
+        """Return the checked reply to `sent`; a reply that was accepted for `sent` before is not checked again.
 
         Args:
             sent: The context that was delivered.
@@ -81,7 +81,7 @@ class AcceptedReply(AgentReply):
 
     @classmethod
     def from_json(cls, data: Json) -> AcceptedReply:
-        """Return the reply that `to_json` wrote; for the master's own state, not for what a peer sent.
+        """Return the reply that `to_json` wrote; only for the master's own state, never for the JSON of a peer.
 
         Raises:
             ProtocolError: E1004, it is something else; as `AgentContext.from_json`.
@@ -169,6 +169,9 @@ def offload_long(
         limit: Tokens of an abstract, at least 60; an abstract has at most 2,000 characters, too.
         counter: Counts the tokens of the model.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
+
+    Raises:
+        ValueError: `limit` has no room for the reference.
     """
     stored: dict[str, StoredText] = {}
     entries = []

@@ -1,4 +1,4 @@
-"""An interaction as JSON and back, for whoever must stop and go on: a checkpoint, a database, another process."""
+"""An interaction as JSON and back, to continue it later: from a checkpoint, a database or in another process."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ def interaction_to_json(interaction: Interaction) -> dict[str, Json]:
         "goals": {goal: list(ids) for goal, ids in interaction.plan.goals.items()},
         "mode": interaction.mode.value,
         "retries": interaction.retries,
-        "progress": {each: _save_progress(progress) for each, progress in interaction.progress.items()},
+        "progress": {subtask: _progress_to_json(progress) for subtask, progress in interaction.progress.items()},
     }
 
 
 def interaction_from_json(data: Json) -> Interaction:
     """Return the interaction that `interaction_to_json` wrote.
 
-    Raises: ProtocolError: E1004 for anything else.
+    Raises:
+        ProtocolError: E1004, it is something else.
     """
     try:
         task = TaskContext.from_json(data["TaskContext"])
-        plan = Plan.of(task, [AgentContext.from_json(each) for each in data["plan"]], data["goals"])
-        progress = {each: _load_progress(data["progress"][each]) for each in plan.subtasks}
+        plan = Plan.of(task, [AgentContext.from_json(context) for context in data["plan"]], data["goals"])
+        progress = {subtask: _progress_from_json(data["progress"][subtask]) for subtask in plan.subtasks}
         mode = Mode(data["mode"])
         return Interaction(
             base=task, plan=plan, mode=mode, retries=data["retries"], progress=MappingProxyType(progress)
@@ -44,7 +45,7 @@ def interaction_from_json(data: Json) -> Interaction:
         raise violation(ErrorCode.INVALID_TYPE, "an interaction as `interaction_to_json` wrote it", data) from None
 
 
-def _save_progress(progress: Progress) -> dict[str, Json]:
+def _progress_to_json(progress: Progress) -> dict[str, Json]:
     return {
         "state": progress.state.value,
         "attempts": progress.attempts,
@@ -55,7 +56,7 @@ def _save_progress(progress: Progress) -> dict[str, Json]:
     }
 
 
-def _load_progress(data: Json) -> Progress:
+def _progress_from_json(data: Json) -> Progress:
     reply = data["reply"]
     return Progress(
         state=SubtaskState(data["state"]),

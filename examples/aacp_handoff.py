@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from scripted import Scripted
 
-from accp_adapters.instructions.chat_model import ModelInstructionEncoder
+from accp_adapters.instructions import ModelInstructionEncoder
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_core.aacp import EncodingTier, FallbackEncoder, Translation, validate
 

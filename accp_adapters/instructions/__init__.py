@@ -1,4 +1,4 @@
-"""Instructions in English as AACP packets, by a chat model (AACP section 6.2)."""
+"""Instructions in English encoded as AACP packets by a chat model (AACP section 6.2)."""
 
 from accp_adapters.instructions.chat_model import ModelInstructionEncoder
 

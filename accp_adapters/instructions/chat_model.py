@@ -1,4 +1,4 @@
-"""Any LangChain chat model as the `InstructionEncoder` that is asked for what nobody knows (AACP section 6.2)."""
+"""A LangChain chat model as the `InstructionEncoder` for instructions that no rule covers (AACP section 6.2)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, VERSION, Vocabulary
+from accp_core.strict_json import read_json
 
 __all__ = ["ModelInstructionEncoder"]
 
@@ -36,10 +37,15 @@ _FENCE: Final = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 
 
 class ModelInstructionEncoder:
-    """Asks a chat model for the packet of an instruction, once a call; `FallbackEncoder` validates the answer."""
+    """Asks a chat model for the packet of an instruction; `FallbackEncoder` validates the answer."""
 
     def __init__(self, model: BaseChatModel, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> None:
-        """Ask `model`; tell it the words of `vocabulary`."""
+        """Use a model.
+
+        Args:
+            model: Any chat model of LangChain; each call of the encoder calls it once.
+            vocabulary: The tasks and keys that its instructions list.
+        """
         self._model = model
         self._system = SystemMessage(
             PROMPT.format(
@@ -50,28 +56,33 @@ class ModelInstructionEncoder:
         )
 
     def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
-        """Return the packet in the model's answer, all of the answer where there is none.
+        """Return the packet in the model's answer, or the whole answer where it holds no packet.
 
-        Raises: whatever the model raises.
+        What the model raises passes through.
+
+        Args:
+            instruction: The instruction in English.
+            domain: The business domain, such as "HR".
+            return_agent: The agent that receives the result.
+            priority: "1" critical, "2" medium, "3" low.
         """
-        asked = {"instruction": instruction, "DOM": domain, "AGENT": return_agent, "PRIORITY": priority}
-        answer = self._model.invoke([self._system, HumanMessage(json.dumps(asked, ensure_ascii=False))])
+        request = {"instruction": instruction, "DOM": domain, "AGENT": return_agent, "PRIORITY": priority}
+        answer = self._model.invoke([self._system, HumanMessage(json.dumps(request, ensure_ascii=False))])
         return packet_line(str(answer.text))
 
 
 def packet_line(answer: str) -> str:
     """Return the packet in an answer: its only line that begins like one, or the member "packet" of a JSON object.
 
-    Two such lines are two packets, and nobody knows which is meant: then the whole answer is returned, which no
-    validator takes for a packet.
+    With several such lines it is unknown which one is meant; the whole answer is returned, which no validator accepts.
     """
     text = _FENCE.sub("", answer).strip()
     lines = [line.strip().strip("`") for line in text.splitlines()]
-    found = [line for line in lines if _PACKET.match(line)]
-    if len(found) == 1:
-        return found[0]
+    packets = [line for line in lines if _PACKET.match(line)]
+    if len(packets) == 1:
+        return packets[0]
     with contextlib.suppress(ValueError, RecursionError):
-        data = json.loads(text)
+        data = read_json(text)
         if isinstance(data, dict) and isinstance(data.get("packet"), str):
             return str(data["packet"])
     return text

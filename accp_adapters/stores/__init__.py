@@ -1,4 +1,4 @@
-"""Stores: SQLite, in a file or in memory, which needs no server; Redis, which machines share."""
+"""Stores: SQLite in a file or in memory, which needs no server; Redis, which several machines share."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ __all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "em
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs the extra `redis` when it is asked for, and not before."""
+    """Import `RedisColdStore` on first use: it needs the extra `redis`."""
     if name != "RedisColdStore":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module("accp_adapters.stores.redis").RedisColdStore

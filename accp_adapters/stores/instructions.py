@@ -1,9 +1,9 @@
-"""Known instructions in one SQLite file, for any number of threads and processes (AACP section 6.3).
+"""Encoded instructions in one SQLite file, for any number of threads and processes (AACP section 6.3).
 
-`get_or_create` is a single flight: who finds no entry claims the wording, and everybody else waits for that one. A
-claim is a row with an end; its owner moves the end on for as long as it works, so that a claim of a process that died
-ends soon and one of a slow model does not. Entries are synced to the disk before they are returned; counters are in
-the operating system's hands then, which is enough for a process that is killed and not for a power failure.
+`get_or_create` is a single flight: the first caller that finds no entry claims the pattern, and all others wait for
+its entry. A claim is a row with an end, which its owner moves on while it works: the claim of a process that died ends
+soon, that of a slow model does not. Entries are synced to the disk before they are returned. Counters are only handed
+to the operating system, which survives a killed process but not a power failure.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ CREATE TABLE IF NOT EXISTS instructions (
 CREATE TABLE IF NOT EXISTS claims (pattern TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
 _COLUMNS: Final = "pattern, key, packet, source, english, times_seen"
-_SEEN: Final = f"UPDATE instructions SET times_seen = times_seen + 1 WHERE pattern = ? RETURNING {_COLUMNS}"
-_NEW: Final = f"INSERT OR IGNORE INTO instructions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+_USE: Final = f"UPDATE instructions SET times_seen = times_seen + 1 WHERE pattern = ? RETURNING {_COLUMNS}"
+_ADD: Final = f"INSERT OR IGNORE INTO instructions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _CLAIM: Final = """
 INSERT INTO claims VALUES (:pattern, :owner, :until)
 ON CONFLICT (pattern) DO UPDATE SET owner = :owner, until = :until WHERE claims.until < :now RETURNING owner
 """
-# The least asked for goes first, of those the oldest.
+# Entries that were used least are deleted first; of these, the oldest.
 _EVICT: Final = """
 DELETE FROM instructions WHERE rowid IN (
     SELECT rowid FROM instructions ORDER BY times_seen, rowid
@@ -49,7 +49,7 @@ DELETE FROM instructions WHERE rowid IN (
 
 
 class SqliteInstructionRegistry:
-    """An `InstructionStore` in SQLite: one call of the model for a wording, however many ask at once."""
+    """An `InstructionStore` in SQLite: one call of the model for each pattern, however many callers need it at once."""
 
     def __init__(
         self,
@@ -59,13 +59,17 @@ class SqliteInstructionRegistry:
         lease: float = 15.0,
         wait: float = 600.0,
     ) -> None:
-        """Open or create the registry at `path`; ":memory:" keeps it in this process until `close`.
+        """Open or create the registry.
 
-        A file is for its owner only (mode 0600), as are the folders that are made for it. At most `max_entries`
-        are kept, those seen least go first. A claim whose owner is gone ends after `lease` seconds; who waits for
-        another's packet gives up after `wait` seconds.
+        Args:
+            path: A file, which is created for its owner only (mode 0600), as are missing folders; ":memory:" keeps the
+                registry in this process until `close`.
+            max_entries: With more entries, those that were used least are deleted.
+            lease: Seconds after which the claim of a dead owner ends.
+            wait: Seconds that a caller waits for the entry of another.
 
-        Raises: sqlite3.Error when the file cannot be opened or is no database; it is never overwritten.
+        Raises:
+            sqlite3.Error: the file cannot be opened or is not a database; it is never overwritten.
         """
         self.path: Final = os.fspath(path)
         self._max_entries = max_entries
@@ -82,7 +86,7 @@ class SqliteInstructionRegistry:
 
     def _set_up(self) -> None:
         try:
-            write_ahead(self._connection)
+            _switch_to_wal(self._connection)
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(_CREATE)
         except sqlite3.Error:
@@ -90,38 +94,41 @@ class SqliteInstructionRegistry:
             raise
 
     def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /) -> RegistryEntry:
-        """Return the entry of `pattern`, seen once more, or the one that `make` makes; see `InstructionStore`.
+        """Return the entry of `pattern`, counted once more, or the one that `make` makes; see `InstructionStore`.
 
-        Raises: what `make` raises, for its caller only, and then the next who waits makes one; TimeoutError when
-            another's `make` takes longer than this registry waits; sqlite3.Error.
+        What `make` raises reaches its own caller only; the next one that waits then makes the entry.
+
+        Raises:
+            TimeoutError: the `make` of another caller takes longer than `wait` seconds.
+            sqlite3.Error: the database refuses.
         """
-        if entry := self._seen(pattern):
+        if entry := self._use(pattern):
             return entry
-        with self._flight(pattern):
+        with self._single_flight(pattern):
             deadline = time.monotonic() + self._wait
             pause = 0.005
-            while not (entry := self._seen(pattern)):
-                if entry := self._made(pattern, make):
+            while not (entry := self._use(pattern)):
+                if entry := self._claim_and_make(pattern, make):
                     return entry
                 if time.monotonic() > deadline:
-                    raise TimeoutError(f"nobody made the packet of {pattern} within {self._wait} seconds")
+                    raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.1)
             return entry
 
     def add(self, entries: Iterable[RegistryEntry]) -> int:
-        """Keep entries whose wording is not known yet, all of them or none; return how many were new."""
+        """Add the entries whose pattern is new, all of them or none; return how many were new."""
         with self._synced():
             before = self._count()
-            self._connection.executemany(_NEW, map(as_row, entries))
+            self._connection.executemany(_ADD, map(_to_row, entries))
             new = self._count() - before
             self._connection.execute(_EVICT, (self._max_entries,))
         return new
 
     def entries(self, limit: int = -1) -> list[RegistryEntry]:
-        """Return all entries, or the first `limit`: those asked for most come first, of those the oldest."""
+        """Return all entries, or the first `limit`: those that were used most first; of these, the oldest."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM instructions ORDER BY times_seen DESC, rowid LIMIT ?", limit)
-        return list(map(from_row, rows))
+        return list(map(_from_row, rows))
 
     def forget(self, pattern: str) -> bool:
         """Remove the entry of `pattern`; return whether there was one."""
@@ -133,65 +140,65 @@ class SqliteInstructionRegistry:
             return self._count()
 
     def close(self) -> None:
-        """Close the database; a registry in memory is gone. Closing twice is allowed."""
+        """Close the database, which ends a registry in memory. Closing twice is allowed."""
         with self._lock:
             self._closer()
 
     def __enter__(self) -> Self:
-        """Return the registry, which is closed at the end of the block."""
+        """Return the registry, which the end of the block closes."""
         return self
 
     def __exit__(self, *error: object) -> None:
         """Close the database."""
         self.close()
 
-    def _seen(self, pattern: str) -> RegistryEntry | None:
-        rows = self._rows(_SEEN, pattern)
-        return from_row(rows[0]) if rows else None
+    def _use(self, pattern: str) -> RegistryEntry | None:
+        rows = self._rows(_USE, pattern)
+        return _from_row(rows[0]) if rows else None
 
-    def _made(self, pattern: str, make: Callable[[], RegistryEntry]) -> RegistryEntry | None:
-        """Return the new entry of `pattern`, None while somebody else has claimed it."""
+    def _claim_and_make(self, pattern: str, make: Callable[[], RegistryEntry]) -> RegistryEntry | None:
+        """Return the new entry of `pattern`, None while another caller has claimed it."""
         owner, now = uuid.uuid4().hex, time.time()
         if not self._rows(_CLAIM, {"pattern": pattern, "owner": owner, "until": now + self._lease, "now": now}):
             return None
         try:
-            # Whoever had claimed it may have finished since we looked.
-            if entry := self._seen(pattern):
+            # The last owner of the claim may have added the entry in the meantime.
+            if entry := self._use(pattern):
                 return entry
-            with self._held(pattern, owner):
+            with self._extended_claim(pattern, owner):
                 made = make()
-            return made if self.add([made]) else self._seen(made.pattern)
+            return made if self.add([made]) else self._use(made.pattern)
         finally:
             self._rows("DELETE FROM claims WHERE pattern = ? AND owner = ?", pattern, owner)
 
     @contextlib.contextmanager
-    def _held(self, pattern: str, owner: str) -> Iterator[None]:
-        """Move the end of our claim on, for as long as the body runs."""
+    def _extended_claim(self, pattern: str, owner: str) -> Iterator[None]:
+        """Extend our claim while the body runs."""
         done = threading.Event()
 
-        def hold() -> None:
+        def extend() -> None:
             while not done.wait(self._lease / 3):
                 with contextlib.suppress(sqlite3.Error):
                     until = time.time() + self._lease
                     self._rows("UPDATE claims SET until = ? WHERE pattern = ? AND owner = ?", until, pattern, owner)
 
-        holder = threading.Thread(target=hold, name="aacp claim", daemon=True)
-        holder.start()
+        extender = threading.Thread(target=extend, name="aacp claim", daemon=True)
+        extender.start()
         try:
             yield
         finally:
             done.set()
-            holder.join()
+            extender.join()
 
     @contextlib.contextmanager
-    def _flight(self, pattern: str) -> Iterator[None]:
-        """Let one thread of this process at a time wait for `pattern`."""
+    def _single_flight(self, pattern: str) -> Iterator[None]:
+        """Run the body in one thread of this process at a time for each `pattern`."""
         with self._lock:
             flight = self._flights.setdefault(pattern, _Flight())
             flight.waiting += 1
         try:
             if not flight.lock.acquire(timeout=self._wait):
-                raise TimeoutError(f"nobody made the packet of {pattern} within {self._wait} seconds")
+                raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
             try:
                 yield
             finally:
@@ -204,7 +211,7 @@ class SqliteInstructionRegistry:
 
     @contextlib.contextmanager
     def _synced(self) -> Iterator[None]:
-        """Run the body in one transaction that is on the disk when it ends."""
+        """Run the body in one transaction, which is on the disk at its end."""
         with self._lock:
             self._connection.execute("PRAGMA synchronous=FULL")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -228,15 +235,15 @@ class SqliteInstructionRegistry:
 
 
 class _Flight:
-    """Threads that wait for one wording."""
+    """The threads of this process that wait for one pattern."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.waiting = 0
 
 
-def write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; processes that open a new file at once refuse each other for a moment, whatever the timeout."""
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL mode; repeated, because processes that open a new file at once refuse each other for a moment."""
     for pause in (0.01, 0.05, 0.1, 0.2, 0.5, 1.0):
         with contextlib.suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode=WAL")
@@ -245,11 +252,11 @@ def write_ahead(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
 
 
-def as_row(entry: RegistryEntry) -> tuple[str | int, ...]:
+def _to_row(entry: RegistryEntry) -> tuple[str | int, ...]:
     """Return the columns of an entry."""
     return (entry.pattern, entry.key, entry.packet, entry.source, entry.english, entry.times_seen)
 
 
-def from_row(row: tuple[Any, ...]) -> RegistryEntry:
+def _from_row(row: tuple[Any, ...]) -> RegistryEntry:
     """Return the entry of its columns."""
     return RegistryEntry(**dict(zip(_COLUMNS.split(", "), row, strict=True)))

@@ -1,4 +1,4 @@
-"""The embedded cold tier: one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
+"""Stored texts in one SQLite database, in memory or in a file (ACCP section 5.1, tier 3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import weakref
 from pathlib import Path
 from typing import Final
 
-from accp_adapters.stores.texts import TEXT_ENCODING, pack_text, unpack_text
+from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
+from accp_core.strict_json import is_utf8
 
 __all__ = ["MEMORY", "SqliteColdStore", "embedded_store"]
 
@@ -22,58 +23,65 @@ CREATE TABLE IF NOT EXISTS cold (
     session TEXT NOT NULL, key TEXT NOT NULL, text BLOB NOT NULL, PRIMARY KEY (session, key)
 ) WITHOUT ROWID
 """
-# How long a writer waits for others, in seconds: a text that is not kept fails the run.
-_PATIENCE: Final = 30.0
-# Connections that came over a fork, kept so that nothing closes them.
+_TIMEOUT: Final = 30.0
+"""Seconds that a writer waits for others: a text that is not stored fails the run."""
+# Connections of a parent process, referenced so that nothing closes them in a forked child.
 _INHERITED: Final[list[sqlite3.Connection]] = []
 
 
 class SqliteColdStore:
-    """A `ColdStore` in SQLite that threads and processes may share; texts are kept compressed (zlib).
+    """A `ColdStore` in SQLite for any number of threads and processes; texts are compressed (zlib).
 
-    A file outlives the process, a kill included; it must be on a local disk (WAL).
+    A file survives the end of the process, a kill included; it must be on a local disk, as WAL demands.
     """
 
     def __init__(self, path: str | os.PathLike[str] = MEMORY) -> None:
-        """Open or create the store at `path`; ":memory:" keeps everything in this process until `close`.
+        """Open or create the store.
 
-        A file is created for its owner only (mode 0600) and written ahead (WAL), so that other
-        processes can read while one writes.
+        Args:
+            path: A file, which is created for its owner only (mode 0600) and in WAL mode, so that other processes can
+                read while one writes; ":memory:" keeps everything in this process until `close`.
 
         Raises:
-            sqlite3.Error: the file cannot be opened, or is no SQLite database.
+            sqlite3.Error: the file cannot be opened, or is not an SQLite database.
         """
         self.path: Final = os.fspath(path)
         self._lock: Final = threading.Lock()
         self._open()
 
     def put(self, session_id: str, key: str, text: str) -> None:
-        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing."""
-        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", _name(session_id), _name(key), pack_text(text))
-
-    def get(self, session_id: str, key: str) -> str | None:
-        """Return the text kept under `key` for `session_id`, or None when there is none.
+        """Store `text` under `key` of `session_id`; the same key again changes nothing.
 
         Raises:
-            ProtocolError: E2001, what stands there is not a text of ours.
+            ProtocolError: E2003, the text is longer than 64 MiB.
         """
-        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", _name(session_id), _name(key))
+        names = _column_value(session_id), _column_value(key)
+        self._execute("INSERT OR IGNORE INTO cold VALUES (?, ?, ?)", *names, pack_text(text))
+
+    def get(self, session_id: str, key: str) -> str | None:
+        """Return the text under `key` of `session_id`, None where there is none.
+
+        Raises:
+            ProtocolError: E2001, the bytes there are not a stored text; E2003, the text is longer than 64 MiB.
+        """
+        names = _column_value(session_id), _column_value(key)
+        rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", *names)
         return unpack_text(rows[0][0]) if rows else None
 
     def purge(self, session_id: str) -> int:
-        """Forget everything of `session_id`; return how many texts went."""
-        _, count = self._execute("DELETE FROM cold WHERE session = ?", _name(session_id))
+        """Delete all texts of `session_id`; return their number."""
+        _, count = self._execute("DELETE FROM cold WHERE session = ?", _column_value(session_id))
         return count
 
     def close(self) -> None:
-        """Close the database; a store in memory is gone. Closing twice is allowed."""
+        """Close the database, which ends a store in memory. Closing twice is allowed."""
         with self._lock:
             self._closer()
 
     def _execute(self, statement: str, *values: str | bytes) -> tuple[list[tuple[bytes]], int]:
         with self._lock:
             if self._process != os.getpid() and self.path != MEMORY:
-                # Servers fork their workers, and SQLite forbids to carry a connection over: closing is the parent's.
+                # Servers fork their workers; a connection must not be used in the child, nor closed there.
                 self._closer.detach()
                 _INHERITED.append(self._connection)
                 self._open()
@@ -84,26 +92,22 @@ class SqliteColdStore:
         if self.path != MEMORY:
             # SQLite gives its -wal and -shm files the mode of the database.
             Path(self.path).touch(mode=0o600)
-        self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False, isolation_level=None)
+        self._connection = sqlite3.connect(self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None)
         self._closer = weakref.finalize(self, self._connection.close)
         self._process = os.getpid()
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute(_CREATE)
 
 
-def _name(name: str) -> str | bytes:
-    """Return `name` as SQLite can hold it: as text, unless it has lone surrogates."""
-    packed = name.encode(*TEXT_ENCODING)
-    try:
-        return packed.decode()
-    except UnicodeDecodeError:
-        return packed
+def _column_value(name: str) -> str | bytes:
+    """Return `name` as SQLite can hold it: as text, or as bytes where it has halves of surrogate pairs."""
+    return name if is_utf8(name) else encode_name(name)
 
 
 @functools.cache
 def embedded_store() -> SqliteColdStore:
-    """Return this process's store in memory: what everything uses that was given no store.
+    """Return the one store in the memory of this process, which everything uses that is given no store.
 
-    There is one, so that a tool finds what a node of the same process put; sessions keep graphs apart.
+    A tool finds in it what a node of the same process stored; their sessions keep graphs apart.
     """
     return SqliteColdStore()

@@ -1,4 +1,4 @@
-"""How a text stands in a store that holds bytes: any text, compressed."""
+"""Texts as the bytes that a store keeps: any text, compressed, and read back within a bound."""
 
 from __future__ import annotations
 
@@ -8,25 +8,61 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["TEXT_ENCODING", "pack_text", "unpack_text"]
+__all__ = ["MAX_TEXT_BYTES", "encode_name", "pack_text", "unpack_text"]
 
-TEXT_ENCODING: Final = ("utf-8", "surrogatepass")
-"""A tool may return lone surrogates, which UTF-8 does not have: nothing may be lost, so they pass as they are."""
+MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
 
-
-def pack_text(text: str) -> bytes:
-    """Return `text` as the bytes to keep."""
-    return zlib.compress(text.encode(*TEXT_ENCODING))
+# A tool may return halves of surrogate pairs, which UTF-8 does not have: they pass, so that nothing is lost.
+_ENCODING: Final = ("utf-8", "surrogatepass")
 
 
-def unpack_text(packed: bytes) -> str:
-    """Return the text that `pack_text` was given.
+def encode_name(name: str) -> bytes:
+    """Return the bytes of a session id or a key, which may hold any character, too."""
+    return name.encode(*_ENCODING)
+
+
+def pack_text(text: str, *, limit: int = MAX_TEXT_BYTES) -> bytes:
+    """Return `text` as the bytes to store.
+
+    Args:
+        text: Any text.
+        limit: Bytes of the text in UTF-8; the same for `unpack_text`, so that what is stored can be read.
 
     Raises:
-        ProtocolError: E2001, these bytes are not ours, or not all of them.
+        ProtocolError: E2003, the text is longer.
     """
+    encoded = text.encode(*_ENCODING)
+    if len(encoded) > limit:
+        raise _too_long(limit, f"{len(encoded):,} bytes")
+    return zlib.compress(encoded)
+
+
+def unpack_text(packed: bytes, *, limit: int = MAX_TEXT_BYTES) -> str:
+    """Return the text that `pack_text` was given.
+
+    Args:
+        packed: The stored bytes.
+        limit: Bytes of the text in UTF-8; decompression stops there.
+
+    Raises:
+        ProtocolError: E2001, the bytes are not a whole packed text; E2003, the text is longer than the limit.
+    """
+    stream = zlib.decompressobj()
     try:
-        return zlib.decompress(packed).decode(*TEXT_ENCODING)
-    except (zlib.error, UnicodeDecodeError) as problem:
-        reason = f"expected a text that was put into the store, found other bytes: {packed[:20]!r}"
-        raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND) from problem
+        encoded = stream.decompress(packed, limit + 1)
+        if len(encoded) > limit:
+            raise _too_long(limit, "more")
+        if not stream.eof:
+            raise _no_text(packed)
+        return encoded.decode(*_ENCODING)
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise _no_text(packed) from error
+
+
+def _too_long(limit: int, found: str) -> ProtocolError:
+    return ProtocolError(f"expected a text of at most {limit:,} bytes, found {found}", code=ErrorCode.BUDGET_EXCEEDED)
+
+
+def _no_text(packed: bytes) -> ProtocolError:
+    return ProtocolError(f"expected a stored text, found other bytes: {packed[:20]!r}", code=ErrorCode.REF_NOT_FOUND)

@@ -1,4 +1,4 @@
-"""Token counters: tiktoken with the bundled o200k_base vocabulary, other encodings and tokenizers by name."""
+"""Token counters: o200k_base with its vocabulary in the package, other encodings and tokenizers by name."""
 
 from accp_adapters.tokens.counters import (
     by_name,

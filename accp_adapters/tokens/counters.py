@@ -1,4 +1,4 @@
-"""How many tokens a model sees: each function returns a cached `accp_core.ports.TokenCounter`."""
+"""Counters of the tokens of a text; each factory returns a cached `accp_core.ports.TokenCounter`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tiktoken
 
-from accp_adapters.tokens.vocabulary import load_o200k_base, splits_simply
+from accp_adapters.tokens.vocabulary import has_simple_blanks, load_o200k_base
 from accp_core.ports import TokenCounter
 
 __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
@@ -15,28 +15,28 @@ __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_e
 
 @functools.cache
 def o200k_base() -> TokenCounter:
-    """Return the counter of o200k_base (GPT-4o and later), from the bundled vocabulary: no network, ever.
+    """Return the counter of o200k_base (GPT-4o and later); its vocabulary is in the package, no network is used.
 
-    The vocabulary is loaded when the first text is counted (about half a second, see `make bench`), once more when
-    the first text with two blanks in a row is; later calls return the same counter.
+    The vocabulary is loaded for the first text that is counted (about half a second, see `make bench`), and once more
+    for the first text with two blanks in a row.
     """
-    simple = functools.cache(lambda: load_o200k_base(simple=True))
+    fast_encoding = functools.cache(lambda: load_o200k_base(simple=True))
 
     def count(text: str) -> int:
-        encoding = simple() if splits_simply(text) else o200k_base_encoding()
+        encoding = fast_encoding() if has_simple_blanks(text) else o200k_base_encoding()
         return len(encoding.encode_ordinary(text))
 
     return count
 
 
 def count_o200k(text: str, /) -> int:
-    """Return the o200k_base tokens of `text`: `o200k_base()` as a function of a module, which can be pickled."""
+    """Return the number of o200k_base tokens of `text`: `o200k_base()` as a function that can be pickled."""
     return o200k_base()(text)
 
 
 @functools.cache
 def o200k_base_encoding() -> tiktoken.Encoding:
-    """Return the o200k_base encoding itself, for those who need token ids and not only their number."""
+    """Return the o200k_base encoding itself, for callers that need token ids."""
     return load_o200k_base()
 
 
@@ -44,11 +44,11 @@ def o200k_base_encoding() -> tiktoken.Encoding:
 def tiktoken_encoding(name: str) -> TokenCounter:
     """Return the counter of the tiktoken encoding `name`, for example "cl100k_base".
 
-    Encodings other than o200k_base are loaded by tiktoken itself, which asks the network unless its
-    cache directory (`TIKTOKEN_CACHE_DIR`) holds them.
+    Encodings other than o200k_base are loaded by tiktoken itself, which uses the network unless its cache folder
+    (`TIKTOKEN_CACHE_DIR`) holds them.
 
     Raises:
-        ValueError: tiktoken knows no encoding of that name.
+        ValueError: tiktoken does not know the name.
     """
     return o200k_base() if name == "o200k_base" else _counter(tiktoken.get_encoding(name))
 
@@ -66,16 +66,20 @@ def hugging_face(path: str) -> TokenCounter:
     if not Path(path).is_file():
         raise FileNotFoundError(f"expected a tokenizer.json file, found none at {path!r}")
     tokenizer = Tokenizer.from_file(path)
-    # Special tokens that frame a whole prompt are not part of a text inside it.
+    # The special tokens around a whole prompt are not part of a text in it.
     tokenizer.encode_special_tokens = True
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def by_name(name: str) -> TokenCounter:
-    """Return a counter for `name`: a path that ends in `.json` (Hugging Face), else a tiktoken encoding."""
+    """Return the counter for `name`: a path that ends in `.json` (Hugging Face), else a tiktoken encoding.
+
+    Raises:
+        FileNotFoundError, ImportError, ValueError: as `hugging_face` and `tiktoken_encoding`.
+    """
     return hugging_face(name) if name.endswith(".json") else tiktoken_encoding(name)
 
 
 def _counter(encoding: tiktoken.Encoding) -> TokenCounter:
-    # "<|endoftext|>" in a tool result is text that a model reads, not an instruction to the tokenizer.
+    # "<|endoftext|>" in a tool result is ordinary text, not an instruction to the tokenizer.
     return lambda text: len(encoding.encode_ordinary(text))

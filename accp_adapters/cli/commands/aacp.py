@@ -311,7 +311,7 @@ def _model(name: str) -> InstructionEncoder | None:
     try:
         from langchain.chat_models import init_chat_model
 
-        from accp_adapters.instructions.chat_model import ModelInstructionEncoder
+        from accp_adapters.instructions import ModelInstructionEncoder
     except ImportError as error:
         raise ExtraMissing("a model", extra="langgraph") from error
     try:

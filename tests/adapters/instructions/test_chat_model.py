@@ -7,7 +7,7 @@ import json
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from accp_adapters.instructions.chat_model import ModelInstructionEncoder
+from accp_adapters.instructions import ModelInstructionEncoder
 from accp_core.aacp import DRAFT_VOCABULARY, EncodingTier, FallbackEncoder, InstructionRegistry
 from accp_core.errors import EncodeError
 from tests.scripted_model import ScriptedModel

@@ -282,7 +282,7 @@ def test_waiting_for_a_slow_model_ends(tmp_path: Path) -> None:
     path = tmp_path / "known.sqlite"
     process = holder(path, lease=10 * PATIENCE)
     try:
-        with SqliteInstructionRegistry(path, wait=0.1) as registry, pytest.raises(TimeoutError, match="packet of a"):
+        with SqliteInstructionRegistry(path, wait=0.1) as registry, pytest.raises(TimeoutError, match="entry of 'a'"):
             registry.get_or_create("a", unexpected)
     finally:
         stop(process)
@@ -310,7 +310,7 @@ def test_a_thread_does_not_wait_for_another_s_model_for_ever() -> None:
     with SqliteInstructionRegistry(wait=0.1) as registry, ThreadPoolExecutor(1) as pool:
         first = pool.submit(registry.get_or_create, "a", make)
         begun.wait(PATIENCE)
-        with pytest.raises(TimeoutError, match="packet of a"):
+        with pytest.raises(TimeoutError, match="entry of 'a'"):
             registry.get_or_create("a", unexpected)
         end.set()
         assert first.result() == entry("a")

@@ -115,7 +115,7 @@ def test_a_full_server_refuses_and_keeps_what_it_has(store: RedisColdStore, clie
 
 def test_what_others_wrote_there_is_no_text(store: RedisColdStore, client: redis.Redis) -> None:
     client.hset("accp:s", "cold.1", "plain")
-    with pytest.raises(ProtocolError, match=r"^E2001: expected a text that was put into the store, found .*b'plain'"):
+    with pytest.raises(ProtocolError, match=r"^E2001: expected a stored text, found .*b'plain'"):
         store.get("s", "cold.1")
     client.set("accp:t", "no hash")
     with pytest.raises(ProtocolError, match=r"^E9999: .* to get, found: .*wrong kind"):

@@ -9,7 +9,7 @@ import tiktoken
 from tiktoken.registry import get_encoding
 
 from accp_adapters.tokens import o200k_base_encoding, vocabulary
-from accp_adapters.tokens.vocabulary import O200K_BASE_SHA256, load_o200k_base, read_o200k_base, splits_simply
+from accp_adapters.tokens.vocabulary import O200K_BASE_SHA256, has_simple_blanks, load_o200k_base, read_o200k_base
 
 CACHE_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 TEXTS = [
@@ -91,9 +91,9 @@ def test_a_file_that_is_cut_short_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("text", ["", "a b\nc", "a\n\nb", "a \n b", "word\r\nword", "don't 'LL"])
 def test_texts_without_two_blanks_in_a_row_split_simply(text: str) -> None:
-    assert splits_simply(text)
+    assert has_simple_blanks(text)
 
 
 @pytest.mark.parametrize("text", ["a  b", "a\t b", "a \xa0b", "a\u3000\u3000b", "a\x0b\x0cb"])
 def test_texts_with_two_blanks_in_a_row_do_not(text: str) -> None:
-    assert not splits_simply(text)
+    assert not has_simple_blanks(text)

@@ -23,7 +23,7 @@ from langgraph.store.sqlite import SqliteStore
 
 __all__ = ["Database", "NoServer", "open_postgres", "open_sqlite"]
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 
 
 class NoServer(Exception):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from master import with_contexts, with_everything
+from master import PATIENCE, with_contexts, with_everything
 
 HERE: Final = Path(__file__).resolve().parent
 AGENTS: Final = ("support", "analyst")
@@ -47,7 +47,7 @@ async def started(name: str, way: str, log: Path) -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:
-        yield (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
+        yield (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().strip()
     finally:
         if process.returncode is None:
             process.terminate()

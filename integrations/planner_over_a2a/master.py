@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from a2a.client import ClientConfig, create_client
+from a2a.client import A2ACardResolver, ClientConfig, create_client
 from a2a.helpers import new_text_part
 from a2a.types import Message, Role, SendMessageRequest
 from google.protobuf.json_format import MessageToDict
+from httpx import AsyncClient
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from models import QUESTION, Scripted, call, last
 
@@ -23,6 +24,8 @@ from accp_core.aci import AgentContext, TaskContext, todo
 
 PROMPT = "You plan work for two agents: support knows the tickets, analyst ranks customers."
 THREAD = "planner"
+PATIENCE = 300.0
+"""Seconds that an agent may take to answer; the SDK's own HTTP client gives up after 5."""
 
 
 async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
@@ -56,11 +59,19 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
         said = await model.ainvoke([SystemMessage(PROMPT), HumanMessage(f"{QUESTION}\n{found}")])
         return {"aci_progress": {"answer": said.text}}
 
-    agents = {
-        name: RemoteAgent(url, agent_id=name, fetch=lambda key: store.get(THREAD, key)) for name, url in urls.items()
-    }
-    graph = master_graph(agents, plan=plan, report=report, store=store).compile()
-    done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
+    async with AsyncClient(timeout=PATIENCE) as http:
+        config = ClientConfig(httpx_client=http)
+        agents = {
+            name: RemoteAgent(
+                await A2ACardResolver(http, url).get_agent_card(),
+                agent_id=name,
+                fetch=lambda key: store.get(THREAD, key),
+                config=config,
+            )
+            for name, url in urls.items()
+        }
+        graph = master_graph(agents, plan=plan, report=report, store=store).compile()
+        done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
     return str(done["aci_progress"]["answer"])
 
 
@@ -96,6 +107,7 @@ def rank_of(conversation: Any) -> str:
 async def send(url: str, words: str) -> Any:
     """Return the task in which a plain agent answers `words`."""
     message = Message(message_id=f"m-{len(words)}", role=Role.ROLE_USER, parts=[new_text_part(words)])
-    async with await create_client(url, ClientConfig(streaming=False)) as client:
+    async with AsyncClient(timeout=PATIENCE) as http:
+        client = await create_client(url, ClientConfig(streaming=False, httpx_client=http))
         (response,) = [each async for each in client.send_message(SendMessageRequest(message=message))]
     return response.task

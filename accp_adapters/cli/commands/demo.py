@@ -42,7 +42,7 @@ def demo(
     Example: `accp demo --model anthropic:claude-sonnet-4-5`
     """
     try:
-        from accp_adapters.cli.demo.report import show_demo
+        from accp_adapters.cli.demo.comparison import show_demo
     except ImportError as error:
         raise ExtraMissing("the demonstration", extra="langgraph") from error
     same = show_demo(_model(model), folder.resolve(), output or _default(), scripted=not model)
@@ -51,7 +51,7 @@ def demo(
 
 def _model(name: str) -> BaseChatModel:
     if not name:
-        from accp_adapters.cli.demo.script import ScriptedModel
+        from accp_adapters.cli.demo.scripted_model import ScriptedModel
 
         return ScriptedModel()
     from langchain.chat_models import init_chat_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from accp_adapters.cli.demo.folder import Snapshot
+from accp_adapters.cli.demo.snapshot import Snapshot
 
 __all__ = ["SCHEMA", "build_database", "query_rows"]
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from langchain_core.tools import BaseTool, ToolException, tool
 
 from accp_adapters.cli.demo.database import SCHEMA, build_database, query_rows
-from accp_adapters.cli.demo.folder import Snapshot
-from accp_adapters.cli.demo.history import read_history
+from accp_adapters.cli.demo.git_history import read_history
+from accp_adapters.cli.demo.snapshot import Snapshot
 
 __all__ = ["folder_tools"]
 

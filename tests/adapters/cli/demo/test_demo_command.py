@@ -6,8 +6,8 @@ from langchain_core.messages import ToolMessage
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
-from accp_adapters.cli.demo import report
-from accp_adapters.cli.demo.script import ScriptedModel
+from accp_adapters.cli.demo import comparison
+from accp_adapters.cli.demo.scripted_model import ScriptedModel
 from accp_adapters.langgraph import AccpMiddleware
 
 runner = CliRunner()
@@ -70,7 +70,7 @@ class Lossy(AccpMiddleware):
 
 
 def test_another_answer_ends_with_1(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "AccpMiddleware", Lossy)
+    monkeypatch.setattr(comparison, "AccpMiddleware", Lossy)
     result = run(folder, tmp_path / "out")
     assert result.exit_code == 1
     assert "The final answers differ" in result.stdout
@@ -99,7 +99,7 @@ def test_a_model_that_words_things_anew_is_not_held_to_the_same_answer(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda name: ScriptedModel())
-    monkeypatch.setattr(report, "AccpMiddleware", Lossy)
+    monkeypatch.setattr(comparison, "AccpMiddleware", Lossy)
     arguments = ["demo", "--folder", str(folder), "--output", str(tmp_path / "out"), "--model", "some:model"]
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output

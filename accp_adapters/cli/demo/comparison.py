@@ -8,9 +8,9 @@ import typer
 from langchain_core.language_models import BaseChatModel
 from rich.console import Console
 
-from accp_adapters.cli.demo.folder import read_folder
-from accp_adapters.cli.demo.reading import FETCH
-from accp_adapters.cli.demo.runs import Done, compare_needs, do_job
+from accp_adapters.cli.demo.agent_runs import Done, compare_needs, do_job
+from accp_adapters.cli.demo.snapshot import read_folder
+from accp_adapters.cli.demo.tool_answers import FETCH
 from accp_adapters.cli.demo.transcript import write_transcript
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import AccpMiddleware

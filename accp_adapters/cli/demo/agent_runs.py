@@ -14,8 +14,8 @@ from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage, mes
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.cli.demo.folder import Snapshot
-from accp_adapters.cli.demo.script import INSTRUCTIONS, JOB
+from accp_adapters.cli.demo.scripted_model import INSTRUCTIONS, JOB
+from accp_adapters.cli.demo.snapshot import Snapshot
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.replay.formats.langchain import message_dump_to_run

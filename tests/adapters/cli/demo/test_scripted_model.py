@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from accp_adapters.cli.demo.reading import MustCall, Transcript
-from accp_adapters.cli.demo.script import next_turn
+from accp_adapters.cli.demo.scripted_model import next_turn
+from accp_adapters.cli.demo.tool_answers import MustCall, Transcript
 from accp_adapters.tokens import o200k_base
 from accp_core.view import render
 

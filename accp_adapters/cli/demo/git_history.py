@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from accp_adapters.cli.demo.folder import Snapshot
+from accp_adapters.cli.demo.snapshot import Snapshot
 
 __all__ = ["read_history"]
 

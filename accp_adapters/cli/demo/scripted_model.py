@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.cli.demo.reading import FETCH, MustCall, Transcript
+from accp_adapters.cli.demo.tool_answers import FETCH, MustCall, Transcript
 
 __all__ = ["INSTRUCTIONS", "JOB", "ScriptedModel", "next_turn"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.cli.demo.database import build_database, query_rows
-from accp_adapters.cli.demo.folder import Snapshot, read_folder
-from accp_adapters.cli.demo.history import read_history
+from accp_adapters.cli.demo.git_history import read_history
+from accp_adapters.cli.demo.snapshot import Snapshot, read_folder
 from accp_adapters.cli.demo.tools import folder_tools
 
 

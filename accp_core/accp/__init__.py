@@ -3,7 +3,7 @@
 from accp_core.accp.budget import DRAFT_LIMITS, PRACTICAL_LIMITS, FrameLimits, FrameTokens, TokenBudget
 from accp_core.accp.codec import Codec, Encoded, NeedsRefs
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.message import Message
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
@@ -67,9 +67,9 @@ __all__ = [
     "FrameLimits",
     "FrameRefused",
     "FrameTokens",
+    "GrammarLimits",
     "HeartbeatMissed",
     "Intent",
-    "Limits",
     "LiteralKey",
     "Message",
     "MessageReceived",

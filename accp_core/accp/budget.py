@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.accp.frame import Envelope, Frame
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
-from accp_core.accp.serializer import serialize_frame
 from accp_core.ports import TokenCounter
 
-__all__ = ["DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "TokenBudget", "estimate", "measure"]
+__all__ = ["DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "TokenBudget", "estimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +86,19 @@ class TokenBudget:
     """Tokens of those frames."""
 
 
-# The letters and digits alternate, because a run of digits would be fewer tokens than most ids are.
-STAND_IN: Final = Envelope(msg_id="1a2b3c4d5e6f", sequence=1_000_000, timestamp=1_714_000_000)
-"""What a session will add, at its largest; a codec counts it before it is there."""
+# Letters and digits alternate, because a run of digits would take fewer tokens than most ids do.
+PLACEHOLDER_ENVELOPE: Final = Envelope(msg_id="1a2b3c4d5e6f", sequence=1_000_000, timestamp=1_714_000_000)
+"""What a session adds to an envelope, at about its largest; a codec counts it before it is known."""
 
 
-def with_stand_in(frame: Frame) -> Frame:
-    """Return `frame` with an id, a sequence and a time where it has none yet."""
-    envelope = frame.envelope
+def with_placeholders(frame: Frame) -> Frame:
+    """Return `frame` with a placeholder for each of msg_id, sequence and timestamp that it lacks."""
     missing = {
-        name: getattr(STAND_IN, name) for name in ("msg_id", "sequence", "timestamp") if getattr(envelope, name) is None
+        name: getattr(PLACEHOLDER_ENVELOPE, name)
+        for name in ("msg_id", "sequence", "timestamp")
+        if getattr(frame.envelope, name) is None
     }
-    return replace(frame, envelope=replace(envelope, **missing)) if missing else frame
+    return replace(frame, envelope=replace(frame.envelope, **missing)) if missing else frame
 
 
 def estimate(text: str, counter: TokenCounter) -> FrameTokens:
@@ -113,13 +112,3 @@ def estimate(text: str, counter: TokenCounter) -> FrameTokens:
         metadata=counter(text[body_end:]) if body_end < len(text) else 0,
         total=counter(text),
     )
-
-
-def measure(
-    frame: Frame, counter: TokenCounter, *, ascii_only: bool = False, limits: Limits = DEFAULT_LIMITS
-) -> FrameTokens:
-    """Return the tokens of a frame as it will be sent, an envelope of the usual size counted in.
-
-    Raises: EncodeError where the frame has no text.
-    """
-    return estimate(serialize_frame(with_stand_in(frame), ascii_only=ascii_only, limits=limits), counter)

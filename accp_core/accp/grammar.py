@@ -45,7 +45,7 @@ __all__ = [
     "REF_KEY",
     "SPLIT_SURROGATES",
     "UNSIGNED",
-    "Limits",
+    "GrammarLimits",
     "escape",
     "escape_key",
     "quote",
@@ -58,7 +58,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class GrammarLimits:
     """How much one frame may hold; more is refused with E1001 in both directions.
 
     Raises: ValueError when a depth is outside 1..100; the recursion would come near the interpreter's limit.
@@ -82,7 +82,7 @@ class Limits:
             raise ValueError("depth and json_depth must be in 1..100")
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = GrammarLimits()
 
 _DELIMITER = r"[@>:{}\[\]|$,~\\]"
 _SAFE = r"[^@>:{}\[\]|$,~\\]"
@@ -185,7 +185,7 @@ def unescape_key(word: str) -> str:
     return "" if word == "_x_" else _KEY_ESCAPE.sub(lambda found: chr(int(found[1], 16)), word)
 
 
-def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> int | float | Decimal:
+def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> int | float | Decimal:
     """Return the number that `word` spells; a point or an exponent makes it a decimal.
 
     Raises: ValueError when it has more digits, written without exponent, than `limits` allow.
@@ -196,7 +196,7 @@ def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Li
     return int(word) if word.isdigit() or word[1:].isdigit() else decimal_type(word)
 
 
-def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> Any:
+def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> Any:
     """Return the value of a JSON text; none of Python's extensions to JSON is one.
 
     Raises: ValueError when it is malformed, repeats a member's name, nests too deep, or has a number that is
@@ -215,14 +215,14 @@ def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: Li
     )
 
 
-def _check_digits(word: str, limits: Limits) -> None:
+def _check_digits(word: str, limits: GrammarLimits) -> None:
     mantissa, _, exponent = word.lower().partition("e")
     digits = len(mantissa) - mantissa.count("-") - mantissa.count(".")
     if max(digits, abs(int(exponent or 0))) > limits.digits:
         raise ValueError(f"a number has at most {limits.digits} digits")
 
 
-def _read_finite(word: str, decimal_type: type[float] | type[Decimal], limits: Limits) -> int | float | Decimal:
+def _read_finite(word: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> int | float | Decimal:
     number = read_number(word, decimal_type, limits)
     # A Decimal has no such bound, and is written as a literal when it has many places.
     if abs(number) == inf:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.vocabulary import FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
@@ -28,7 +28,7 @@ class Reading:
     errata: bool
     compat: bool
     decimal_type: type[float] | type[Decimal]
-    limits: Limits
+    limits: GrammarLimits
     header: tuple[str, str] = ("", "")
     """Intent and operation, by which a parameter may be a delta."""
     members: int = 0
@@ -41,7 +41,7 @@ def parse_frame(
     strict: bool = False,
     compat: bool = False,
     decimal_type: type[float] | type[Decimal] = float,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: GrammarLimits = DEFAULT_LIMITS,
 ) -> Frame:
     """Return the frame that `text`, one line without its line end, says (ACCP section 3.1).
 
@@ -75,7 +75,7 @@ def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.P
     return DecodeError(reason, code=code, text=text, position=position)
 
 
-def check_characters(text: str, limits: Limits) -> None:
+def check_characters(text: str, limits: GrammarLimits) -> None:
     """Refuse a text that is too long or holds what no frame holds."""
     # A character is at least one byte, so a long text is refused before it is encoded.
     if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:

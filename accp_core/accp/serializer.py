@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
@@ -30,13 +30,13 @@ class Writing:
     hidden: re.Pattern[str]
     """The characters that cannot stand for themselves."""
     decimal: DecimalRule
-    limits: Limits
+    limits: GrammarLimits
     members: int = 0
     """Those counted so far."""
 
 
 def serialize_frame(
-    frame: Frame, *, ascii_only: bool = False, decimal: DecimalRule = "exact", limits: Limits = DEFAULT_LIMITS
+    frame: Frame, *, ascii_only: bool = False, decimal: DecimalRule = "exact", limits: GrammarLimits = DEFAULT_LIMITS
 ) -> str:
     """Return the text of `frame`: one line, always the same for equal frames, never an erratum of the draft.
 
@@ -161,12 +161,12 @@ def write_integer(value: int, level: int, writing: Writing) -> str:
     return check_digits(text, writing.limits)
 
 
-def too_many_digits(limits: Limits) -> EncodeError:
+def too_many_digits(limits: GrammarLimits) -> EncodeError:
     """Return the exception that refuses a long number."""
     return EncodeError(f"a number has at most {limits.digits} digits", code=ErrorCode.PARSE_ERROR)
 
 
-def check_digits(text: str, limits: Limits) -> str:
+def check_digits(text: str, limits: GrammarLimits) -> str:
     """Return the number, unless it is too long."""
     if len(text) - text.count("-") - text.count(".") > limits.digits:
         raise too_many_digits(limits)
@@ -195,7 +195,7 @@ def write_positional(value: float | Decimal, level: int, writing: Writing) -> st
     return check_digits(f"{whole}.{places.rstrip('0') or '0'}", writing.limits)
 
 
-def round_to_six(number: Decimal, limits: Limits) -> Decimal:
+def round_to_six(number: Decimal, limits: GrammarLimits) -> Decimal:
     """Return the number to six places, whatever the caller's decimal context is."""
     return number.quantize(SIX_PLACES, context=Context(prec=limits.digits + 8, rounding=ROUND_HALF_EVEN, traps=[]))
 

@@ -11,7 +11,7 @@ from types import FrameType
 import pytest
 
 from accp_core import DecodeError, parse_frame
-from accp_core.accp import Limits
+from accp_core.accp import GrammarLimits
 from tests.bench.hostile import outcome
 from tests.hostile import ATTACKS, Attack
 
@@ -72,8 +72,10 @@ def test_the_work_grows_with_the_members_and_not_with_their_square(members: int)
     assert count_calls(lambda: parse_frame(text)) < 20 * members
 
 
-@pytest.mark.parametrize("limits", [Limits(members=3), Limits(digits=3), Limits(depth=1), Limits(frame_bytes=20)])
-def test_every_bound_can_be_tightened(limits: Limits) -> None:
+@pytest.mark.parametrize(
+    "limits", [GrammarLimits(members=3), GrammarLimits(digits=3), GrammarLimits(depth=1), GrammarLimits(frame_bytes=20)]
+)
+def test_every_bound_can_be_tightened(limits: GrammarLimits) -> None:
     with pytest.raises(DecodeError, match="at most"):
         parse_frame("@a>req:op{a:[1,[2,[3]]]|b:12345}", limits=limits)
 

@@ -10,13 +10,13 @@ from accp_core import Envelope, parse_frame
 from accp_core.accp import Intent, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec, NeedsRefs
-from accp_core.accp.codec.chunking import swap
+from accp_core.accp.codec.chunking import swap_delimiters
 from accp_core.accp.keys import KeyTable
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN, FIELD_KINDS, PINNED
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.streams import FrameJoiner
-from accp_core.accp.values import read_cold
+from accp_core.accp.values import json_to_value
 from accp_core.accp.vocabulary import ABBREVIATIONS
 from accp_core.errors import ProtocolError
 from tests.conformance.vectors import exact
@@ -144,7 +144,7 @@ def test_a_message_survives_in_pieces_of_any_size_and_order(
 def test_a_message_survives_a_shared_store(message: Message) -> None:
     codec = wide(shared_store=True)
     encoded = codec.encode(message)
-    stored = {Ref(stored.key): read_cold(stored.text) for stored in encoded.stored}
+    stored = {Ref(stored.key): json_to_value(stored.text) for stored in encoded.stored}
     back = codec.decode(codec.write(encoded.frames[0]), stored)
     assert isinstance(back, Message)
     assert exact(back.payload) == exact(filled(message))
@@ -161,7 +161,7 @@ def test_any_text_is_decoded_or_refused_with_a_code(text: str) -> None:
 
 @given(st.text())
 def test_swapping_is_its_own_inverse(text: str) -> None:
-    assert swap(swap(text)) == text
+    assert swap_delimiters(swap_delimiters(text)) == text
 
 
 aliases = st.dictionaries(names("abd_x").filter(lambda short: "_" not in short), keys, max_size=4)

@@ -1,4 +1,4 @@
-"""From a message to frames and back (ACCP section 7.1)."""
+"""The codec: from a message to frames and back (ACCP section 7.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from accp_core.accp.codec.chunking import swap
+from accp_core.accp.codec.chunking import swap_delimiters
 from accp_core.accp.codec.decoding import DECODING, Decoding, NeedsRefs
 from accp_core.accp.codec.encoding import ENCODING, Encoding
 from accp_core.accp.codec.settings import CodecSettings
@@ -23,33 +23,34 @@ __all__ = ["Codec", "Encoded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """What encoding gives."""
+    """The frames of a message."""
 
     frames: tuple[Frame, ...]
-    """One frame, or the chunks of one that was too big, in their order."""
+    """One frame, or the chunks of a frame over its limits, in order."""
     stored: tuple[StoredText, ...] = ()
-    """What must be stored before a frame leaves."""
+    """Texts that must be in the shared store before a frame is sent."""
     tokens: int
-    """Of all frames, an envelope of the usual size counted in where there is none yet."""
+    """Tokens of all frames, with placeholders for what a session adds to their envelopes."""
     notes: tuple[str, ...] = ()
-    """Sentences on soft limits that were passed and on long values that stayed; for a log."""
+    """Sentences about exceeded soft limits and long values in the frame, for a log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codec(CodecSettings):
-    """Makes frames of messages and messages of frames; keeps nothing between two calls and knows no session.
+    """Encodes messages and decodes frames; it has no state and does not know sessions.
 
-    Of the operations of section 7.1 these are Encode, Decode and RegisterSchema. Checkpoint and GetBudget change
-    or read what a session has lived through, and are the session's.
+    Of the operations of section 7.1 it has Encode, Decode and RegisterSchema. Checkpoint and GetBudget need the history
+    of a session, which has them.
     """
 
     # "Encode(message, session) -> Frame" (section 7.1)
     def encode(self, message: Message) -> Encoded:
-        """Return the frames that say `message`, each within the limits.
+        """Return the frames of `message`, each within the limits.
 
-        Raises: EncodeError: E1001 for two keys that a frame could not tell apart, E1004 for a field of the wrong
-            type and for values that have no spelling, E2003 for a message that fits no frames; ProtocolError
-            E1003 for an unknown schema.
+        Raises:
+            EncodeError: E1001, two keys have the same abbreviation; E1004, a field has the wrong type, or a value
+                cannot be written; E2003, the message does not fit into frames.
+            ProtocolError: E1003, the schema is unknown.
         """
         work = Encoding(codec=self, message=message)
         for step in ENCODING:
@@ -65,12 +66,17 @@ class Codec(CodecSettings):
     def decode(
         self, frame: Frame | str, resolved: Mapping[Ref, Value] | None = None, *, keep_refs: bool = False
     ) -> Message | NeedsRefs:
-        """Return the message that a frame, or its text, says; or which references it needs beyond `resolved`.
+        """Return the message of a frame, or the references whose values are needed first.
 
-        With `keep_refs` references stay in the message as they are.
+        Args:
+            frame: The frame or its text.
+            resolved: Values of references.
+            keep_refs: Whether references stay in the message as they are.
 
-        Raises: DecodeError as `parse_frame`; ProtocolError: E1003 for an unknown schema, E1001 for two spellings
-            of one key, E1004 for a field of the wrong type.
+        Raises:
+            DecodeError: as `parse_frame`.
+            ProtocolError: E1001, a key stands in two spellings; E1003, the schema is unknown; E1004, a field has the
+                wrong type.
         """
         work = Decoding(codec=self, source=frame, resolved=resolved or {}, keep_refs=keep_refs)
         for step in DECODING:
@@ -78,30 +84,42 @@ class Codec(CodecSettings):
         return work.result
 
     def join(
-        self, pieces: Sequence[Message], resolved: Mapping[Ref, Value] | None = None, *, keep_refs: bool = False
+        self, chunks: Sequence[Message], resolved: Mapping[Ref, Value] | None = None, *, keep_refs: bool = False
     ) -> Message | NeedsRefs:
-        """Return the message whose frame was cut into `pieces`, all of them in order; the last one's envelope is its.
+        """Return the message of a frame that was cut into chunks; its envelope is that of the last chunk.
 
-        Raises: as `decode`; ProtocolError E1001 also for pieces that are no text, or a frame of somebody else,
-            or of pieces again.
+        Args:
+            chunks: All chunks, in order.
+            resolved: As in `decode`.
+            keep_refs: As in `decode`.
+
+        Raises:
+            DecodeError: as `decode`.
+            ProtocolError: E1001, the data of a chunk is not text, or the chunks hold a frame of another sender or a
+                chunk; or as `decode`.
         """
-        data = [piece.payload.get("data") for piece in pieces]
+        data = [chunk.payload.get("data") for chunk in chunks]
         texts = [text for text in data if isinstance(text, str)]
         if not texts or len(texts) < len(data):
-            raise ProtocolError("the pieces of a frame are text", code=ErrorCode.PARSE_ERROR)
-        last = pieces[-1]
-        frame = replace(self.read(swap("".join(texts))), envelope=last.envelope)
+            raise ProtocolError("expected text as the data of each chunk", code=ErrorCode.PARSE_ERROR)
+        last = chunks[-1]
+        frame = replace(self.read(swap_delimiters("".join(texts))), envelope=last.envelope)
         if frame.sender != last.sender or (frame.intent, frame.operation) == (Intent.STREAM, FRAME_OPERATION):
-            raise ProtocolError("a frame in pieces is its sender's and whole", code=ErrorCode.PARSE_ERROR)
+            raise ProtocolError("expected the chunks of a whole frame of their own sender", code=ErrorCode.PARSE_ERROR)
         return self.decode(frame, resolved, keep_refs=keep_refs)
 
     # "RegisterSchema(name, schema)  Register a custom schema" (section 7.1)
     def register_schema(self, name: str, schema: Schema | Mapping[str, Any]) -> Codec:
-        """Return a codec that knows `schema`, or the JSON of one (section 6.2), as well.
+        """Return a codec that knows one more schema.
 
-        Raises: ProtocolError E1004 when it is no schema of that name, E5001 when it conflicts with a known one.
+        Args:
+            name: The name of the schema.
+            schema: The schema, or its JSON (section 6.2).
+
+        Raises:
+            ProtocolError: E1004, it is not a schema of that name; E5001, it conflicts with a known one.
         """
         known = schema if isinstance(schema, Schema) else Schema.from_json(name, schema)
         if known.name != name:
-            raise ProtocolError(f"{known.name} is not {name}", code=ErrorCode.INVALID_TYPE)
+            raise ProtocolError(f"expected the schema {name!r}, found {known.name!r}", code=ErrorCode.INVALID_TYPE)
         return replace(self, registry=self.registry.register(known))

@@ -21,17 +21,17 @@ __all__ = ["DECODING", "Decoding", "NeedsRefs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsRefs:
-    """The frame cites what the codec was not given; nothing of it was decoded."""
+    """The values of references are missing; nothing of the frame was decoded."""
 
     refs: tuple[Ref, ...]
-    """Every reference that is missing, once, in reading order."""
+    """Every missing reference, once, in the order of the frame."""
     frame: Frame
-    """The frame, to be decoded again with all of them."""
+    """The frame, to be decoded again with their values."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Decoding:
-    """A frame on its way to a message."""
+    """The intermediate results of decoding one frame."""
 
     codec: CodecSettings
     source: Frame | str
@@ -40,9 +40,9 @@ class Decoding:
     frame: Frame = field(init=False)
     schema: Schema | None = None
     values: dict[str, Value] = field(default_factory=dict)
-    """Key of the frame to value, references resolved; the schema's own key is gone."""
+    """Key of the frame to value, with references resolved and without the key that names the schema."""
     missing: dict[Ref, None] = field(default_factory=dict)
-    """References that nobody resolved, in reading order."""
+    """References without a value, in the order of the frame."""
     payload: dict[str, Value] = field(default_factory=dict)
     defaulted: frozenset[str] = frozenset()
     result: Message | NeedsRefs = field(init=False)
@@ -50,48 +50,48 @@ class Decoding:
 
 # "1. Parse grammar (header, body, metadata)"
 def parse_grammar(work: Decoding) -> None:
-    """Read the text, where it has not been read already."""
+    """Parse the text, where the source is one."""
     work.frame = work.codec.read(work.source) if isinstance(work.source, str) else work.source
 
 
 # "2. Resolve references ($warm.key, $cold.key, schema codes)"
 def resolve_references(work: Decoding) -> None:
-    """Find the schema and put values in the place of references; those that are missing are noted."""
+    """Find the schema and replace references by their values; those without one are collected."""
     work.values = dict(work.frame.params)
     code = work.values.pop(SCHEMA_KEY, None)
     if SCHEMA_KEY in work.frame.params:
         if not isinstance(code, str):
-            raise ProtocolError("a schema is named by its code", code=ErrorCode.INVALID_TYPE)
+            raise ProtocolError(f"expected the code of a schema, found {code!r}", code=ErrorCode.INVALID_TYPE)
         work.schema = work.codec.registry.get(code)
     if not work.keep_refs:
-        work.values = {key: resolve(value, work) for key, value in work.values.items()}
+        work.values = {key: _resolve(value, work) for key, value in work.values.items()}
 
 
-def resolve(value: Value, work: Decoding) -> Value:
-    """Return `value` with what its references stand for."""
+def _resolve(value: Value, work: Decoding) -> Value:
+    """Return `value` with the values of the references in it."""
     if isinstance(value, Ref):
         if value in work.resolved:
             return work.resolved[value]
         work.missing[value] = None
     elif isinstance(value, Mapping):
-        return {key: resolve(member, work) for key, member in value.items()}
+        return {key: _resolve(member, work) for key, member in value.items()}
     elif isinstance(value, (list, tuple)):
-        return [resolve(item, work) for item in value]
+        return [_resolve(item, work) for item in value]
     return value
 
 
 # "3. Expand abbreviations (abbreviated keys to full keys)"
 def expand_abbreviations(work: Decoding) -> None:
-    """Give every top-level parameter its full key, whichever way it was written."""
+    """Expand the keys of the payload."""
     keys = work.schema.keys if work.schema else PLAIN_KEYS
     work.payload = {keys.to_full(key): value for key, value in work.values.items()}
     if len(work.payload) < len(work.values):
-        raise ProtocolError("one key in two spellings", code=ErrorCode.PARSE_ERROR)
+        raise ProtocolError("expected each key once, found one in two spellings", code=ErrorCode.PARSE_ERROR)
 
 
 # "4. Apply schema defaults (fill omitted fields)"
 def apply_defaults(work: Decoding) -> None:
-    """Fill in what the sender left out; a failure says only what it says."""
+    """Fill in the fields that the sender omitted; a failure has only its own fields."""
     if work.schema is None or work.frame.intent is Intent.FAILURE:
         return
     missing = work.schema.missing(work.payload)
@@ -101,7 +101,7 @@ def apply_defaults(work: Decoding) -> None:
 
 # "5. Reconstruct structured message"
 def reconstruct(work: Decoding) -> None:
-    """Put the message together, unless a reference is missing, and look at the types of its fields."""
+    """Build the message and check the types of its fields, unless a reference is missing."""
     frame = work.frame
     if work.missing:
         work.result = NeedsRefs(refs=tuple(work.missing), frame=frame)
@@ -126,4 +126,4 @@ DECODING: Final[tuple[Callable[[Decoding], None], ...]] = (
     apply_defaults,
     reconstruct,
 )
-"""Section 7.3."""
+"""The steps of section 7.3."""

@@ -1,13 +1,13 @@
-"""How a codec reads, writes and counts the text of one frame (ACCP sections 3.1 and 3.4)."""
+"""The options of a codec: how it reads, writes and counts one frame (ACCP sections 3.1 and 3.4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate, with_stand_in
+from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate, with_placeholders
 from accp_core.accp.frame import Frame
-from accp_core.accp.grammar import DEFAULT_LIMITS, Limits
+from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
@@ -19,44 +19,47 @@ __all__ = ["CodecSettings"]
 
 @dataclass(frozen=True, slots=True)
 class CodecSettings:
-    """The options of a codec."""
+    """The options of a codec, and what they alone decide."""
 
     registry: SchemaRegistry = BUILT_IN
     """The schemas that a message may name."""
     counter: TokenCounter = field(kw_only=True)
-    """How a model would count a frame."""
+    """Counts the tokens of a frame."""
     limits: FrameLimits = field(default=DRAFT_LIMITS, kw_only=True)
-    """How many tokens a frame may have."""
+    """The tokens that a frame may have."""
     shared_store: bool = field(default=False, kw_only=True)
-    """Whether both ends read one cold store; only then a long value may leave as a reference."""
+    """Whether both ends read the same store; only then a long value is sent as a reference."""
     split: bool = field(default=True, kw_only=True)
-    """Whether a frame over its limits is cut into chunks; else it is refused."""
+    """Whether a frame over its limits is cut into chunks; False: it is refused."""
     ascii_only: bool = field(default=False, kw_only=True)
-    """Whether frames are written in the letters of the ABNF alone."""
+    """Whether frames are written in the characters of the ABNF alone."""
     strict: bool = field(default=False, kw_only=True)
-    """Whether a text is read without the errata of the draft's own examples."""
+    """Whether the errata of the draft's own examples are refused."""
     decimal_type: type[float] | type[Decimal] = field(default=float, kw_only=True)
-    """What decimals of a text become."""
-    grammar: Limits = field(default=DEFAULT_LIMITS, kw_only=True)
+    """The type of the decimals that are read."""
+    grammar: GrammarLimits = field(default=DEFAULT_LIMITS, kw_only=True)
     """How much one frame may hold."""
 
     def read(self, text: str) -> Frame:
-        """Return the frame that a text says.
+        """Return the frame that `text` spells.
 
-        Raises: DecodeError as `parse_frame`.
+        Raises:
+            DecodeError: as `parse_frame`.
         """
         return parse_frame(text, strict=self.strict, decimal_type=self.decimal_type, limits=self.grammar)
 
     def write(self, frame: Frame) -> str:
-        """Return the text of a frame, in this codec's letters and limits.
+        """Return the text of a frame.
 
-        Raises: EncodeError as `serialize_frame`.
+        Raises:
+            EncodeError: as `serialize_frame`.
         """
         return serialize_frame(frame, ascii_only=self.ascii_only, limits=self.grammar)
 
     def count(self, frame: Frame) -> FrameTokens:
-        """Return the tokens of a frame; an id, a sequence and a time that are not there yet are counted in.
+        """Return the tokens of a frame, with placeholders for a missing msg_id, sequence and timestamp.
 
-        Raises: EncodeError as `serialize_frame`.
+        Raises:
+            EncodeError: as `serialize_frame`.
         """
-        return estimate(self.write(with_stand_in(frame)), self.counter)
+        return estimate(self.write(with_placeholders(frame)), self.counter)

@@ -1,4 +1,4 @@
-"""What a session keeps of what was said, and the context that it shares with its peers (ACCP section 5)."""
+"""The state of a session: hot messages and their checkpoints, and the context shared with peers (ACCP section 5)."""
 
 from __future__ import annotations
 
@@ -7,69 +7,89 @@ from dataclasses import replace
 
 from accp_core.accp.frame import Value
 from accp_core.accp.message import Message
+from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import CheckpointTaken, ResyncRequested, StateChanged
-from accp_core.accp.state.checkpoint import CheckpointTrigger, due_trigger, take_checkpoint
+from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, due_trigger, take_checkpoint
 from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.delta import diff
 from accp_core.ports import Summarizer, TokenCounter
-from accp_core.references import StoredText
 
-__all__ = ["Memory"]
+__all__ = ["ContextTracker"]
 
 
-class Memory:
-    """The state of one session, and the checkpoints that keep it small."""
+class ContextTracker:
+    """Keeps the state of one session up to date and small."""
 
     def __init__(
         self, state: ContextState, counter: TokenCounter, *, summarizer: Summarizer | None, lifetime: int | None
     ) -> None:
-        """Begin with `state`; raw data of checkpoints lives `lifetime` seconds, with None as long as its store."""
+        """Start with `state`.
+
+        Args:
+            state: The state of the session.
+            counter: Counts the tokens of what is kept.
+            summarizer: Writes the summaries of checkpoints; None: they are made by rule.
+            lifetime: Seconds for which the raw data of a checkpoint may be read; None: as long as the store keeps it.
+        """
         self.state = state
+        """The current state; only the tracker replaces it."""
         self._counter = counter
         self._summarizer = summarizer
         self._lifetime = lifetime
         self._resync = False
-        self.stored: list[StoredText] = []
-        """What must be stored before the next text leaves."""
 
     # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
-    def remember(self, key: str, message: Message, text: str, now: int) -> list[CheckpointTaken]:
-        """Put a message, and its frame's text without metadata, into hot state; return the checkpoints this took."""
+    def remember(self, key: str, message: Message, text: str, now: int) -> Effects:
+        """Put a message into hot state, and take the checkpoints that this makes due.
+
+        Args:
+            key: The key of its entry, such as its msg_id.
+            message: The message.
+            text: Its frame without metadata, which is counted and becomes the raw data of a checkpoint.
+            now: The current time, in seconds of the Unix epoch.
+        """
         entry = Entry(
             value={"intent": message.intent.value, **message.payload},
             tokens=self._counter(text),
             text=text,
             entity=f"{message.sender}.{message.operation}",
         )
-        before = (
-            [] if self._has_room(entry) or not self.state.hot else [self.checkpoint(CheckpointTrigger.HOT_LIMIT, now)]
-        )
-        # What is too big for the tier by itself is in it only until the checkpoint that it makes due.
+        effects = NO_EFFECTS
+        if self.state.hot and not self._has_room(entry):
+            effects += self._take(CheckpointTrigger.HOT_LIMIT, now)
+        # An entry that is too big for the tier by itself stays only until the checkpoint that it makes due.
         self.state = replace(self.state, hot={**self.state.hot, key: entry})
         trigger = due_trigger(self.state, message.intent)
-        return before if trigger is None else [*before, self.checkpoint(trigger, now)]
+        return effects if trigger is None else effects + self._take(trigger, now)
 
-    def checkpoint(self, trigger: CheckpointTrigger, now: int) -> CheckpointTaken:
-        """Take a checkpoint now."""
+    def checkpoint(self, trigger: CheckpointTrigger, now: int) -> Checkpoint:
+        """Take a checkpoint; the caller stores `Checkpoint.stored`."""
         self.state, taken = take_checkpoint(
             self.state, trigger, now, self._counter, self._summarizer, lifetime=self._lifetime
         )
-        self.stored += taken.stored
-        return CheckpointTaken(checkpoint=taken)
+        return taken
+
+    def _take(self, trigger: CheckpointTrigger, now: int) -> Effects:
+        taken = self.checkpoint(trigger, now)
+        return Effects(events=(CheckpointTaken(checkpoint=taken),), stored=taken.stored)
 
     def _has_room(self, entry: Entry) -> bool:
         return self.state.hot_tokens + entry.tokens <= self.state.limits.hot
 
     def receive_context(self, message: Message, agent_id: str) -> StateChanged | ResyncRequested | None:
-        """Apply a peer's `sync:state`; return what changed, a resync to ask for, or None where it comes too late.
+        """Apply a `sync:state` message of a peer; return what happened, None where the message comes too late.
 
-        Two agents may change one version at the same time. Then the one whose agent-id comes first keeps its
-        change, and the other one asks for it.
+        Two agents may change one version at the same time. The change of the agent whose id sorts first then holds,
+        and the other agent asks for it.
 
-        Raises: ProtocolError: E1004 for a message that says no version or neither delta nor context, E2003 for
-            too many keys.
+        Args:
+            message: The message of the peer.
+            agent_id: The agent at this end.
+
+        Raises:
+            ProtocolError: E1004, it has no version, or neither delta nor context; E2003, the context gets too big.
         """
         version, before = message.payload.get("version"), self.state
         if "delta" in message.payload:
@@ -87,14 +107,19 @@ class Memory:
         self._resync = True
         return ResyncRequested(sender=agent_id, version=before.version)
 
-    def send_context(self, payload: Mapping[str, Value]) -> ContextState:
-        """Return the state after a `sync:state` of our own.
+    def send_context(self, payload: Mapping[str, Value]) -> None:
+        """Apply the payload of a `sync:state` message of our own.
 
-        Raises: ProtocolError E1004 for a version that is not the next one, or neither delta nor context.
+        Raises:
+            ProtocolError: E1004, its version is not the next one, or it has neither delta nor context; E2003, the
+                context gets too big. Nothing has changed.
         """
+        version = payload.get("version")
         if "delta" not in payload:
-            return self.state.with_context(payload.get("version"), payload.get("context"))
-        changed = self.state.apply_delta(payload.get("version"), payload["delta"])
+            self.state = self.state.with_context(version, payload.get("context"))
+            return
+        changed = self.state.apply_delta(version, payload["delta"])
         if changed is None:
-            raise ProtocolError(f"the next version is {self.state.version + 1}", code=ErrorCode.INVALID_TYPE)
-        return changed
+            reason = f"expected version {self.state.version + 1} of the context, found {version!r}"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        self.state = changed

@@ -1,169 +1,181 @@
-"""Which frame may be processed now: at most once, in order; and what may have to be sent again (ACCP section 3.7).
+"""Which frame may be processed now, at most once and in order, and what may have to be sent again (ACCP section 3.7).
 
-All of it is bounded: what a peer sends, how often it sends it and how long a session lives change nothing of that.
+Everything here is bounded, whatever a peer sends and however long a session lasts.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
+from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Inbox", "Outbox", "Requests", "SequenceScope", "has_expired"]
+__all__ = ["Inbox", "Outbox", "PendingRequests", "SequenceScope", "has_expired"]
 
 
 class SequenceScope(StrEnum):
-    """Who counts together in `seq`, which is "monotonically increasing per session" (Table 4)."""
+    """Which frames share one count of `seq`, which is "monotonically increasing per session" (Table 4)."""
 
     RECEIVED = "received"
-    """All frames that are received, whoever sent them; what is sent has a count of its own."""
+    """All received frames, of every sender; sent frames have a count of their own."""
     SENDER = "sender"
-    """Each agent-id has its own count: for senders that do not hear each other."""
+    """The frames of each sender: for senders that do not receive each other's frames."""
     SHARED = "shared"
-    """One count for what is sent and received, as in the examples of section 10.5: for turns that alternate."""
+    """All sent and received frames, as in the examples of section 10.5: for agents that take turns."""
 
 
 # "Frames received after their TTL has elapsed MUST be rejected silently" (section 3.7, item 5)
 def has_expired(envelope: Envelope, now: int, skew: int = 0) -> bool:
-    """Return whether the frame is past its ttl; its last second still counts, and `skew` more."""
+    """Return whether a frame is past its ttl, whose last second still counts.
+
+    Args:
+        envelope: The metadata of the frame.
+        now: The current time, in seconds of the Unix epoch.
+        skew: Seconds by which the clocks of sender and receiver may differ.
+    """
     if not envelope.ttl or envelope.timestamp is None:
         return False
     return envelope.timestamp + envelope.ttl + skew < now
 
 
 @dataclass(slots=True)
-class _Line:
-    """The frames that count together."""
+class _SequenceCount:
+    """One count of sequence numbers."""
 
     last: int | None = None
     """The sequence number that was processed last; None before the first frame."""
     forgotten: int = -1
-    """Up to this number, ids are not remembered; all of them were used."""
+    """Up to this number the ids are forgotten; each of these numbers was used."""
     held: dict[int, Frame] = field(default_factory=dict)
-    """Frames that came before their turn, by their number."""
+    """Frames that came before their turn, by sequence number."""
 
 
 class Inbox:
-    """Lets each frame pass once and in order (Idempotent Receiver, Resequencer).
+    """Admits each frame once and in order (Idempotent Receiver, Resequencer).
 
-    Frames have a msg_id and a sequence here. A refused frame leaves everything as it was.
+    Its frames have a msg_id and a sequence. A refused frame changes nothing.
     """
 
     def __init__(
         self, scope: SequenceScope, *, remembered: int, reorder: int, senders: int, first: int | None = None
     ) -> None:
-        """Remember so many ids, hold so many frames of a sender that come too early, know so many senders.
+        """Start without frames.
 
-        The first frame has the number `first`; with None, whichever comes first sets it.
+        Args:
+            scope: Which frames share a count.
+            remembered: Number of ids that are remembered.
+            reorder: How many numbers ahead of its turn a frame is held; 0: such a frame is refused.
+            senders: Number of senders that may have a count of their own.
+            first: The number of the first frame; None: that of the frame that comes first.
         """
         self._scope = scope
         self._before_first = None if first is None else first - 1
-        self._remembered = remembered
         self._reorder = reorder
-        self._senders = senders
-        self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()
-        self._lines: dict[str, _Line] = {}
+        self._max_senders = senders
+        self._seen: BoundedDict[str, tuple[str, int]] = BoundedDict(remembered)
+        self._counts: dict[str, _SequenceCount] = {}
 
     def __len__(self) -> int:
-        """Return how many ids, frames and senders are kept."""
-        return len(self._seen) + len(self._lines) + sum(len(line.held) for line in self._lines.values())
+        """Return the number of ids, held frames and counts that are kept."""
+        return len(self._seen) + len(self._counts) + sum(len(count.held) for count in self._counts.values())
 
     def expected(self, sender: str) -> int | None:
         """Return the sequence number whose turn it is; None before the first frame, which may have any."""
-        last = self._line(sender).last
+        last = self._count_of(sender).last
         return None if last is None else last + 1
 
     # "Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE."
     # "A gap in sequence numbers MUST trigger error E3003 SEQUENCE_GAP."
     def admit(self, frame: Frame) -> tuple[Frame, ...] | None:
-        """Return the frames whose turn it is, this one first; None when this one is held until its turn.
+        """Return the frames whose turn it is, this one first; None where this one is held until its turn.
 
-        Raises: ProtocolError E3002 for an id that was seen before, or whose number says so; E3003 for a number
-            that is not the next one.
+        Raises:
+            ProtocolError: E3002, the msg_id or the sequence number was seen before; E3003, an earlier frame is missing;
+                E2003, too many senders.
         """
-        line, mid, number = self._line(frame.sender), *_identity(frame)
-        self._check(line, mid, number)
-        if line.last is not None and number != line.last + 1:
-            line.held[number] = frame
+        count, mid, number = self._count_of(frame.sender), *_identity(frame)
+        self._check(count, mid, number)
+        if count.last is not None and number != count.last + 1:
+            count.held[number] = frame
             return None
-        return tuple(self._release(line, frame))
+        return tuple(self._release(count, frame))
 
     # An expired frame was sent in its turn: without it, every later one would be a gap.
     def skip(self, frame: Frame) -> tuple[Frame, ...]:
         """Count an expired frame if it is its turn; return the held frames whose turn it is then."""
         try:
-            line, mid, number = self._line(frame.sender), *_identity(frame)
+            count, mid, number = self._count_of(frame.sender), *_identity(frame)
         except ProtocolError:
             return ()
-        if mid in self._seen or line.last not in (None, number - 1):
+        if mid in self._seen or count.last not in (None, number - 1):
             return ()
-        return tuple(self._release(line, frame))[1:]
+        return tuple(self._release(count, frame))[1:]
 
     def last_shared(self) -> int:
-        """Return the number that a frame of our own must be above: 0 where directions count by themselves."""
-        return (self._line("").last or 0) if self._scope is SequenceScope.SHARED else 0
+        """Return the number that a sent frame must exceed: 0 where sent frames have a count of their own."""
+        return (self._count_of("").last or 0) if self._scope is SequenceScope.SHARED else 0
 
     def count_sent(self, number: int) -> None:
-        """Take note of a frame of our own, where both directions count together."""
+        """Count a sent frame, where sent and received frames share a count."""
         if self._scope is SequenceScope.SHARED:
-            line = self._line("")
-            line.last = number if line.last is None else max(line.last, number)
+            count = self._count_of("")
+            count.last = number if count.last is None else max(count.last, number)
 
-    def _line(self, sender: str) -> _Line:
+    def _count_of(self, sender: str) -> _SequenceCount:
         name = sender if self._scope is SequenceScope.SENDER else ""
-        if name not in self._lines:
-            if len(self._lines) >= self._senders:
-                raise ProtocolError(f"at most {self._senders} senders", code=ErrorCode.BUDGET_EXCEEDED)
-            self._lines[name] = _Line(last=self._before_first)
-        return self._lines[name]
+        if name not in self._counts:
+            if len(self._counts) >= self._max_senders:
+                reason = f"expected at most {self._max_senders} senders, found another one"
+                raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+            self._counts[name] = _SequenceCount(last=self._before_first)
+        return self._counts[name]
 
-    def _check(self, line: _Line, mid: str, number: int) -> None:
-        if mid in self._seen or any(_identity(held)[0] == mid for held in line.held.values()):
+    def _check(self, count: _SequenceCount, mid: str, number: int) -> None:
+        if mid in self._seen or any(_identity(held)[0] == mid for held in count.held.values()):
             raise ProtocolError("this msg_id was seen before", code=ErrorCode.DUPLICATE)
-        if line.last is None or number == line.last + 1:
+        if count.last is None or number == count.last + 1:
             return
-        # Its id is not remembered any more, but its number tells that it was here.
-        if number <= line.forgotten:
+        # Its id is forgotten, but its number shows that it was received.
+        if number <= count.forgotten:
             raise ProtocolError("this sequence number was seen before", code=ErrorCode.DUPLICATE)
-        if number in line.held or not line.last < number <= line.last + self._reorder:
-            raise ProtocolError(f"sequence {number} instead of {line.last + 1}", code=ErrorCode.SEQUENCE_GAP)
+        if number in count.held or not count.last < number <= count.last + self._reorder:
+            raise ProtocolError(f"expected sequence {count.last + 1}, found {number}", code=ErrorCode.SEQUENCE_GAP)
 
-    def _release(self, line: _Line, frame: Frame) -> Iterator[Frame]:
-        next_one: Frame | None = frame
-        while next_one is not None:
-            mid, number = _identity(next_one)
-            line.last = number
-            self._remember(mid, next_one.sender, number)
-            yield next_one
-            next_one = line.held.pop(number + 1, None)
+    def _release(self, count: _SequenceCount, frame: Frame) -> Iterator[Frame]:
+        next_frame: Frame | None = frame
+        while next_frame is not None:
+            mid, number = _identity(next_frame)
+            count.last = number
+            self._remember(mid, next_frame.sender, number)
+            yield next_frame
+            next_frame = count.held.pop(number + 1, None)
 
     def _remember(self, mid: str, sender: str, number: int) -> None:
-        self._seen[mid] = sender, number
-        if len(self._seen) > self._remembered:
-            _, (forgotten_sender, forgotten) = self._seen.popitem(last=False)
-            line = self._line(forgotten_sender)
-            line.forgotten = max(line.forgotten, forgotten)
+        if evicted := self._seen.put(mid, (sender, number)):
+            _, (forgotten_sender, forgotten) = evicted
+            count = self._count_of(forgotten_sender)
+            count.forgotten = max(count.forgotten, forgotten)
 
 
 def _identity(frame: Frame) -> tuple[str, int]:
-    """Return msg_id and sequence, which the receiver made sure of."""
+    """Return msg_id and sequence, which the receiver has checked."""
     mid, number = frame.envelope.msg_id, frame.envelope.sequence
     if mid is None or number is None:
-        raise ProtocolError("a frame has a msg_id and a sequence", code=ErrorCode.PARSE_ERROR)
+        raise ProtocolError("expected a frame with msg_id and sequence", code=ErrorCode.PARSE_ERROR)
     return mid, number
 
 
 class Outbox:
-    """The last frames that were sent, for a peer that lacks one of them."""
+    """The frames that were sent last, for a peer that misses one of them."""
 
     def __init__(self, *, frames: int, characters: int) -> None:
-        """Keep so many frames, and so many characters, at most."""
+        """Start empty; keep at most `frames` frames and `characters` characters."""
         self._limits = frames, characters
         self._sent: deque[tuple[int, str]] = deque()
         self._characters = 0
@@ -172,7 +184,7 @@ class Outbox:
         return len(self._sent)
 
     def add(self, number: int, text: str) -> None:
-        """Keep the text of a frame with that sequence number."""
+        """Keep the text of the frame with sequence number `number`."""
         self._sent.append((number, text))
         self._characters += len(text)
         frames, characters = self._limits
@@ -180,78 +192,82 @@ class Outbox:
             self._characters -= len(self._sent.popleft()[1])
 
     def since(self, number: int) -> list[str]:
-        """Return the texts from that number on, unchanged; none when it is not kept any more."""
+        """Return the texts from sequence number `number` on, none where that one is not kept any more."""
         if not self._sent or not self._sent[0][0] <= number:
             return []
-        return [text for each, text in self._sent if each >= number]
+        return [text for sent, text in self._sent if sent >= number]
 
 
 @dataclass(slots=True)
-class _Request:
-    """A request of ours."""
+class _PendingRequest:
+    """A request of ours without an answer."""
 
     message: Message
     deadline: int | None
-    """When to act if nothing came; None while the peer awaits something itself."""
+    """When to act if nothing arrives; None while the peer itself waits for something."""
     retries: int
     """How often it may still be sent again."""
-    failed: bool = False
-    """Whether it was answered by a retryable error, so that only the retry is left."""
 
 
-class Requests:
-    """The requests of ours that nobody answered yet; as many as there are open exchanges."""
+class PendingRequests:
+    """Our requests that have no answer yet; the limit of open exchanges bounds their number."""
 
     def __init__(self, *, timeout: int | None, retries: int, delay: int) -> None:
-        """Wait `timeout` seconds for an answer, None for ever; send again so often, after an error `delay` later."""
+        """Start without requests.
+
+        Args:
+            timeout: Seconds to wait for an answer; None: without end.
+            retries: How often a request is sent again.
+            delay: Seconds between a retryable error and the retry.
+        """
         self._timeout = timeout
         self._retries = retries
         self._delay = delay
-        self._open: dict[str, _Request] = {}
+        self._requests: dict[str, _PendingRequest] = {}
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._requests)
 
-    def deadline(self) -> int | None:
-        """Return when the next one is due."""
-        return min((each.deadline for each in self._open.values() if each.deadline is not None), default=None)
+    def next_deadline(self) -> int | None:
+        """Return the time at which the next request is due, None where none has a deadline."""
+        deadlines = (request.deadline for request in self._requests.values())
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
-    def opened(self, chain: str, message: Message, now: int) -> None:
-        """Wait for the answer to `message`; sent again, it has one retry less."""
-        known = self._open.get(chain)
+    def start(self, chain: str, message: Message, now: int) -> None:
+        """Wait for the answer to a request that is sent now, or sent again."""
+        known = self._requests.get(chain)
         retries = known.retries if known else self._retries
-        self._open[chain] = _Request(message, self._after(now, self._timeout), retries)
+        self._requests[chain] = _PendingRequest(message, self._deadline(now), retries)
 
-    def heard(self, chain: str, now: int, *, waiting: bool = False) -> None:
-        """Take note that the peer is at work on it, or awaits something from outside."""
-        if chain in self._open:
-            self._open[chain].deadline = None if waiting else self._after(now, self._timeout)
+    def extend(self, chain: str, now: int, *, waiting: bool = False) -> None:
+        """Set the deadline again, as the peer is at work; without a deadline where the peer is `waiting` itself."""
+        if chain in self._requests:
+            self._requests[chain].deadline = None if waiting else self._deadline(now)
 
-    def answered(self, chain: str, now: int, *, retryable: bool = False) -> None:
-        """Take note of the answer; after an error that is `retryable` the request is sent again, if it may be."""
-        request = self._open.get(chain)
+    def finish(self, chain: str, now: int, *, retryable: bool = False) -> None:
+        """Drop a request that was answered, or schedule its retry after a `retryable` error."""
+        request = self._requests.get(chain)
         if request is not None and retryable and request.retries > 0:
-            request.deadline, request.failed = now + self._delay, True
+            request.deadline = now + self._delay
         else:
-            self._open.pop(chain, None)
+            self._requests.pop(chain, None)
 
     # "Frames with retryable error codes MAY be retransmitted with the same "correlation_id" and a new "msg_id" and
     # "seq"." (section 3.7, item 3)
-    def due(self, now: int) -> tuple[list[tuple[str, Message]], list[str]]:
-        """Return what is to be sent again, and the chains that are given up."""
-        again: list[tuple[str, Message]] = []
-        late: list[str] = []
-        for chain, request in list(self._open.items()):
+    def take_due(self, now: int) -> tuple[list[tuple[str, Message]], list[str]]:
+        """Return the chains and requests to send again, and the chains to give up."""
+        retries: list[tuple[str, Message]] = []
+        expired: list[str] = []
+        for chain, request in list(self._requests.items()):
             if request.deadline is None or now < request.deadline:
                 continue
             if request.retries > 0:
                 request.retries -= 1
-                again.append((chain, request.message))
+                retries.append((chain, request.message))
             else:
-                del self._open[chain]
-                late.append(chain)
-        return again, late
+                del self._requests[chain]
+                expired.append(chain)
+        return retries, expired
 
-    @staticmethod
-    def _after(now: int, seconds: int | None) -> int | None:
-        return None if seconds is None else now + seconds
+    def _deadline(self, now: int) -> int | None:
+        return None if self._timeout is None else now + self._timeout

@@ -1,4 +1,4 @@
-"""What a session reports: one frozen value for each thing that happened (ACCP sections 3.7, 5 and 6.4)."""
+"""The events that a session reports (ACCP sections 3.7, 5 and 6.4)."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceived:
-    """A message came, the next one in its order and for the first time."""
+    """A message was received, in order and for the first time."""
 
     message: Message
-    """All of it, references resolved and defaults filled in."""
+    """The message, with references resolved and defaults filled in."""
     notes: tuple[str, ...] = ()
-    """What is worth a warning, such as a missing timestamp."""
+    """Warnings, such as a missing timestamp."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeOpened:
-    """A request was sent or received, or sent again."""
+    """A request was sent or received, for the first time or again."""
 
     chain: str
-    """The correlation_id that its answers will have."""
+    """The correlation_id of its answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeClosed:
-    """A request was answered, aborted, or nobody answered in time."""
+    """A request was answered, aborted, or got no answer in time."""
 
     chain: str
     """The correlation_id of its frames."""
     code: str | None = None
-    """Why it failed: the code of an error frame, E3001 for no answer in time; None where there is none."""
+    """The error code: that of an error frame, or E3001 for no answer in time; None where there is none."""
     cancelled: bool = False
-    """Whether a `cancel` closed it; nothing of this chain will be delivered any more."""
+    """Whether a `cancel` closed it; no more messages of this chain are delivered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamChunkReceived:
-    """The next chunk of a stream, by its `chunk_index` and not by its arrival."""
+    """The next chunk of a stream, in the order of `chunk_index`."""
 
     chain: str
     """The correlation_id of the stream."""
@@ -73,7 +73,7 @@ class StreamChunkReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEnded:
-    """All chunks of a stream were reported."""
+    """The last chunk of a stream was reported."""
 
     chain: str
     """The correlation_id of the stream."""
@@ -81,10 +81,10 @@ class StreamEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTaken:
-    """Hot state became a summary; what `texts_to_store` gives must be stored before anything cites it."""
+    """Hot state became a summary; its raw data is among `texts_to_store`."""
 
     checkpoint: Checkpoint
-    """What it came to."""
+    """The result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,59 +92,59 @@ class RegistryAgreed:
     """Both ends know the same schemas."""
 
     version: int
-    """Of the registry."""
+    """The version of the registry."""
     hash: str
-    """Its first 12 hex digits."""
+    """The first 12 hexadecimal digits of its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryUpdated:
-    """The peer had schemas that we had not; now we have them."""
+    """Schemas of the peer were added to our registry."""
 
     version: int
-    """Of the registry as it is now."""
+    """The version of the registry now."""
     hash: str
-    """Its first 12 hex digits."""
+    """The first 12 hexadecimal digits of its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged:
-    """A peer changed the shared context, by a delta or as a whole."""
+    """A peer changed the shared context, by a delta or by sending it whole."""
 
     version: int
-    """Of the context as it is now."""
+    """The version of the context now."""
     changes: Mapping[str, Value]
-    """What changed; REMOVED for a key that went."""
+    """The changed keys with their new values; REMOVED for a key that was removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResyncRequested:
-    """A delta is missing between two versions, so the whole context was asked for."""
+    """A delta is missing, so the whole context was requested."""
 
     sender: str
-    """Who asked: we, or the peer that is answered already."""
+    """The agent that requested it: this one, or a peer, which is already answered."""
     version: int
-    """What the one who asked has."""
+    """The version that this agent has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefsNeeded:
-    """A frame cites texts of the cold store; it and all after it wait for `Session.resolve`."""
+    """A frame refers to texts of the cold store; it and all later frames wait for `Session.resolve`."""
 
     keys: tuple[ColdKey, ...]
-    """What to read, each once."""
+    """The texts to read, each once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameHeld:
-    """A frame came before its turn and is kept; the sender was told which one is missing."""
+    """A frame came before its turn and is kept; an error frame names the missing one to its sender."""
 
     msg_id: str
-    """The frame's id."""
+    """The msg_id of the frame."""
     expected: int
     """The sequence number that is missing."""
     reply: str | None
-    """The error frame that says so; also among `frames_to_send`."""
+    """That error frame, which is also among `frames_to_send`; None where none may be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,33 +152,33 @@ class FrameRefused:
     """A frame was refused as a whole."""
 
     code: str
-    """Why, by Table 6."""
+    """The error code (Table 6)."""
     reason: str
-    """Why, in words."""
+    """The reason, in words."""
     frame: Frame | None
-    """What was refused; None for a text that is no frame."""
+    """The frame; None for a text that is not a frame."""
     reply: str | None
-    """The error frame that says so, also among `frames_to_send`; None where none may be sent."""
+    """The error frame to the sender, which is also among `frames_to_send`; None where none may be sent."""
     cause: Exception | None = None
-    """What went wrong on our side, for E9999."""
+    """The exception behind E9999."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameDropped:
-    """A frame was not processed and its sender is not told: it expired, or its chain was cancelled."""
+    """A frame was not processed and no error is sent: it expired, or its chain was cancelled."""
 
     frame: Frame
-    """What was dropped."""
+    """The frame."""
     reason: str
-    """Why, in words."""
+    """The reason, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatMissed:
-    """Nothing was heard from the peer for two heartbeats."""
+    """Nothing was received from the peer for two heartbeats."""
 
     since: int
-    """When it was heard last, in seconds of the Unix epoch."""
+    """When something was received last, in seconds of the Unix epoch."""
 
 
 Event: TypeAlias = (
@@ -198,4 +198,4 @@ Event: TypeAlias = (
     | FrameDropped
     | HeartbeatMissed
 )
-"""Any of them."""
+"""Any event of a session."""

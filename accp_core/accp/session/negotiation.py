@@ -1,9 +1,9 @@
-"""How two agents come to know the same schemas (ACCP section 6.4).
+"""How two agents agree on their schemas (ACCP section 6.4).
 
-we                                      the peer
-sync:registry{v:3|hash:a7f2c1}  ────►   the same hash: agreed; it says its own once
-                                ◄────   another hash: all of its registry, once
-all of both, as what it lacks   ────►   which it then has, too: agreed
+we                                             the peer
+sync:registry{v:3|hash:a7f2c1}         ────►   the same hash: agreed; it announces its own hash once
+                                       ◄────   another hash: its whole registry, once
+both registries merged, as a delta     ────►   which it merges as well: agreed
 """
 
 from __future__ import annotations
@@ -18,56 +18,58 @@ from accp_core.accp.session.events import RegistryAgreed, RegistryUpdated
 
 __all__ = ["Negotiation"]
 
-Happened: TypeAlias = "RegistryAgreed | RegistryUpdated"
+RegistryEvent: TypeAlias = "RegistryAgreed | RegistryUpdated"
 
-_BASES: Final = 4
-"""Registries of ours that a peer may still add to while others are on their way."""
+_MAX_BASES: Final = 4
+"""Our last registries, to any of which a delta of the peer may refer."""
 
 
 class Negotiation:
-    """What was said about registries in one session, by us and by the peer."""
+    """The negotiation of one session: which registries were announced and sent by both sides."""
 
     def __init__(self, registry: SchemaRegistry) -> None:
-        """Begin with nothing said."""
+        """Start with our registry; nothing was announced yet."""
         self._registry = registry
-        self._bases = deque([registry], maxlen=_BASES)
+        self._bases = deque([registry], maxlen=_MAX_BASES)
+        # Hashes: of what we announced last, sent in full last, and of the peer's that we answered by our own hash.
         self._announced = ""
         self._offered = ""
         self._differed = ""
         self.heard = False
-        """Whether the peer said what it knows, so that other frames may follow."""
+        """Whether the peer announced its registry, so that other frames may follow."""
 
     @property
     def registry(self) -> SchemaRegistry:
-        """What we know now."""
+        """Our current registry."""
         return self._registry
 
     @property
     def announced(self) -> bool:
-        """Whether the peer was told what we know now."""
+        """Whether our current registry was announced to the peer."""
         return self._announced == self._registry.hash
 
     def change(self, registry: SchemaRegistry) -> None:
-        """Go on with another registry of ours."""
+        """Replace our registry."""
         self._registry = registry
         self._bases.append(registry)
 
     # "At session start, agents MUST exchange registry versions"
     def announce(self) -> dict[str, Any]:
-        """Return the payload that says what we know."""
+        """Return the payload that announces our registry."""
         self._announced = self._registry.hash
         return self._registry.announcement()
 
     # "If hashes match, no further exchange is needed. On mismatch, the full registry delta is transmitted once and
     # cached."
-    def receive(self, payload: Mapping[str, Any]) -> tuple[list[Happened], dict[str, Any] | None]:
-        """Return what happened by the peer's `sync:registry`, and the payload to answer with, None for none.
+    def receive(self, payload: Mapping[str, Any]) -> tuple[list[RegistryEvent], dict[str, Any] | None]:
+        """Return the events of the peer's `sync:registry` payload, and the payload of our answer, None for no answer.
 
-        Raises: ProtocolError: E1004 for a payload that announces nothing, E5001 for a registry that is not the
-            announced one and for schemas that conflict with ours.
+        Raises:
+            ProtocolError: E1004, the payload announces no registry; E5001, its registry is not the announced one, or
+                its schemas conflict with ours.
         """
         announced = read_hash(payload.get("hash"))
-        events: list[Happened] = []
+        events: list[RegistryEvent] = []
         base = None
         if "schemas" in payload:
             peer = SchemaRegistry.from_offer(payload, self._bases)
@@ -83,7 +85,7 @@ class Negotiation:
         return events, None if self.announced else self.announce()
 
     def _differ(self, announced: str, base: SchemaRegistry | None) -> dict[str, Any] | None:
-        """Return all that we know, once; a peer that had it already is told its hash, so that it says what it knows."""
+        """Return our whole registry, once; after that our hash, so that the peer sends its registry; then nothing."""
         if self._offered != self._registry.hash:
             self._offered = self._announced = self._registry.hash
             return self._registry.offer(base)

@@ -12,44 +12,44 @@ __all__ = ["SessionOptions"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """How a session behaves; times are in seconds."""
+    """The limits and times of a session; times are in seconds."""
 
     scope: SequenceScope = SequenceScope.RECEIVED
-    """Which frames count together."""
+    """Which frames share a count of sequence numbers."""
     first: int | None = None
-    """The number of the first frame; None takes whichever comes first, and cannot notice that one before it was lost.
-    Sessions of this library begin with 1."""
+    """The sequence number of the first received frame; sessions of this library start with 1. None: that of the frame
+    that comes first, so that a frame lost before it is not noticed."""
     reorder: int = 0
-    """How far ahead of its turn a frame may come and be held; 0 refuses it with E3003."""
+    """How many numbers ahead of its turn a frame may come and be held; 0: it is refused with E3003."""
     remembered: int = 1_024
-    """Ids of received frames that are remembered; older ones are known by their numbers."""
+    """Ids of received frames that are remembered; older frames are recognized by their numbers."""
     senders: int = 64
-    """Senders that have a count of their own."""
+    """Senders that may have a count of their own."""
     exchanges: int = 1_024
-    """Requests that may be open at once; so many finished and so many cancelled ones are remembered besides."""
+    """Requests that may be open at once; as many finished and as many cancelled ones are remembered."""
     backlog: int = 64
-    """Frames that may wait for a text of the cold store which an earlier one cites."""
+    """Frames that may wait while an earlier one waits for a text of the cold store."""
     sent_frames: int = 256
-    """Sent frames that are kept for a peer which lacks one."""
+    """Sent frames that are kept for a peer that misses one."""
     sent_characters: int = 1 << 20
-    """Characters of those, at most."""
+    """Characters of the sent frames that are kept."""
     skew: int = 0
     """How much longer than its ttl a frame is accepted, because clocks differ."""
     ttl: int | None = None
     """The ttl of a message that has none of its own."""
     name_session: bool = False
-    """Whether each frame says its session; "SHOULD" where the transport does not."""
+    """Whether each frame names its session; "SHOULD" where the transport does not."""
     timeout: int | None = 300
-    """How long a request waits for a sign of life, then E3001; None for ever."""
+    """How long a request waits for an answer or a sign of work, then E3001; None: without end."""
     retries: int = 0
-    """How often a request is sent again by itself, after a timeout or a retryable error."""
+    """How often a request is sent again after a timeout or a retryable error."""
     retry_delay: int = 1
-    """How long after such an error."""
+    """Time between a retryable error and the retry."""
     heartbeat: int | None = None
-    """How often a `ping` is sent; 30 by section 11.2. None for transports that notice by themselves."""
+    """Time between two `ping` frames, 30 by section 11.2; None: no heartbeat, as the transport notices a lost peer."""
     registry_first: bool = False
-    """Whether nothing passes before the peer's `sync:registry`, and ours leaves before anything else."""
+    """Whether the peer's `sync:registry` must come before its other frames, and ours is sent before our others."""
     cold_lifetime: int | None = None
-    """How long the raw data of a checkpoint may be read; None as long as its store keeps it."""
+    """How long the raw data of a checkpoint may be read; None: as long as the store keeps it."""
     streams: StreamLimits = field(default_factory=StreamLimits)
     """How much of unfinished streams is kept."""

@@ -1,4 +1,4 @@
-"""What both directions of a session share: its options, its parts, and how a frame moves its exchange (section 3.7)."""
+"""The parts of one session, which its sender and its receiver share (ACCP section 3.7)."""
 
 from __future__ import annotations
 
@@ -11,51 +11,46 @@ from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Direction, FrameSeen, Observer
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.message import Message
-from accp_core.accp.profiles import ToolSignature, Transactions, read_error, reply_correlation
-from accp_core.accp.session.context_tracker import Memory
-from accp_core.accp.session.delivery import Inbox, Outbox, Requests
-from accp_core.accp.session.events import Event, ExchangeClosed, ExchangeOpened
-from accp_core.accp.session.exchanges import FINISHED, UNMOVED, Exchange, Exchanges, Move
+from accp_core.accp.profiles import ToolSignature, Transactions
+from accp_core.accp.schema import SchemaRegistry
+from accp_core.accp.session.chains import RequestChains
+from accp_core.accp.session.context_tracker import ContextTracker
+from accp_core.accp.session.delivery import Inbox, Outbox
+from accp_core.accp.session.effects import Effects
 from accp_core.accp.session.negotiation import Negotiation
 from accp_core.accp.session.options import SessionOptions
-from accp_core.accp.session.streams import FrameJoiner, Streams
 from accp_core.accp.state.context_state import ColdKey
-from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Conversation", "is_context_query"]
+__all__ = ["SessionParts"]
 
-_REF_HOPS: Final = 8
-_ANY_SIZE: Final = FrameLimits(body_hard=1 << 40, total_hard=1 << 40)
+_MAX_REF_HOPS: Final = 8
+_NO_TOKEN_LIMIT: Final = FrameLimits(body_hard=1 << 40, total_hard=1 << 40)
 
 
 @dataclass(slots=True, kw_only=True)
-class Conversation:
+class SessionParts:
     """The parts of one session."""
 
     session_id: str
     agent_id: str
     options: SessionOptions
     codec: Codec
-    memory: Memory
+    """With the schemas that are known now."""
+    context: ContextTracker
     grants: Collection[ColdKey] = ()
+    """Texts of other sessions that this one may read."""
     tools: Mapping[str, ToolSignature] | None = None
+    """The tools that a peer may call; None: calls are not checked."""
     observe: Observer | None = None
     now: int = 0
-    """The time that the session was told last."""
+    """The current time, in seconds of the Unix epoch."""
     inbox: Inbox = field(init=False)
     outbox: Outbox = field(init=False)
-    exchanges: Exchanges = field(init=False)
-    requests: Requests = field(init=False)
-    streams: Streams = field(init=False)
-    joiner: FrameJoiner = field(init=False)
+    chains: RequestChains = field(init=False)
     negotiation: Negotiation = field(init=False)
     transactions: Transactions = field(default_factory=Transactions)
-    events: list[Event] = field(default_factory=list)
-    """What nobody was told yet."""
-    outgoing: list[str] = field(default_factory=list)
-    """The texts of frames that nobody sent yet."""
 
     def __post_init__(self) -> None:
         options = self.options
@@ -67,96 +62,52 @@ class Conversation:
             first=options.first,
         )
         self.outbox = Outbox(frames=options.sent_frames, characters=options.sent_characters)
-        self.exchanges = Exchanges(options.exchanges)
-        self.requests = Requests(timeout=options.timeout, retries=options.retries, delay=options.retry_delay)
-        self.streams = Streams(options.streams)
-        self.joiner = FrameJoiner(options.streams)
+        self.chains = RequestChains(options)
         self.negotiation = Negotiation(self.codec.registry)
 
-    def chain_of(self, message: Message | Frame) -> str:
-        """Return the chain that a message belongs to, or begins."""
-        return self.exchanges.find(reply_correlation(message.envelope) or "")
+    def use_registry(self, registry: SchemaRegistry) -> None:
+        """Encode and decode with another registry from now on."""
+        self.codec = replace(self.codec, registry=registry)
 
-    def moved(self, message: Message, final: bool = False) -> Exchange | None:
-        """Return the exchange as a message leaves it, None where it moves none; nothing is kept yet.
+    def remember(self, message: Message, frame: Frame | None) -> Effects:
+        """Put a message with a msg_id into hot state.
 
-        Raises: ProtocolError E1002 when the message is not allowed now.
+        Args:
+            message: The message.
+            frame: Its frame; None for a message that came in chunks.
         """
-        envelope, intent = message.envelope, message.intent
-        asks = intent in (Intent.REQUEST, Intent.QUERY)
-        if intent in UNMOVED or is_context_query(message) or not (asks or envelope.correlation_id):
-            return None
-        exchange = self.exchanges.get(self.chain_of(message))
-        if asks:
-            parent = None if envelope.causation_id is None else self.exchanges.find(envelope.causation_id)
-            exchange = replace(exchange, request_id=envelope.msg_id, parent=parent)
-        return exchange.moved(Move.FINAL_CHUNK if final else intent)
+        text = self._frame_text(message, frame)
+        return self.context.remember(f"{message.envelope.msg_id}", message, text, self.now)
 
-    def keep(self, after: Exchange | None, message: Message, *, ours: bool) -> None:
-        """Keep the exchange that a message moved, if it did, and report what this means.
-
-        Raises: ProtocolError E2003 when too many requests are open; then nothing changed.
-        """
-        if after is None:
-            return
-        before = self.exchanges.get(after.id)
-        self.exchanges.put(after)
-        if message.intent in (Intent.REQUEST, Intent.QUERY):
-            self.events.append(ExchangeOpened(chain=after.id))
-            if ours:
-                self.requests.opened(after.id, message, self.now)
-        elif after.state in FINISHED:
-            self._finish(after, before, message)
-        else:
-            self.requests.heard(after.id, self.now, waiting=message.intent is Intent.WAITING)
-
-    def _finish(self, after: Exchange, before: Exchange, message: Message) -> None:
-        error = read_error(message)
-        self.requests.answered(after.id, self.now, retryable=error is not None and error.retryable)
-        self.streams.drop(after.id)
-        if before.is_live:
-            self.events.append(ExchangeClosed(chain=after.id, code=error.code if error else None))
-
-    # "A "cancel" intent frame referencing a "correlation_id" MUST stop all processing for that request chain."
-    def cancel(self, chain: str, sender: str) -> None:
-        """Stop a chain and all that it caused, ours or the peer's."""
-        for stopped in self.exchanges.cancel(chain):
-            self.requests.answered(stopped, self.now)
-            self.streams.drop(stopped)
-            self.joiner.drop(sender, stopped)
-            self.events.append(ExchangeClosed(chain=stopped, cancelled=True))
-
-    def remember(self, message: Message, frame: Frame | None) -> None:
-        """Put a message, which has an id here, and its frame into hot state; None for one that came in pieces."""
-        text = self._raw(message, frame)
-        self.events += self.memory.remember(f"{message.envelope.msg_id}", message, text, self.now)
-
-    # Not all that is read can be written again: a reference at the last level, a text that grows by its escapes.
-    def _raw(self, message: Message, frame: Frame | None) -> str:
-        """Return the text of the frame without metadata, or the payload in words where it has no such text."""
+    # Not all that can be read can be written again: a reference at the last level, a text that grows by its escapes.
+    def _frame_text(self, message: Message, frame: Frame | None) -> str:
+        """Return the frame without metadata, or the payload in words where it cannot be written as a frame."""
         try:
             if frame is None:
-                frame = replace(self.codec, limits=_ANY_SIZE, shared_store=False).encode(message).frames[0]
+                frame = replace(self.codec, limits=_NO_TOKEN_LIMIT, shared_store=False).encode(message).frames[0]
             return self.codec.write(replace(frame, envelope=Envelope()))
         except ProtocolError:
             return f"@{message.sender}>{message.intent}:{message.operation} {dict(message.payload)}"
 
     def look_up(self, ref: Ref) -> Value | ColdKey:
-        """Return what a reference stands for, through references that stand for others.
+        """Return the value of a reference, following references to references.
 
-        Raises: ProtocolError as `ContextState.resolve`.
+        Raises:
+            ProtocolError: E2001, the references lead to each other; or as `ContextState.resolve`.
         """
-        found: Value | ColdKey = ref
-        for _ in range(_REF_HOPS):
-            if not isinstance(found, Ref):
-                return found
-            found = self.memory.state.resolve(found, self.now, self.grants)
-        raise ProtocolError(f"${ref.key} leads nowhere", code=ErrorCode.REF_NOT_FOUND)
+        value: Value | ColdKey = ref
+        for _ in range(_MAX_REF_HOPS):
+            if not isinstance(value, Ref):
+                return value
+            value = self.context.state.resolve(value, self.now, self.grants)
+        raise ProtocolError(
+            f"expected ${ref.key} to lead to a value within {_MAX_REF_HOPS} references", code=ErrorCode.REF_NOT_FOUND
+        )
 
-    def see(self, direction: Direction, frame: Frame | None, **said: Any) -> None:
-        """Tell the observer, if there is one; nothing is counted for nobody."""
+    def notify(self, direction: Direction, frame: Frame | None, **details: Any) -> None:
+        """Call the observer, if there is one; tokens are counted for it only."""
         if self.observe is not None:
-            seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, **said)
+            seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, **details)
             self.observe(replace(seen, registry=self.codec.registry, tokens=self._count(frame)))
 
     def _count(self, frame: Frame | None) -> int | None:
@@ -164,8 +115,3 @@ class Conversation:
             return None if frame is None else self.codec.counter(self.codec.write(frame))
         except ProtocolError:
             return None
-
-
-def is_context_query(message: Message | Frame) -> bool:
-    """Return whether a message asks for the shared context; its answer is a `sync:state`."""
-    return message.intent is Intent.QUERY and message.operation == "state"

@@ -1,9 +1,9 @@
 """One session between agents: what is sent, what is received, and when to act (ACCP sections 3.7 and 7.1).
 
-A session does no I/O and has no clock: it is told the time, takes the texts of frames and returns events. Whatever
-moves the texts does this, in this order, after each call:
+A session does no I/O and has no clock: its caller tells it the time and hands it the texts of received frames. The
+caller does this, in this order, after each call:
 
-    store what `texts_to_store` gives; send what the call or `frames_to_send` gives; act on the events;
+    store what `texts_to_store` returns; send what the call or `frames_to_send` returns; act on the events;
     call `handle_timer` at `get_timer`.
 """
 
@@ -20,11 +20,12 @@ from accp_core.accp.frame import Envelope, Frame, Ref, Value
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.schema import Schema
-from accp_core.accp.session.context_tracker import Memory
-from accp_core.accp.session.events import Event, ExchangeClosed, HeartbeatMissed
+from accp_core.accp.session.context_tracker import ContextTracker
+from accp_core.accp.session.effects import NO_EFFECTS, Effects
+from accp_core.accp.session.events import Event, HeartbeatMissed
 from accp_core.accp.session.exchanges import Exchange
 from accp_core.accp.session.options import SessionOptions
-from accp_core.accp.session.parts import Conversation
+from accp_core.accp.session.parts import SessionParts
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
@@ -55,101 +56,125 @@ class Session:
         summarizer: Summarizer | None = None,
         observe: Observer | None = None,
     ) -> None:
-        """Begin a session in which nothing was said.
+        """Start a session in which nothing was sent or received.
 
-        `new_id` gives msg_ids that nobody gave before, such as `lambda: secrets.token_hex(6)`. `grants` are the
-        texts of other sessions that this one may read. With `tools`, calls of others are refused. `observe` is
-        told of each frame.
+        Args:
+            session_id: The id of the session, and the namespace of its texts in the store.
+            agent_id: The agent at this end.
+            codec: Encodes our messages and decodes the peer's frames.
+            new_id: Returns a msg_id that was never used, such as `lambda: secrets.token_hex(6)`.
+            options: Limits and times.
+            state: The state to continue with; None: an empty one.
+            grants: Texts of other sessions that this one may read.
+            tools: The tools that a peer may call, by name; None: calls are not checked.
+            summarizer: Writes the summaries of checkpoints; None: they are made by rule.
+            observe: Called with each frame that is sent or received.
         """
         chosen = options or SessionOptions()
-        known = state or ContextState(session_id=session_id)
-        self._shared = Conversation(
+        context = ContextTracker(
+            state or ContextState(session_id=session_id),
+            codec.counter,
+            summarizer=summarizer,
+            lifetime=chosen.cold_lifetime,
+        )
+        self._parts = SessionParts(
             session_id=session_id,
             agent_id=agent_id,
             options=chosen,
             codec=codec,
-            memory=Memory(known, codec.counter, summarizer=summarizer, lifetime=chosen.cold_lifetime),
+            context=context,
             grants=frozenset(grants),
             tools=tools,
             observe=observe,
         )
-        self._sender = Sender(self._shared, new_id)
-        self._receiver = Receiver(self._shared, self._sender)
+        self._sender = Sender(self._parts, new_id)
+        self._receiver = Receiver(self._parts, self._sender)
+        self._events: list[Event] = []
+        self._frames: list[str] = []
+        self._stored: list[StoredText] = []
         self._started = False
-        self._heard = 0
-        self._pinged = 0
+        self._last_heard = 0
+        self._last_ping = 0
         self._missed = False
 
     @property
     def session_id(self) -> str:
         """The id of the session."""
-        return self._shared.session_id
+        return self._parts.session_id
 
     @property
     def agent_id(self) -> str:
         """The agent at this end."""
-        return self._shared.agent_id
+        return self._parts.agent_id
 
     @property
     def codec(self) -> Codec:
-        """The codec, with the schemas that are known by now."""
-        return self._shared.codec
+        """The codec, with the schemas that are known now."""
+        return self._parts.codec
 
     @property
     def state(self) -> ContextState:
-        """The state as it is now."""
-        return self._shared.memory.state
+        """The current state."""
+        return self._parts.context.state
 
     def exchange(self, correlation_id: str) -> Exchange:
-        """Return where a request stands; an unknown one is idle."""
-        return self._shared.exchanges.get(self._shared.exchanges.find(correlation_id))
+        """Return the exchange of a request; an unknown one is idle."""
+        exchanges = self._parts.chains.exchanges
+        return exchanges.get(exchanges.find(correlation_id))
 
     def size(self) -> int:
-        """Return how many things the session keeps; it has a bound that no traffic moves."""
-        shared, state = self._shared, self.state
-        parts = (shared.inbox, shared.outbox, shared.exchanges, shared.requests, shared.streams, self._receiver)
-        kept = (state.hot, state.warm, state.lifetimes, state.context)
-        waiting = (shared.events, shared.outgoing, shared.memory.stored)
-        everything: tuple[Sized, ...] = (*parts, *kept, *waiting)
-        return sum(map(len, everything))
+        """Return the number of things that the session keeps; the options bound it, whatever the traffic."""
+        parts, state = self._parts, self.state
+        kept: tuple[Sized, ...] = (parts.inbox, parts.outbox, parts.chains, self._receiver)
+        tiers: tuple[Sized, ...] = (state.hot, state.warm, state.lifetimes, state.context)
+        waiting: tuple[Sized, ...] = (self._events, self._frames, self._stored)
+        return sum(map(len, (*kept, *tiers, *waiting)))
 
     # "Encode(message, session) -> Frame" (section 7.1)
     def encode(self, message: Message) -> list[Frame]:
-        """Return the frames that say a message, without numbers; nothing is sent.
+        """Return the frames of a message, without sequence numbers; nothing is sent.
 
-        Raises: as `Codec.encode`.
+        Raises:
+            EncodeError: as `Codec.encode`.
+            ProtocolError: as `Codec.encode`.
         """
         encoded = self.codec.encode(replace(message, sender=self.agent_id))
-        self._shared.memory.stored += encoded.stored
+        self._collect(Effects(stored=encoded.stored))
         return list(encoded.frames)
 
     # "Decode(frame, session) -> Message" (section 7.1)
     def decode(self, frame: Frame | str) -> Message:
-        """Return the message that a frame says, with what its references stand for; nothing else happens.
+        """Return the message of a frame, with the values of its references; nothing else happens.
 
-        Raises: as `Codec.decode`; ProtocolError: E2001, E2002, E5002 as `ContextState.resolve`, E2001 also for
-            what is in the cold store, which `receive` asks for and this does not.
+        Raises:
+            DecodeError: as `Codec.decode`.
+            ProtocolError: as `Codec.decode` and `ContextState.resolve`; E2001 also for a text in the cold store, which
+                `receive` asks for and this method does not.
         """
         result = self.codec.decode(frame)
         if isinstance(result, Message):
             return result
-        found = {ref: self._shared.look_up(ref) for ref in result.refs}
         resolved: dict[Ref, Value] = {}
-        for ref, value in found.items():
+        for ref in result.refs:
+            value = self._parts.look_up(ref)
             if isinstance(value, ColdKey):
-                raise ProtocolError(f"${ref.key} is in the cold store", code=ErrorCode.REF_NOT_FOUND)
+                raise ProtocolError(
+                    f"expected a value in the state, found ${ref.key} in the cold store", code=ErrorCode.REF_NOT_FOUND
+                )
             resolved[ref] = value
-        return cast(Message, self.codec.decode(frame, resolved))  # nothing is missing now
+        return cast(Message, self.codec.decode(frame, resolved))  # no reference is missing now
 
     # "Checkpoint(session) -> CheckpointResult  Trigger a compression checkpoint" (section 7.1)
     def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: int | None = None) -> Checkpoint:
-        """Take a checkpoint, as at a phase boundary; store what `texts_to_store` gives."""
-        self._tell(self._shared.now if now is None else now)
-        return self._shared.memory.checkpoint(trigger, self._shared.now).checkpoint
+        """Take a checkpoint, as at a phase boundary; `texts_to_store` then returns its raw data."""
+        self._set_time(self._parts.now if now is None else now)
+        taken = self._parts.context.checkpoint(trigger, self._parts.now)
+        self._collect(Effects(stored=taken.stored))
+        return taken
 
     # "GetBudget(session) -> TokenBudget  Get current token budget usage" (section 7.1)
     def get_budget(self) -> TokenBudget:
-        """Return what the session has used of its tokens."""
+        """Return the tokens that the session has used."""
         return TokenBudget(
             hot_used=self.state.hot_tokens,
             hot_limit=self.state.limits.hot,
@@ -161,40 +186,42 @@ class Session:
 
     # "RegisterSchema(name, schema)  Register a custom schema" (section 7.1)
     def register_schema(self, name: str, schema: Schema | Mapping[str, Any]) -> None:
-        """Know one more schema; a peer that was told what we know is told again.
+        """Register a schema; a peer to which the registry was announced gets another announcement.
 
-        Raises: as `Codec.register_schema`.
+        Raises:
+            ProtocolError: as `Codec.register_schema`.
         """
-        shared = self._shared
-        told = shared.negotiation.announced
-        shared.codec = shared.codec.register_schema(name, schema)
-        shared.negotiation.change(shared.codec.registry)
-        if told and not shared.negotiation.announced:
-            self._announce()
+        parts = self._parts
+        was_announced = parts.negotiation.announced
+        parts.codec = parts.codec.register_schema(name, schema)
+        parts.negotiation.change(parts.codec.registry)
+        if was_announced and not parts.negotiation.announced:
+            self._collect(self._announce())
 
     def open(self, now: int) -> list[str]:
-        """Return the texts that begin the session: what we know, "@orchestrator>sync:registry{v:3|hash:a7f2c1}"."""
-        self._tell(now)
-        self._announce()
+        """Return the frames that open the session: our registry, "@orchestrator>sync:registry{v:3|hash:a7f2c1}"."""
+        self._set_time(now)
+        self._collect(self._announce())
         return self.frames_to_send()
 
     def send(self, message: Message, now: int) -> list[str]:
-        """Return the texts that must leave now, in this order: what was queued, and then this message.
+        """Return the serialized frames to send now, in this order: those that were waiting, then the message.
 
-        The session sets sender, msg_id, sequence and timestamp; an answer names its request by the correlation_id
-        of its envelope. What it means for checkpoints and exchanges is reported by the next call that returns
-        events.
+        The session sets sender, msg_id, sequence and timestamp; an answer names its request by the correlation_id of
+        its envelope. Events, such as `ExchangeOpened`, are returned by the next call that returns events.
 
-        Raises: as `Sender.send`; then nothing has changed.
+        Raises:
+            LocalProtocolError: as `Sender.send`; nothing has changed.
+            EncodeError: as `Codec.encode`; nothing has changed.
         """
-        self._tell(now)
-        if self._shared.options.registry_first and not self._shared.negotiation.announced:
-            self._announce()
-        self._sender.send(message)
+        self._set_time(now)
+        if self._parts.options.registry_first and not self._parts.negotiation.announced:
+            self._collect(self._announce())
+        self._collect(self._sender.send(message))
         return self.frames_to_send()
 
     def share(self, context: Mapping[str, Value], now: int) -> list[str]:
-        """Return the texts that make `context` the shared map, as a delta to what it was; none when it is that."""
+        """Return the frames that change the shared context to `context`, none where nothing changes."""
         version, delta = self.state.delta_to(context)
         if not delta:
             return []
@@ -203,75 +230,86 @@ class Session:
         return self.send(message, now)
 
     def receive(self, text: str, now: int) -> list[Event]:
-        """Take the text of one frame, whatever it is, and return what happened; never raises."""
-        self._tell(now)
-        self._heard, self._missed = now, False
-        self._receiver.receive(text)
-        return self._report()
+        """Take any text as a received frame and return the events; nothing is raised."""
+        self._set_time(now)
+        self._last_heard, self._missed = now, False
+        self._collect(self._receiver.receive(text))
+        return self._take_events()
 
     def resolve(self, texts: Mapping[ColdKey, str | None], now: int) -> list[Event]:
-        """Go on with the frame that waits for what `RefsNeeded` names; None for what the store has not."""
-        self._tell(now)
-        self._receiver.resolve(texts)
-        return self._report()
+        """Continue with the frame for which `RefsNeeded` was reported.
+
+        Args:
+            texts: The texts of the store, None for one that the store does not have.
+            now: The current time, in seconds of the Unix epoch.
+        """
+        self._set_time(now)
+        self._collect(self._receiver.resolve(texts))
+        return self._take_events()
 
     def frames_to_send(self) -> list[str]:
-        """Return the texts that must leave, each once, in this order."""
-        texts, self._shared.outgoing = self._shared.outgoing, []
-        return texts
+        """Return the serialized frames waiting to be sent, each once, in order."""
+        frames, self._frames = self._frames, []
+        return frames
 
     def texts_to_store(self) -> list[StoredText]:
-        """Return what must be in the store, under `session_id`, before any frame leaves; each once."""
-        texts, self._shared.memory.stored = self._shared.memory.stored, []
-        return texts
+        """Return what must be in the store, under `session_id`, before any frame is sent; each once."""
+        stored, self._stored = self._stored, []
+        return stored
 
     def get_timer(self) -> int | None:
-        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not until something happens."""
-        times = [self._shared.requests.deadline()]
-        beat = self._shared.options.heartbeat
-        if beat is not None and self._started:
-            times += [self._pinged + beat, None if self._missed else self._heard + 2 * beat]
+        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not before the next call."""
+        times = [self._parts.chains.pending.next_deadline()]
+        heartbeat = self._parts.options.heartbeat
+        if heartbeat is not None and self._started:
+            times += [self._last_ping + heartbeat, None if self._missed else self._last_heard + 2 * heartbeat]
         return min((time for time in times if time is not None), default=None)
 
     def handle_timer(self, now: int) -> list[Event]:
-        """Send again what got no answer, give up what got none too often, keep the heart beating."""
-        self._tell(now)
-        self._retry()
-        if self._shared.options.heartbeat is not None:
-            self._beat(now, self._shared.options.heartbeat)
-        return self._report()
+        """Send again the requests that are due, give up those without retries, and keep up the heartbeat."""
+        self._set_time(now)
+        self._collect(self._retry())
+        if self._parts.options.heartbeat is not None:
+            self._collect(self._beat(now, self._parts.options.heartbeat))
+        return self._take_events()
 
-    def _tell(self, now: int) -> None:
-        self._shared.now = now
-        if not self._started:
-            self._started, self._heard, self._pinged = True, now, now
+    def _collect(self, effects: Effects) -> None:
+        self._events += effects.events
+        self._frames += effects.frames
+        self._stored += effects.stored
 
-    def _report(self) -> list[Event]:
-        events, self._shared.events = self._shared.events, []
+    def _take_events(self) -> list[Event]:
+        events, self._events = self._events, []
         return events
 
-    def _announce(self) -> None:
-        self._sender.say(Intent.SYNCHRONIZE, "registry", self._shared.negotiation.announce())
+    def _set_time(self, now: int) -> None:
+        self._parts.now = now
+        if not self._started:
+            self._started, self._last_heard, self._last_ping = True, now, now
 
-    def _retry(self) -> None:
-        again, late = self._shared.requests.due(self._shared.now)
-        for chain, message in again:
+    def _announce(self) -> Effects:
+        return self._sender.send_control(Intent.SYNCHRONIZE, "registry", self._parts.negotiation.announce())
+
+    def _retry(self) -> Effects:
+        effects, chains = NO_EFFECTS, self._parts.chains
+        retries, expired = chains.pending.take_due(self._parts.now)
+        for chain, message in retries:
             envelope = Envelope(correlation_id=chain, causation_id=message.envelope.causation_id)
             try:
-                self._sender.send(replace(message, envelope=envelope))
+                effects += self._sender.send(replace(message, envelope=envelope))
             except ProtocolError:
-                late.append(chain)
-        for chain in late:
-            self._shared.requests.answered(chain, self._shared.now)
-            if self.exchange(chain).is_live:
-                self._shared.exchanges.put(self.exchange(chain).moved(Intent.FAILURE))
-            self._shared.events.append(ExchangeClosed(chain=chain, code=ErrorCode.TIMEOUT))
+                expired.append(chain)
+        for chain in expired:
+            effects += chains.give_up(chain, self._parts.now)
+        return effects
 
     # "Heartbeat: ping/pong intent frames every 30 seconds" (section 11.2)
-    def _beat(self, now: int, beat: int) -> None:
-        if now >= self._pinged + beat:
-            self._pinged = now
-            self._sender.say(Intent.PING, "hb", {})
-        if not self._missed and now >= self._heard + 2 * beat:
+    def _beat(self, now: int, heartbeat: int) -> Effects:
+        effects = NO_EFFECTS
+        if now >= self._last_ping + heartbeat:
+            self._last_ping = now
+            effects += self._sender.send_control(Intent.PING, "hb", {})
+        if not self._missed and now >= self._last_heard + 2 * heartbeat:
             self._missed = True
-            self._shared.events.append(HeartbeatMissed(since=self._heard))
+            effects += Effects(events=(HeartbeatMissed(since=self._last_heard),))
+        return effects

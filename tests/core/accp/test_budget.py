@@ -1,18 +1,18 @@
 """Tokens of frames and their limits; here a character is a token."""
 
-from accp_core.accp import Envelope, Frame, Intent
+from accp_core.accp import Codec, Envelope, Frame, Intent
 from accp_core.accp.budget import (
     DRAFT_LIMITS,
+    PLACEHOLDER_ENVELOPE,
     PRACTICAL_LIMITS,
-    STAND_IN,
     FrameLimits,
     FrameTokens,
     TokenBudget,
     estimate,
-    measure,
-    with_stand_in,
+    with_placeholders,
 )
 
+CODEC = Codec(counter=len)
 FRAME = Frame(sender="a", intent=Intent.REQUEST, operation="op", params={"k": "}[", "m": {"n": [1]}})
 
 
@@ -34,18 +34,18 @@ def test_a_text_is_counted_part_by_part() -> None:
 
 
 def test_an_envelope_that_is_not_there_yet_is_counted_in() -> None:
-    full = Frame(sender="a", intent=Intent.REQUEST, operation="op", params=FRAME.params, envelope=STAND_IN)
-    assert measure(FRAME, len) == measure(full, len)
-    assert measure(FRAME, len).metadata == len("[mid:1a2b3c4d5e6f,seq:1000000,ts:1714000000]")
+    full = Frame(sender="a", intent=Intent.REQUEST, operation="op", params=FRAME.params, envelope=PLACEHOLDER_ENVELOPE)
+    assert CODEC.count(FRAME) == CODEC.count(full)
+    assert CODEC.count(FRAME).metadata == len("[mid:1a2b3c4d5e6f,seq:1000000,ts:1714000000]")
 
 
 def test_what_an_envelope_has_stays() -> None:
     envelope = Envelope(msg_id="m1", sequence=2, timestamp=3, correlation_id="c")
     frame = Frame(sender="a", intent=Intent.REQUEST, operation="op", envelope=envelope)
-    assert with_stand_in(frame) is frame
+    assert with_placeholders(frame) is frame
     half = Frame(sender="a", intent=Intent.REQUEST, operation="op", envelope=Envelope(msg_id="m1"))
-    assert with_stand_in(half).envelope.msg_id == "m1"
-    assert with_stand_in(half).envelope.sequence == STAND_IN.sequence
+    assert with_placeholders(half).envelope.msg_id == "m1"
+    assert with_placeholders(half).envelope.sequence == PLACEHOLDER_ENVELOPE.sequence
 
 
 def test_body_and_total_must_fit_and_the_rest_is_telemetry() -> None:

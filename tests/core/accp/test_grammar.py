@@ -13,7 +13,7 @@ from accp_core.accp.grammar import (
     HIDDEN,
     HIDDEN_IN_ASCII,
     LOOKALIKE,
-    Limits,
+    GrammarLimits,
     escape,
     escape_key,
     quote,
@@ -109,7 +109,7 @@ def test_a_point_or_an_exponent_makes_a_decimal(word: str, number: float) -> Non
 @pytest.mark.parametrize("word", ["9" * 9, "-" + "9" * 9, "1234.56789", "1e9", "1e-9", "0e-99999999"])
 def test_a_long_number_is_refused_however_it_is_written(word: str) -> None:
     with pytest.raises(ValueError, match="at most 8 digits"):
-        read_number(word, Decimal, Limits(digits=8))
+        read_number(word, Decimal, GrammarLimits(digits=8))
 
 
 def test_a_number_may_have_all_the_digits_that_are_allowed() -> None:
@@ -156,6 +156,6 @@ def test_json_decimals_are_of_the_type_that_was_asked_for() -> None:
 @pytest.mark.parametrize("depth", [0, 101])
 def test_a_depth_that_recursion_cannot_bear_is_refused(depth: int) -> None:
     with pytest.raises(ValueError, match="depth"):
-        Limits(depth=depth)
+        GrammarLimits(depth=depth)
     with pytest.raises(ValueError, match="depth"):
-        Limits(json_depth=depth)
+        GrammarLimits(json_depth=depth)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accp_core import DecodeError, Envelope, Frame, Ref, parse_frame, serialize_frame
-from accp_core.accp import REMOVED, Intent, Limits, LiteralKey
+from accp_core.accp import REMOVED, GrammarLimits, Intent, LiteralKey
 
 
 def refusal(text: str, **options: Any) -> tuple[str, int]:
@@ -156,8 +156,8 @@ def test_an_interpreter_that_converts_fewer_digits_refuses_them() -> None:
 class TestLimits:
     def test_bytes_are_counted_and_not_characters(self) -> None:
         text = "@a>req:op{k:é}"
-        assert parse_frame(text, limits=Limits(frame_bytes=15)).params == {"k": "é"}
-        assert refusal(text, limits=Limits(frame_bytes=14)) == ("E1001", 0)
+        assert parse_frame(text, limits=GrammarLimits(frame_bytes=15)).params == {"k": "é"}
+        assert refusal(text, limits=GrammarLimits(frame_bytes=14)) == ("E1001", 0)
 
     def test_a_frame_may_be_a_mebibyte(self) -> None:
         room = (1 << 20) - len("@a>req:op{k:}")
@@ -165,35 +165,35 @@ class TestLimits:
         assert refusal("@a>req:op{k:" + "a" * (room + 1) + "}") == ("E1001", 0)
 
     def test_digits_are_counted(self) -> None:
-        assert read("-1.23", limits=Limits(digits=3)) == -1.23
-        assert refusal("@a>req:op{k:1.234}", limits=Limits(digits=3)) == ("E1001", 12)
-        assert refusal("@a>req:op{k:=1234}", limits=Limits(digits=3)) == ("E1001", 12)
+        assert read("-1.23", limits=GrammarLimits(digits=3)) == -1.23
+        assert refusal("@a>req:op{k:1.234}", limits=GrammarLimits(digits=3)) == ("E1001", 12)
+        assert refusal("@a>req:op{k:=1234}", limits=GrammarLimits(digits=3)) == ("E1001", 12)
 
     def test_depth_is_counted(self) -> None:
-        assert read("[{a:1}]", limits=Limits(depth=2)) == [{"a": 1}]
-        assert refusal("@a>req:op{k:[{a:[]}]}", limits=Limits(depth=2)) == ("E1001", 16)
-        assert refusal("@a>req:op{k:[{a:{}}]}", limits=Limits(depth=2)) == ("E1001", 16)
-        assert refusal("@a>req:op{k:[[a:1]]}", limits=Limits(depth=2)) == ("E1001", 14)
+        assert read("[{a:1}]", limits=GrammarLimits(depth=2)) == [{"a": 1}]
+        assert refusal("@a>req:op{k:[{a:[]}]}", limits=GrammarLimits(depth=2)) == ("E1001", 16)
+        assert refusal("@a>req:op{k:[{a:{}}]}", limits=GrammarLimits(depth=2)) == ("E1001", 16)
+        assert refusal("@a>req:op{k:[[a:1]]}", limits=GrammarLimits(depth=2)) == ("E1001", 14)
 
     def test_json_depth_is_counted(self) -> None:
         literal = r"=\[\[\]\]"
-        assert read(literal, limits=Limits(json_depth=2)) == [[]]
-        assert refusal(f"@a>req:op{{k:{literal}}}", limits=Limits(json_depth=1)) == ("E1001", 12)
+        assert read(literal, limits=GrammarLimits(json_depth=2)) == [[]]
+        assert refusal(f"@a>req:op{{k:{literal}}}", limits=GrammarLimits(json_depth=1)) == ("E1001", 12)
 
     def test_members_are_counted_wherever_they_stand(self) -> None:
         text = "@a>req:op{k:[1,a:2]|l:{b:3}}[mid:c]"
-        assert parse_frame(text, limits=Limits(members=7)).params["l"] == {"b": 3}
-        assert refusal(text, limits=Limits(members=6)) == ("E1001", text.index("mid"))
-        assert refusal(text, limits=Limits(members=3)) == ("E1001", text.index("a:2"))
-        assert refusal(text, limits=Limits(members=1)) == ("E1001", text.index("1,a"))
+        assert parse_frame(text, limits=GrammarLimits(members=7)).params["l"] == {"b": 3}
+        assert refusal(text, limits=GrammarLimits(members=6)) == ("E1001", text.index("mid"))
+        assert refusal(text, limits=GrammarLimits(members=3)) == ("E1001", text.index("a:2"))
+        assert refusal(text, limits=GrammarLimits(members=1)) == ("E1001", text.index("1,a"))
 
     def test_the_characters_of_a_msg_id_are_counted(self) -> None:
-        assert parse_frame(r"@a>req:op{}[mid:a\:b]", limits=Limits(msg_id_chars=3)).envelope.msg_id == "a:b"
-        assert refusal(r"@a>req:op{}[mid:a\:b]", limits=Limits(msg_id_chars=2)) == ("E1001", 16)
+        assert parse_frame(r"@a>req:op{}[mid:a\:b]", limits=GrammarLimits(msg_id_chars=3)).envelope.msg_id == "a:b"
+        assert refusal(r"@a>req:op{}[mid:a\:b]", limits=GrammarLimits(msg_id_chars=2)) == ("E1001", 16)
 
 
 LARGE = 500_000
-WIDE = Limits(frame_bytes=1 << 30, digits=1 << 30, members=1 << 30)
+WIDE = GrammarLimits(frame_bytes=1 << 30, digits=1 << 30, members=1 << 30)
 
 
 @pytest.mark.parametrize(

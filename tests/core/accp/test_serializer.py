@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accp_core import EncodeError, Envelope, Frame, Ref, parse_frame, serialize_frame
-from accp_core.accp import REMOVED, Intent, Limits, LiteralKey
+from accp_core.accp import REMOVED, GrammarLimits, Intent, LiteralKey
 
 
 def frame(intent: str = "req", operation: str = "op", sender: str = "a", **fields: Any) -> Frame:
@@ -194,12 +194,12 @@ def test_an_envelope_beyond_ascii_is_refused_in_ascii() -> None:
 
 class TestLimits:
     def test_bytes_are_counted_and_not_characters(self) -> None:
-        assert write("é", limits=Limits(frame_bytes=15)) == "é"
-        assert refusal("é", limits=Limits(frame_bytes=14)) == "E1001"
+        assert write("é", limits=GrammarLimits(frame_bytes=15)) == "é"
+        assert refusal("é", limits=GrammarLimits(frame_bytes=14)) == "E1001"
 
     @pytest.mark.parametrize("value", [1234, -1234, 1.234, Decimal("1E+9"), Decimal("1E-9"), Decimal(1234)])
     def test_digits_are_counted(self, value: object) -> None:
-        assert refusal(value, limits=Limits(digits=3)) == "E1001"
+        assert refusal(value, limits=GrammarLimits(digits=3)) == "E1001"
 
     def test_a_huge_integer_is_refused_without_converting_it(self) -> None:
         assert refusal(1 << 10_000_000) == "E1001"
@@ -209,14 +209,14 @@ class TestLimits:
         assert refusal(Decimal("1E+999999999"), decimal="round6") == "E1001"
 
     def test_what_is_deeper_than_the_limit_is_a_json_literal(self) -> None:
-        assert write([[1], {}, []], limits=Limits(depth=2)) == r"[=\[1\],{},[]]"
-        assert write([None, True], limits=Limits(depth=1)) == r"=\[null\,true\]"
-        assert write({"a": {"b": 1}}, limits=Limits(depth=1)) == r'=\{"a"\:\{"b"\:1\}\}'
+        assert write([[1], {}, []], limits=GrammarLimits(depth=2)) == r"[=\[1\],{},[]]"
+        assert write([None, True], limits=GrammarLimits(depth=1)) == r"=\[null\,true\]"
+        assert write({"a": {"b": 1}}, limits=GrammarLimits(depth=1)) == r'=\{"a"\:\{"b"\:1\}\}'
 
     def test_json_depth_is_counted(self) -> None:
-        assert write([[1]], limits=Limits(depth=1, json_depth=2)) == r"=\[\[1\]\]"
-        assert refusal([[1]], limits=Limits(depth=1, json_depth=1)) == "E1001"
-        assert refusal({"a": {}}, limits=Limits(depth=1, json_depth=1)) == "E1001"
+        assert write([[1]], limits=GrammarLimits(depth=1, json_depth=2)) == r"=\[\[1\]\]"
+        assert refusal([[1]], limits=GrammarLimits(depth=1, json_depth=1)) == "E1001"
+        assert refusal({"a": {}}, limits=GrammarLimits(depth=1, json_depth=1)) == "E1001"
 
     def test_a_value_inside_itself_is_refused(self) -> None:
         loop: list[object] = []
@@ -225,13 +225,13 @@ class TestLimits:
 
     def test_members_are_counted_wherever_they_stand(self) -> None:
         many = frame(params={"k": [1, 2], "l": {"a": 1}}, envelope=Envelope(msg_id="m"))
-        assert serialize_frame(many, limits=Limits(members=6))
-        assert refusal_of(many, limits=Limits(members=5)) == "E1001"
+        assert serialize_frame(many, limits=GrammarLimits(members=6))
+        assert refusal_of(many, limits=GrammarLimits(members=5)) == "E1001"
 
     def test_the_characters_of_a_msg_id_are_counted(self) -> None:
         named = frame(envelope=Envelope(msg_id="a:b"))
-        assert serialize_frame(named, limits=Limits(msg_id_chars=3))
-        assert refusal_of(named, limits=Limits(msg_id_chars=2)) == "E1001"
+        assert serialize_frame(named, limits=GrammarLimits(msg_id_chars=3))
+        assert refusal_of(named, limits=GrammarLimits(msg_id_chars=2)) == "E1001"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accp_core.accp import REMOVED, Ref
-from accp_core.accp.values import is_long, read_cold, same, write_cold
+from accp_core.accp.values import is_long, json_to_value, same, value_to_json
 from accp_core.errors import ProtocolError
 
 
@@ -47,22 +47,22 @@ def test_a_number_is_never_long() -> None:
 
 @pytest.mark.parametrize("value", ["x" * 60, [1, 1.0, True, None, "é\ud800"], {"k e": {"a": -0.0}}, 10**30])
 def test_what_is_stored_is_read_type_for_type(value: Any) -> None:
-    text = write_cold(value)
+    text = value_to_json(value)
     assert text is not None
-    assert same(read_cold(text), value)
+    assert same(json_to_value(text), value)
 
 
 @pytest.mark.parametrize(
     "value", [Ref("warm.x"), [Ref("warm.x")], {"a": REMOVED}, Decimal("1.5"), float("nan"), {1: 2}]
 )
 def test_what_json_would_change_is_not_stored(value: Any) -> None:
-    assert write_cold(value) is None
+    assert value_to_json(value) is None
 
 
 def test_two_surrogates_that_json_would_join_are_not_stored() -> None:
-    assert write_cold(chr(0xD83D) + chr(0xDE00)) is None
+    assert value_to_json(chr(0xD83D) + chr(0xDE00)) is None
 
 
 def test_a_stored_text_that_is_no_json_is_no_value_e2001() -> None:
     with pytest.raises(ProtocolError, match="E2001"):
-        read_cold("{")
+        json_to_value("{")

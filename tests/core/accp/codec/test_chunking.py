@@ -3,39 +3,39 @@
 import pytest
 
 from accp_core.accp import Intent
-from accp_core.accp.codec.chunking import cut, is_piece, swap
+from accp_core.accp.codec.chunking import cut_text, is_frame_chunk, swap_delimiters
 from accp_core.accp.message import Message
 from accp_core.errors import EncodeError
 from tests.core.accp.session.test_streams import chunk
 
 
 def test_a_piece_is_a_chunk_of_a_frame() -> None:
-    assert is_piece(chunk(0))
-    assert not is_piece(Message(sender="a", intent=Intent.STREAM, operation="infer", schema="ST"))
-    assert not is_piece(Message(sender="a", intent=Intent.STREAM, operation="frame"))
-    assert not is_piece(Message(sender="a", intent=Intent.REQUEST, operation="frame", schema="ST"))
+    assert is_frame_chunk(chunk(0))
+    assert not is_frame_chunk(Message(sender="a", intent=Intent.STREAM, operation="infer", schema="ST"))
+    assert not is_frame_chunk(Message(sender="a", intent=Intent.STREAM, operation="frame"))
+    assert not is_frame_chunk(Message(sender="a", intent=Intent.REQUEST, operation="frame", schema="ST"))
 
 
 def test_swapping_twice_changes_nothing() -> None:
     text = r"""@a>req:op{k:\@x|l:[1,~,$r]}&<=()!?^#;`'é"""
-    assert swap(swap(text)) == text
-    assert not set(swap(r"@a>req:op{k:\@x|l:[1,~,$r]}")) & set("@>:{}[]|$,~\\")
+    assert swap_delimiters(swap_delimiters(text)) == text
+    assert not set(swap_delimiters(r"@a>req:op{k:\@x|l:[1,~,$r]}")) & set("@>:{}[]|$,~\\")
 
 
 @pytest.mark.parametrize("guess", [1, 7, 1_000])
 @pytest.mark.parametrize("length", [0, 1, 6, 7, 8, 100, 1_000])
 def test_a_text_is_cut_into_few_pieces_that_fit(length: int, guess: int) -> None:
     text = "".join(chr(97 + place % 26) for place in range(length))
-    pieces = cut(text, lambda piece: len(piece) <= 7, guess)
+    pieces = cut_text(text, lambda piece: len(piece) <= 7, guess)
     assert "".join(pieces) == text
     assert [len(piece) for piece in pieces] == [7] * (length // 7) + [length % 7] * (length % 7 > 0)
 
 
 def test_long_pieces_are_nearly_as_long_as_can_be() -> None:
-    pieces = cut("x" * 100_000, lambda piece: len(piece) <= 1_000, 10)
+    pieces = cut_text("x" * 100_000, lambda piece: len(piece) <= 1_000, 10)
     assert all(960 < len(piece) <= 1_000 for piece in pieces[:-1])
 
 
 def test_a_text_of_which_nothing_fits_is_refused_e2003() -> None:
     with pytest.raises(EncodeError, match="E2003"):
-        cut("x", lambda piece: False, 5)
+        cut_text("x", lambda piece: False, 5)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core.accp import REMOVED, Envelope, Frame, Intent, Limits, LiteralKey, Ref
+from accp_core.accp import REMOVED, Envelope, Frame, GrammarLimits, Intent, LiteralKey, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import DECODING, ENCODING, Codec, NeedsRefs
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.streams import FrameJoiner
-from accp_core.accp.values import read_cold
+from accp_core.accp.values import json_to_value
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.references import StoredText
 
@@ -171,7 +171,7 @@ def test_long_values_leave_as_references_where_a_store_is_shared() -> None:
     (frame,) = encoded.frames
     assert [type(value) for value in frame.params.values()] == [Ref, Ref, str, list]
     assert encoded.stored == tuple(StoredText.of(stored.text) for stored in encoded.stored)
-    values = {Ref(stored.key): read_cold(stored.text) for stored in encoded.stored}
+    values = {Ref(stored.key): json_to_value(stored.text) for stored in encoded.stored}
     back = decoded(codec.write(frame), codec, resolved={**values, Ref("warm.x"): 0})
     assert back.payload == {**LONG, "ref": [0] * 30}
     assert codec.encode(message(LONG)).stored == encoded.stored
@@ -286,7 +286,7 @@ def test_a_chunk_over_its_limits_is_refused_all_the_same_e2003() -> None:
     def moody(text: str) -> int:
         return 1_000 if "idx:0" in text or "op{k" in text else len(text) // 4
 
-    with pytest.raises(EncodeError, match="E2003: a chunk"):
+    with pytest.raises(EncodeError, match="E2003: expected chunks"):
         Codec(counter=moody).encode(message({"k": "x" * 3_000}))
 
 
@@ -310,7 +310,7 @@ def test_a_text_is_read_as_the_codec_was_told() -> None:
     assert decoded("@a>req:op{who:@b|k:1.5}").payload == {"who": "@b", "k": 1.5}
     assert code_of(replace(CODEC, strict=True).decode, "@a>req:op{who:@b}") == "E1001"
     assert decoded("@a>req:op{k:1.5}", replace(CODEC, decimal_type=Decimal)).payload == {"k": Decimal("1.5")}
-    assert code_of(replace(CODEC, grammar=Limits(members=1)).decode, "@a>req:op{k:1|l:2}") == "E1001"
+    assert code_of(replace(CODEC, grammar=GrammarLimits(members=1)).decode, "@a>req:op{k:1|l:2}") == "E1001"
 
 
 def test_tuples_and_maps_of_other_kinds_are_read_as_lists_and_dicts() -> None:

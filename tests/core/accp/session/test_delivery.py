@@ -4,7 +4,7 @@ import pytest
 
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
-from accp_core.accp.session.delivery import Inbox, Outbox, Requests, SequenceScope, has_expired
+from accp_core.accp.session.delivery import Inbox, Outbox, PendingRequests, SequenceScope, has_expired
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
@@ -166,56 +166,56 @@ def test_what_is_kept_of_sent_frames_is_bounded_by_its_characters_too() -> None:
     assert len(box) == 0
 
 
-def requests(timeout: int | None = 10, retries: int = 0) -> Requests:
-    return Requests(timeout=timeout, retries=retries, delay=2)
+def requests(timeout: int | None = 10, retries: int = 0) -> PendingRequests:
+    return PendingRequests(timeout=timeout, retries=retries, delay=2)
 
 
 def test_a_request_without_an_answer_is_given_up_at_its_deadline() -> None:
     box = requests()
-    assert box.deadline() is None
-    box.opened("c", MESSAGE, 100)
-    box.opened("d", MESSAGE, 103)
-    assert box.deadline() == 110
-    assert box.due(109) == ([], [])
-    assert box.due(110) == ([], ["c"])
+    assert box.next_deadline() is None
+    box.start("c", MESSAGE, 100)
+    box.start("d", MESSAGE, 103)
+    assert box.next_deadline() == 110
+    assert box.take_due(109) == ([], [])
+    assert box.take_due(110) == ([], ["c"])
     assert len(box) == 1
 
 
 def test_a_sign_of_life_moves_the_deadline_and_waiting_takes_it_away() -> None:
     box = requests()
-    box.opened("c", MESSAGE, 100)
-    box.heard("c", 105)
-    assert box.deadline() == 115
-    box.heard("c", 106, waiting=True)
-    assert box.deadline() is None
-    assert box.due(999) == ([], [])
-    box.heard("unknown", 106)
-    box.answered("c", 107)
+    box.start("c", MESSAGE, 100)
+    box.extend("c", 105)
+    assert box.next_deadline() == 115
+    box.extend("c", 106, waiting=True)
+    assert box.next_deadline() is None
+    assert box.take_due(999) == ([], [])
+    box.extend("unknown", 106)
+    box.finish("c", 107)
     assert len(box) == 0
 
 
 def test_a_request_may_wait_for_ever() -> None:
     box = requests(timeout=None)
-    box.opened("c", MESSAGE, 100)
-    assert box.deadline() is None
+    box.start("c", MESSAGE, 100)
+    assert box.next_deadline() is None
 
 
 def test_a_request_is_sent_again_as_often_as_it_may_be() -> None:
     box = requests(retries=2)
-    box.opened("c", MESSAGE, 0)
+    box.start("c", MESSAGE, 0)
     for now in (10, 20):
-        assert box.due(now) == ([("c", MESSAGE)], [])
-        box.opened("c", MESSAGE, now)
-    assert box.due(30) == ([], ["c"])
+        assert box.take_due(now) == ([("c", MESSAGE)], [])
+        box.start("c", MESSAGE, now)
+    assert box.take_due(30) == ([], ["c"])
 
 
 def test_after_a_retryable_error_a_request_is_sent_again_soon() -> None:
     box = requests(retries=1)
-    box.opened("c", MESSAGE, 0)
-    box.answered("c", 5, retryable=True)
-    assert box.deadline() == 7
-    assert box.due(7) == ([("c", MESSAGE)], [])
-    box.opened("c", MESSAGE, 7)
-    box.answered("c", 8, retryable=True)
+    box.start("c", MESSAGE, 0)
+    box.finish("c", 5, retryable=True)
+    assert box.next_deadline() == 7
+    assert box.take_due(7) == ([("c", MESSAGE)], [])
+    box.start("c", MESSAGE, 7)
+    box.finish("c", 8, retryable=True)
     assert len(box) == 0
-    box.answered("c", 9)
+    box.finish("c", 9)

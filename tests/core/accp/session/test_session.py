@@ -35,7 +35,7 @@ from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry, foreign_ref
-from accp_core.accp.values import read_cold
+from accp_core.accp.values import json_to_value
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError, LocalProtocolError, ProtocolError
@@ -199,7 +199,28 @@ def test_a_long_value_is_externalised_and_asked_for_at_the_other_end() -> None:
     assert isinstance(needed, RefsNeeded)
     events = other.resolve({key: store[key] for key in needed.keys}, NOW)
     assert only(events, MessageReceived)[0].message.payload == {"report": "long " * 30}
-    assert read_cold(store[needed.keys[0]]) == "long " * 30
+    assert json_to_value(store[needed.keys[0]]) == "long " * 30
+
+
+def test_another_text_than_the_one_of_the_key_is_refused_with_e2001() -> None:
+    shared = Codec(counter=len, limits=PRACTICAL_LIMITS, shared_store=True)
+    one, other = session("one", shared), session("other", shared)
+    (needed,) = hand_over(one.send(message(report="long " * 30), NOW), other)
+    assert isinstance(needed, RefsNeeded)
+    (refused,) = other.resolve(dict.fromkeys(needed.keys, '"forged"'), NOW)
+    assert isinstance(refused, FrameRefused)
+    assert refused.code == "E2001"
+
+
+def test_what_cannot_be_remembered_is_refused_and_not_delivered() -> None:
+    def count(text: str) -> int:
+        if text == "@a>req:op{k:1}":
+            raise RuntimeError(text)
+        return len(text)
+
+    (refused,) = session(codec=replace(CODEC, counter=count)).receive("@a>req:op{k:1}[mid:m1,seq:1,ts:1]", NOW)
+    assert isinstance(refused, FrameRefused)
+    assert refused.code == "E9999"
 
 
 def test_encode_and_decode_change_nothing_but_what_must_be_stored() -> None:

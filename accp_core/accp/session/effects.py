@@ -1,0 +1,37 @@
+"""What one step of a session leads to: events, frames and texts to store (ACCP section 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.accp.session.events import Event
+from accp_core.references import StoredText
+
+__all__ = ["NO_EFFECTS", "Effects"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """What one step leads to, each part in its order; `+` adds what the next step leads to.
+
+    The parts of a session return their effects and keep none: only the session collects them for its caller.
+    """
+
+    events: tuple[Event, ...] = ()
+    """Events to report."""
+    frames: tuple[str, ...] = ()
+    """Serialized frames to send."""
+    stored: tuple[StoredText, ...] = ()
+    """Texts that must be in the store before any of the frames is sent."""
+
+    def __add__(self, later: Effects) -> Effects:
+        return Effects(
+            events=self.events + later.events,
+            frames=self.frames + later.frames,
+            stored=self.stored + later.stored,
+        )
+
+
+NO_EFFECTS: Final = Effects()
+"""Nothing to report, to send or to store."""

@@ -3,10 +3,7 @@
 No clock is asked here: work is counted in calls of functions, of which a quadratic reader makes too many.
 """
 
-import sys
 import tracemalloc
-from collections.abc import Callable
-from types import FrameType
 
 import pytest
 
@@ -14,24 +11,9 @@ from accp_core import DecodeError, parse_frame
 from accp_core.accp import GrammarLimits
 from tests.bench.hostile import outcome
 from tests.hostile import ATTACKS, Attack
+from tests.work import count_calls
 
 hostile = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-
-
-def count_calls(run: Callable[[], object]) -> int:
-    """Return how many functions `run` calls."""
-    calls = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    sys.setprofile(count)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 def length(source: object) -> int:

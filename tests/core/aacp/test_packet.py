@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.aacp import Packet, parse_packet, serialize_packet, validate, with_fields
+from accp_core.aacp import Packet, guard, parse_packet, serialize_packet, validate, with_fields
+from accp_core.aacp import packet as packets
 from accp_core.aacp.packet import MAX_FIELDS, MAX_PACKET_CHARS
 from accp_core.errors import DecodeError, EncodeError
+from tests.work import count_calls, count_patterns, unbounded_repeats
 
 BASE = {"return": "A", "p": "1", "aacp": "1.1"}
 
@@ -147,11 +150,29 @@ def test_length_and_count_are_bounded_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [" " * MAX_PACKET_CHARS, f"FETCH|HR|res:{' ' * 60_000}x", "|" * 60_000, "F|H|a:" + "@" * 60_000]
+    "text",
+    [
+        " " * MAX_PACKET_CHARS,
+        f"FETCH|HR|res:{' ' * 60_000}x",
+        "|" * 60_000,
+        "F|H|a:" + "@" * 60_000,
+        "F|H" + "".join(f"|k{number}:{'%41' * 80}" for number in range(MAX_FIELDS)),
+    ],
+    ids=["blanks", "blanks in a value", "pipes", "at signs", "fields"],
 )
-def test_hostile_texts_are_looked_at_once(text: str) -> None:
-    validate(text)
-    validate(text, escaped=True)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_hostile_texts_are_looked_at_once(text: str, escaped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    patterns = count_patterns(monkeypatch, packets, guard)
+    calls = count_calls(lambda: validate(text, escaped=escaped))
+    # A pattern of the guard reads all values in one text, with a line break between each two.
+    assert max(pattern.characters for pattern in patterns) <= len(text)
+    slots = text.count("|") + 1 if text.count("|") <= MAX_FIELDS + 1 else 0
+    assert calls < 500 + 500 * slots
+
+
+@pytest.mark.parametrize("pattern", [pattern for _, _, pattern, _ in guard._PATTERNS], ids=lambda found: found.pattern)
+def test_a_pattern_of_the_guard_reads_a_bounded_text_at_each_place(pattern: re.Pattern[str]) -> None:
+    assert unbounded_repeats(pattern) == 0
 
 
 def test_half_a_pair_has_no_percent_form() -> None:

@@ -14,6 +14,7 @@ from accp_core.accp.state.context_state import (
 )
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
+from tests.work import count_calls
 
 EMPTY = ContextState(session_id="s1")
 
@@ -93,7 +94,10 @@ def test_a_bare_reference_does_not_reach_the_shared_context() -> None:
 
 
 def test_a_reference_of_any_length_is_refused_quickly() -> None:
-    refused("E2001", EMPTY.put_hot("a", entry(1)), "a" + ".a" * 100_000)
+    state = EMPTY.put_hot("a", entry(1))
+    short, long = "a" + ".a" * 1_000, "a" + ".a" * 20_000
+    work = count_calls(lambda: refused("E2001", state, short))
+    assert count_calls(lambda: refused("E2001", state, long)) == work
 
 
 def test_an_entry_past_its_lifetime_is_refused_with_e2002() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -22,20 +21,20 @@ def demo(
         Path, typer.Option(exists=True, file_okay=False, help="The folder whose files the agent works on.")
     ] = Path(),
     model: Annotated[
-        str, typer.Option(help="A real model such as `openai:gpt-5`; none: a script that needs no key.")
+        str, typer.Option(help="A chat model such as `openai:gpt-5`; without it, a script that needs no key.")
     ] = "",
     output: Annotated[
         Optional[Path],  # noqa: UP045  typer reads the annotation
-        typer.Option(file_okay=False, help="Where the two transcripts go; none: accp-demo among temporary files."),
+        typer.Option(file_okay=False, help="The folder for the two transcripts; without it, a new private one."),
     ] = None,
 ) -> None:
     """Let a LangGraph agent do one job over your files twice, without and with the middleware, and compare.
 
-    The agent lists files, reads the git history, searches text, queries a database and reads a file. Shown
-    for each model call: the tokens it was sent; in all: their cost with a prompt cache, what stayed readable,
-    and whether the final answer is the same. Exit code 1 if it is not.
+    The agent lists files, reads the git history, searches text, queries a database and reads a file. The table shows
+    the tokens of each prompt, their cost with a prompt cache, how many needed values stay readable, and whether the
+    final answers are equal. Exit code 1 if they are not.
 
-    The script is honest: what it calls next and what it answers follows from what the tools returned.
+    What the script calls and answers follows from the texts of the tool results only, as with a real model.
 
     Example: `accp demo --folder ~/src/project`
 
@@ -45,8 +44,7 @@ def demo(
         from accp_adapters.cli.demo.comparison import show_demo
     except ImportError as error:
         raise ExtraMissing("the demonstration", extra="langgraph") from error
-    same = show_demo(_model(model), folder.resolve(), output or _default(), scripted=not model)
-    raise typer.Exit(0 if same else 1)
+    raise typer.Exit(0 if show_demo(_model(model), folder.resolve(), output, scripted=not model) else 1)
 
 
 def _model(name: str) -> BaseChatModel:
@@ -60,7 +58,3 @@ def _model(name: str) -> BaseChatModel:
         return init_chat_model(name)
     except (ImportError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint="--model") from error
-
-
-def _default() -> Path:
-    return Path(tempfile.gettempdir(), "accp-demo")

@@ -1,1 +1,1 @@
-"""`accp demo`: a LangGraph agent does one job over real files twice, with and without the middleware."""
+"""`accp demo`: a LangGraph agent does one job over real files twice, without and with the middleware."""

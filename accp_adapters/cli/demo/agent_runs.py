@@ -1,11 +1,11 @@
-"""The job done twice, and what each model call sent, cost and still showed."""
+"""One run of the demonstration's job, with its conversation and the figures of each model call."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest
@@ -16,113 +16,117 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.cli.demo.scripted_model import INSTRUCTIONS, JOB
 from accp_adapters.cli.demo.snapshot import Snapshot
+from accp_adapters.cli.demo.tool_answers import last_reference
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.replay import CallFigures, Run, SentMessage, Strategy, replay
 from accp_adapters.replay.formats.langchain import message_dump_to_run
-from accp_adapters.replay.recorded_run import Run
-from accp_adapters.replay.replay import CallFigures, replay
-from accp_adapters.replay.strategy import SentMessage, Strategy
 from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
-from accp_adapters.tokens import o200k_base_encoding
 from accp_core.strict_json import compact_json
 
-__all__ = ["Done", "compare_needs", "do_job"]
+__all__ = ["AgentRun", "compare_needed_values", "run_job"]
 
-_STEPS = 100
-"""A LangGraph run of more steps is stopped."""
+_MAX_STEPS: Final = 100
+"""Steps after which LangGraph stops a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AgentRun:
     """One run of the job."""
 
     messages: tuple[BaseMessage, ...]
-    """The whole conversation, instructions first."""
+    """The whole conversation as the state has it, instructions first."""
     sent: tuple[BaseMessage, ...]
-    """What the last model call was sent of it: with the middleware more than the texts in the state changes."""
+    """What the last model call was sent of it."""
     run: Run
     """The conversation as a recorded run."""
     calls: tuple[CallFigures, ...]
-    """What each model call sent and cost."""
+    """The figures of each model call."""
 
     @property
     def answer(self) -> str:
-        """Return the final answer."""
+        """The final answer."""
         return self.messages[-1].text
 
     @property
     def tokens(self) -> int:
-        """Return the tokens of all prompts."""
+        """Tokens of all prompts."""
         return sum(call.charge.tokens for call in self.calls)
 
     @property
     def cost(self) -> float:
-        """Return the same, cache-weighted."""
+        """Cache-weighted tokens of all prompts."""
         return sum(call.charge.cost for call in self.calls)
 
-    def says(self) -> list[str]:
-        """Return what each model call led to: the tools it called, or that it answered."""
-        texts = (", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls)
-        return [text or "the final answer" for text in texts]
+    def call_names(self) -> list[str]:
+        """Return the name of each model call: the tools that its output calls, or "the final answer"."""
+        names = (", ".join(self.run.messages[position].tool for position in call.output) for call in self.run.calls)
+        return [name or "the final answer" for name in names]
 
 
-def do_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware | None) -> Done:
-    """Let an agent do the job over `snapshot`, with `middleware` or without any."""
+def run_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware | None) -> AgentRun:
+    """Let an agent do the job.
+
+    Args:
+        model: The agent's chat model.
+        snapshot: The files of the folder.
+        middleware: The middleware of the agent; None: none.
+    """
     tools = folder_tools(snapshot)
-    added, requests = [middleware] if middleware else [], _Requests()
-    agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=[*added, requests])
-    state = agent.invoke({"messages": JOB}, {"recursion_limit": _STEPS})
+    last_request = _LastRequest()
+    chain = [middleware, last_request] if middleware else [last_request]
+    agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=chain)
+    state = agent.invoke({"messages": JOB}, {"recursion_limit": _MAX_STEPS})
     messages = (SystemMessage(INSTRUCTIONS), *state["messages"])
-    run = message_dump_to_run(
-        json.loads(json.dumps(messages_to_dict(messages))), _definitions(tools), name="demo", source="demo"
-    )
+    dump = json.loads(json.dumps(messages_to_dict(messages)))
+    run = message_dump_to_run(dump, _definitions(tools), name="demo", source="demo")
     fetch_tool = _definitions(middleware.tools) if middleware else []
-    calls = replay(run, _as_sent(requests.last, fetch_tool), o200k_base_encoding().encode_ordinary).calls
-    return Done(messages, requests.last, run, calls)
+    return AgentRun(
+        messages, last_request.messages, run, replay(run, _as_sent(last_request.messages, fetch_tool)).calls
+    )
 
 
-class _Requests(AgentMiddleware[Any, Any, Any]):
-    """Innermost, so that it sees what the model is sent."""
+class _LastRequest(AgentMiddleware[Any, Any, Any]):
+    """Keeps the messages of the last model call; innermost, so that it has what the model is sent."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.last: tuple[BaseMessage, ...] = ()
+        self.messages: tuple[BaseMessage, ...] = ()
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Any]) -> Any:
-        self.last = tuple(request.messages)
+        self.messages = tuple(request.messages)
         return handler(request)
 
 
-def compare_needs(without: Done, with_us: Done) -> list[NeededValue]:
-    """Return the values that the run without the middleware needed, and what the other run shows of them.
+def compare_needed_values(without: AgentRun, with_us: AgentRun) -> list[NeededValue]:
+    """Return the values that the run without the middleware needed, and where the other run shows them.
 
-    Tool results are matched by the id of the call that they answer, so both models must have called alike.
+    Tool results are matched by the id of their call, so both models must make the same calls.
     """
-    shown = {m.tool_call_id: m for m in with_us.sent if isinstance(m, ToolMessage)}
+    results = {message.tool_call_id: message for message in with_us.sent if isinstance(message, ToolMessage)}
     sent = {
-        position: _sent(shown.get(message.call_id), message.text)
+        position: _sent_message(results.get(message.call_id), message.text)
         for position, message in enumerate(without.run.messages)
     }
     check = VisibilityCheck(without.run)
-    return [need for call in without.run.calls for need in check.needed_values(call, sent)]
+    return [value for call in without.run.calls for value in check.needed_values(call, sent)]
 
 
 def _definitions(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:
-    return [convert_to_openai_tool(each) for each in tools]
+    return [convert_to_openai_tool(tool) for tool in tools]
 
 
 def _as_sent(messages: Sequence[BaseMessage], fetch_tool: list[dict[str, Any]]) -> Strategy:
-    """Return the strategy that changes nothing, and offers the fetch tool where the middleware offered it."""
-    answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    """Return the strategy that sends what the run sent, and the fetch tool where the middleware offered it."""
+    results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
     return Strategy(
         name="as sent",
-        rewrite=lambda incoming: _sent(answers.get(incoming.message.call_id), incoming.message.text),
+        rewrite=lambda incoming: _sent_message(results.get(incoming.message.call_id), incoming.message.text),
         fetch_tool=",".join(map(compact_json, fetch_tool)),
     )
 
 
-def _sent(message: ToolMessage | None, recorded: str) -> SentMessage:
-    if message is None:
+def _sent_message(result: ToolMessage | None, recorded: str) -> SentMessage:
+    if result is None:
         return SentMessage(text=recorded)
-    refs = message.additional_kwargs.get("accp", {}).get("refs", ())
-    return SentMessage(text=message.text, reference=refs[0] if refs else "")
+    return SentMessage(text=result.text, reference=last_reference(result.text))

@@ -1,104 +1,108 @@
-"""The demonstration from start to end: two runs, one table, two transcripts."""
+"""The demonstration from start to end: two runs, the table that compares them, two transcripts."""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+from typing import Final
 
 import typer
 from langchain_core.language_models import BaseChatModel
 from rich.console import Console
 
-from accp_adapters.cli.demo.agent_runs import Done, compare_needs, do_job
+from accp_adapters.cli.demo.agent_runs import AgentRun, compare_needed_values, run_job
 from accp_adapters.cli.demo.snapshot import read_folder
-from accp_adapters.cli.demo.tool_answers import FETCH
 from accp_adapters.cli.demo.transcript import write_transcript
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.tokens import o200k_base
 
 __all__ = ["show_demo"]
 
+_COLUMNS: Final = ("the model calls", "without", "with", "%")
 
-def show_demo(model: BaseChatModel, folder: Path, output: Path, *, scripted: bool) -> bool:
-    """Do the job twice over `folder`, print the comparison, write the transcripts to `output`.
 
-    Returns whether both runs came to the same answer; for a real model, which words things anew each time,
-    whether both came to one.
+def show_demo(model: BaseChatModel, folder: Path, output: Path | None, *, scripted: bool) -> bool:
+    """Do the job twice, print the comparison and write the transcripts.
+
+    Args:
+        model: The chat model of both runs.
+        folder: The folder whose files the agent works on.
+        output: The folder for the transcripts; None: a new one, for this user only, in the temporary folder.
+        scripted: Whether the model gives the same answer to the same facts, so that the answers must be equal.
+
+    Returns:
+        Whether both runs give the same answer; of a real model, which words every answer anew, whether both give one.
 
     Raises:
-        typer.BadParameter: the folder holds no text files.
+        typer.BadParameter: the folder has no text files.
     """
     # Answers and paths are data: no markup, no emoji codes.
     console = Console(markup=False, emoji=False, highlight=False)
     snapshot = read_folder(folder)
     if not snapshot.files:
-        raise typer.BadParameter(f"{folder} holds no text files", param_hint="--folder")
+        raise typer.BadParameter(f"expected text files in {folder}, found none", param_hint="--folder")
     console.print(f"A LangGraph agent writes a hand-over note about {folder} ({len(snapshot.files):,} text files).\n")
-    without = do_job(model, snapshot, None)
-    with_us = do_job(model, snapshot, AccpMiddleware())
-    console.print(plain_table("tokens of each prompt (o200k_base)", _COLUMNS, _rows(without, with_us)))
+    without = run_job(model, snapshot, None)
+    with_us = run_job(model, snapshot, AccpMiddleware())
+    console.print(plain_table("tokens of each prompt (o200k_base)", _COLUMNS, _table_rows(without, with_us)))
     if scripted:
         console.print(_readable(without, with_us))
-    same = without.answer == with_us.answer if scripted else bool(without.answer and with_us.answer)
     console.print(_verdict(without, with_us, scripted=scripted))
-    for name, done in (("without.md", without), ("with.md", with_us)):
-        _write(output, name, done)
-    console.print(f"Transcripts: {output / 'without.md'}\n             {output / 'with.md'}", soft_wrap=True)
-    return same
+    # A fixed name in the shared temporary folder could belong to another user of the machine.
+    target = output or Path(tempfile.mkdtemp(prefix="accp-demo-"))
+    for name, run in (("without.md", without), ("with.md", with_us)):
+        _write(target, name, run)
+    console.print(f"Transcripts: {target / 'without.md'}\n             {target / 'with.md'}", soft_wrap=True)
+    return without.answer == with_us.answer if scripted else bool(without.answer and with_us.answer)
 
 
-_COLUMNS = ("the model calls", "without", "with", "%")
+def _table_rows(without: AgentRun, with_us: AgentRun) -> list[tuple[str, ...]]:
+    return [
+        *(_table_row(*row) for row in _aligned_calls(without, with_us)),
+        _table_row("all prompts", without.tokens, with_us.tokens),
+        _table_row("cache-weighted cost", without.cost, with_us.cost),
+    ]
 
 
-def _rows(without: Done, with_us: Done) -> list[tuple[str, ...]]:
-    rows = [_row(*pair) for pair in _aligned(without, with_us)]
-    rows.append(("all prompts", f"{without.tokens:,}", f"{with_us.tokens:,}", percent(with_us.tokens, without.tokens)))
-    rows.append(
-        (
-            "cache-weighted cost",
-            f"{without.cost:,.0f}",
-            f"{with_us.cost:,.0f}",
-            percent(with_us.cost, without.cost),
-        )
-    )
-    return rows
-
-
-def _aligned(without: Done, with_us: Done) -> list[tuple[str, int | None, int | None]]:
-    """Return the calls of both runs side by side: one that only fetches has no counterpart."""
-    plain = list(zip(without.says(), (call.charge.tokens for call in without.calls), strict=True))
-    ours = list(zip(with_us.says(), (call.charge.tokens for call in with_us.calls), strict=True))
-    rows: list[tuple[str, int | None, int | None]] = []
-    for said, tokens in ours:
-        counterpart = plain.pop(0) if plain and said != FETCH else None
-        rows.append((said, counterpart[1] if counterpart else None, tokens))
-    return [*rows, *((said, tokens, None) for said, tokens in plain)]
-
-
-def _row(said: str, without: int | None, with_us: int | None) -> tuple[str, ...]:
+def _table_row(name: str, without: float | None, with_us: float | None) -> tuple[str, ...]:
     share = percent(with_us, without) if with_us and without else "-"
-    return said, *("-" if n is None else f"{n:,}" for n in (without, with_us)), share
+    return name, *("-" if number is None else f"{number:,.0f}" for number in (without, with_us)), share
 
 
-def _readable(without: Done, with_us: Done) -> str:
-    needs = compare_needs(without, with_us)
-    visible = percent(sum(need.visible for need in needs), len(needs))
-    reachable = percent(sum(need.reachable for need in needs), len(needs))
-    fetches = sum(said == FETCH for said in with_us.says())
+def _aligned_calls(without: AgentRun, with_us: AgentRun) -> list[tuple[str, int | None, int | None]]:
+    """Return name and tokens of the calls of both runs side by side; a fetch has no counterpart."""
+    counterparts = _named_tokens(without)
+    rows: list[tuple[str, int | None, int | None]] = []
+    for name, tokens in _named_tokens(with_us):
+        counterpart = counterparts.pop(0)[1] if counterparts and name != FETCH_NAME else None
+        rows.append((name, counterpart, tokens))
+    return [*rows, *((name, tokens, None) for name, tokens in counterparts)]
+
+
+def _named_tokens(run: AgentRun) -> list[tuple[str, int]]:
+    return list(zip(run.call_names(), (call.charge.tokens for call in run.calls), strict=True))
+
+
+def _readable(without: AgentRun, with_us: AgentRun) -> str:
+    values = compare_needed_values(without, with_us)
+    visible = percent(sum(value.visible for value in values), len(values))
+    reachable = percent(sum(value.reachable for value in values), len(values))
     return (
-        f"Of {len(needs):,} values that it took from tool results {visible} % are visible in its prompts, "
-        f"{reachable} % visible or one fetch away. Fetches: {fetches}."
+        f"Of {len(values):,} values that it took from tool results {visible} % are visible in its prompts, "
+        f"{reachable} % visible or one fetch away. Fetches: {with_us.call_names().count(FETCH_NAME)}."
     )
 
 
-def _verdict(without: Done, with_us: Done, *, scripted: bool) -> str:
+def _verdict(without: AgentRun, with_us: AgentRun, *, scripted: bool) -> str:
     if without.answer == with_us.answer:
         return f"The same final answer:\n\n{without.answer}\n"
-    what = "The final answers differ" if scripted else "The model's two answers"
-    return f"{what}.\n\nwithout:\n{without.answer}\n\nwith:\n{with_us.answer}\n"
+    title = "The final answers differ" if scripted else "The model's two answers"
+    return f"{title}.\n\nwithout:\n{without.answer}\n\nwith:\n{with_us.answer}\n"
 
 
-def _write(output: Path, name: str, done: Done) -> None:
+def _write(output: Path, name: str, run: AgentRun) -> None:
     output.mkdir(parents=True, exist_ok=True)
-    title = f"{name.removesuffix('.md')} the middleware: {done.tokens:,} tokens in {len(done.calls)} prompts"
-    write_transcript(output / name, title, done.messages, o200k_base())
+    title = f"{name.removesuffix('.md')} the middleware: {run.tokens:,} tokens in {len(run.calls)} prompts"
+    write_transcript(output / name, title, run.messages, o200k_base())

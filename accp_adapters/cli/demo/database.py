@@ -13,19 +13,19 @@ SCHEMA: Final = """\
 CREATE TABLE files (path TEXT, folder TEXT, suffix TEXT, bytes INTEGER, lines INTEGER, modified TEXT);
 CREATE TABLE definitions (path TEXT, kind TEXT, name TEXT, line INTEGER);
 """
-_ROWS: Final = 500
-"""A query returns at most so many rows."""
+_MAX_ROWS: Final = 500
+"""Rows that one query returns at most."""
 
 
 class _Database(sqlite3.Connection):
-    """A connection that closes when nobody holds it any more; Python 3.13 warns of those that do not."""
+    """A connection that closes itself when it is collected; without that Python 3.13 warns."""
 
     def __del__(self) -> None:
         self.close()
 
 
 def build_database(snapshot: Snapshot) -> sqlite3.Connection:
-    """Return a read-only database of `snapshot`, usable from any thread."""
+    """Return a read-only database of `snapshot`, which any thread may use."""
     database = sqlite3.connect(":memory:", check_same_thread=False, factory=_Database)
     database.executescript(SCHEMA)
     database.executemany(
@@ -44,7 +44,11 @@ def build_database(snapshot: Snapshot) -> sqlite3.Connection:
     )
     database.executemany(
         "INSERT INTO definitions VALUES (?, ?, ?, ?)",
-        [(file.path, one.kind, one.name, one.line) for file in snapshot.files for one in file.definitions()],
+        [
+            (file.path, definition.kind, definition.name, definition.line)
+            for file in snapshot.files
+            for definition in file.definitions()
+        ],
     )
     database.commit()
     database.execute("PRAGMA query_only = ON")
@@ -55,8 +59,8 @@ def query_rows(database: sqlite3.Connection, sql: str) -> list[dict[str, Any]]:
     """Return the rows of one SELECT, each as an object by column.
 
     Raises:
-        sqlite3.Error: the statement is no SQL, or would write.
+        sqlite3.Error: the statement is not SQL, or it writes.
     """
     cursor = database.execute(sql)
     names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(_ROWS)]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(_MAX_ROWS)]

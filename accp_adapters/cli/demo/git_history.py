@@ -1,4 +1,4 @@
-"""What changed last in a folder: its git history, or the times of its files where there is none."""
+"""The last changes of a folder: its git history, or its newest files where there is none."""
 
 from __future__ import annotations
 
@@ -12,41 +12,27 @@ __all__ = ["read_history"]
 
 _FIELDS: Final = ("commit", "author", "date", "subject")
 _FORMAT: Final = "--pretty=format:%x1e" + "%x1f".join(("%h", "%an", "%ad", "%s")) + "%x1f"
-_SECONDS: Final = 20
+_TIMEOUT: Final = 20
+"""Seconds that git may take."""
 
 
 def read_history(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
     """Return the last `limit` changes, the latest first.
 
-    In a git repository commits with author, date, subject and files; elsewhere, and where git is not
-    installed, the files that changed last as one change each.
+    In a git repository these are commits with author, date, subject and files. Elsewhere, and where git is not
+    installed, each of the newest files is one change.
     """
     log = _git_log(snapshot.root, limit)
     changes = [_commit(record) for record in log.split("\x1e") if record.strip()]
-    return changes or _by_time(snapshot, limit)
+    return changes or _newest_files(snapshot, limit)
 
 
 def _git_log(root: Path, limit: int) -> str:
-    """Return what git prints, nothing when it cannot."""
-    command = [
-        "git",
-        "-C",
-        str(root),
-        "-c",
-        "core.quotepath=off",
-        "--no-pager",
-        "log",
-        f"-{limit}",
-        "--date=iso-strict",
-        "--name-only",
-    ]
+    """Return the log that git prints, an empty text where git fails."""
+    git = ["git", "-C", str(root), "-c", "core.quotepath=off", "--no-pager"]
+    log = ["log", f"-{limit}", "--date=iso-strict", "--name-only", _FORMAT, "--relative", "--", "."]
     try:
-        done = subprocess.run(
-            [*command, _FORMAT, "--relative", "--", "."],
-            capture_output=True,
-            check=True,
-            timeout=_SECONDS,
-        )
+        done = subprocess.run([*git, *log], capture_output=True, check=True, timeout=_TIMEOUT)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.decode("utf-8", "replace")
@@ -57,7 +43,7 @@ def _commit(record: str) -> dict[str, Any]:
     return dict(zip(_FIELDS, fields, strict=True)) | {"files": [path for path in files.split("\n") if path]}
 
 
-def _by_time(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
+def _newest_files(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
     latest = sorted(snapshot.files, key=lambda file: (file.modified, file.path), reverse=True)
     return [
         {"commit": "", "author": "", "date": file.modified, "subject": "", "files": [file.path]}

@@ -1,6 +1,6 @@
-"""How the scripted model reads a tool's answer: as JSON, as a view, or through the reference of a preview.
+"""The answers of tools in a conversation, read as a model reads them: as JSON, as a view, or through a reference.
 
-It sees what any model sees, the text of the messages, and nothing of the state behind them.
+The reader has what any model has, the text of the messages, and nothing of the state behind them.
 """
 
 from __future__ import annotations
@@ -14,51 +14,59 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_core.view import read
 
-__all__ = ["FETCH", "MustCall", "Transcript", "tool_call"]
+__all__ = ["MustCall", "ToolAnswers", "last_reference", "tool_call"]
 
-FETCH: Final = "accp_fetch"
 _REFERENCE: Final = re.compile(r"\$cold\.[0-9a-f]{12}")
 _NOTE: Final = re.compile(r"\n?… (?:rows|lines) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
-_NUMBERED: Final = re.compile(r"^\d+: ")
+_LINE_NUMBER: Final = re.compile(r"^\d+: ")
 
 
 class MustCall(Exception):
-    """The model cannot go on before a tool has answered; `message` is the turn that calls it."""
+    """The model needs the answer of a tool; `message` is the turn that calls the tool."""
 
     def __init__(self, message: AIMessage) -> None:
+        """Demand the calls of `message`."""
         super().__init__(str(message.tool_calls))
         self.message = message
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
-    """The messages of a conversation so far, as a model is given them."""
+class ToolAnswers:
+    """The answers of tools in the conversation so far."""
 
     messages: Sequence[BaseMessage]
+    """The conversation as the model is sent it."""
     can_fetch: bool
-    """Whether the tool that opens references is among the model's tools."""
+    """Whether the model has the tool that opens references."""
 
     def rows(self, call_id: str, tool: str, arguments: Mapping[str, Any], columns: str) -> list[dict[str, Any]]:
-        """Return the rows that `tool` answers; of an answer that is only a preview, their `columns`.
+        """Return the rows of a tool's answer; of an answer that is a preview, only `columns`.
+
+        Args:
+            call_id: The id of the call, which names it in every turn.
+            tool: The tool.
+            arguments: The arguments of the call.
+            columns: The query that fetches the rows of a preview.
 
         Raises:
-            MustCall: the tool, or the reference that stands for its answer, has yet to be called.
+            MustCall: the tool, or the fetch of its answer, was not called yet.
         """
         parts, _ = self._parts(self._answer(call_id, tool, arguments), columns)
         return [row for part in parts for row in _rows(_value(part))]
 
     def line_with(self, call_id: str, tool: str, arguments: Mapping[str, Any], words: str) -> str:
-        """Return the first line with `words` of the text that `tool` answers, empty when it has none.
+        """Return the first line of a tool's answer that contains `words`, an empty text where none does.
 
         Raises:
-            MustCall: as for `rows`.
+            MustCall: as `rows`.
         """
-        parts, fetched = self._parts(self._answer(call_id, tool, arguments), words)
+        parts, is_fetched = self._parts(self._answer(call_id, tool, arguments), words)
         lines = (line for part in parts for line in part.splitlines() if words.casefold() in line.casefold())
-        found = next(lines, "")
-        return (_NUMBERED.sub("", found) if fetched else found).strip()
+        line = next(lines, "")
+        return (_LINE_NUMBER.sub("", line) if is_fetched else line).strip()
 
     def _answer(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> ToolMessage:
         for message in self.messages:
@@ -67,21 +75,27 @@ class Transcript:
         raise MustCall(tool_call(tool, call_id, arguments))
 
     def _parts(self, answer: ToolMessage, query: str) -> tuple[list[str], bool]:
-        """Return the texts to read and whether they were fetched: the answer, or what its reference leads to.
+        """Return the texts to read, and whether they were fetched: the answer, or the pages behind its reference.
 
         A reference that the fetch tool refuses was only text that looks like one.
         """
-        cited = _REFERENCE.findall(answer.text) if self.can_fetch else []
+        reference = last_reference(answer.text) if self.can_fetch else ""
         parts: list[str] = []
-        offset = 0 if cited else None
+        offset = 0 if reference else None
         while offset is not None:
-            arguments = {"ref": cited[-1], "query": query, "offset": offset}
-            page = self._answer(f"{answer.tool_call_id}-part-{len(parts) + 1}", FETCH, arguments)
+            arguments = {"ref": reference, "query": query, "offset": offset}
+            page = self._answer(f"{answer.tool_call_id}-part-{len(parts) + 1}", FETCH_NAME, arguments)
             if page.status == "error":
                 return [answer.text], False
-            text, offset = _page(page.text)
+            text, offset = _split_page(page.text)
             parts.append(text)
         return (parts, True) if parts else ([answer.text], False)
+
+
+def last_reference(text: str) -> str:
+    """Return the last reference in `text`, an empty text where there is none."""
+    references: list[str] = _REFERENCE.findall(text)
+    return references[-1] if references else ""
 
 
 def tool_call(tool: str, call_id: str, arguments: Mapping[str, Any]) -> AIMessage:
@@ -90,8 +104,8 @@ def tool_call(tool: str, call_id: str, arguments: Mapping[str, Any]) -> AIMessag
     return AIMessage(content="", tool_calls=[call])
 
 
-def _page(text: str) -> tuple[str, int | None]:
-    """Return what one answer of the fetch tool shows, and the offset at which to go on."""
+def _split_page(text: str) -> tuple[str, int | None]:
+    """Return what one answer of the fetch tool shows, and the offset of the next page or None."""
     note = _NOTE.search(text)
     if note is None:
         return text, None
@@ -99,7 +113,7 @@ def _page(text: str) -> tuple[str, int | None]:
 
 
 def _value(text: str) -> object:
-    """Return the value that `text` writes as JSON or as a view, None where it says nothing of the kind."""
+    """Return the value that `text` is as JSON or as a view, None where it is neither."""
     for reader in (json.loads, read):
         with contextlib.suppress(ValueError):
             value: object = reader(text)

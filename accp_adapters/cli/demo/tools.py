@@ -13,25 +13,25 @@ from accp_adapters.cli.demo.snapshot import Snapshot
 
 __all__ = ["folder_tools"]
 
-_LISTED: Final = 150
-_CHANGES: Final = 40
-_MATCHES: Final = 60
+_MAX_FILES: Final = 150
+_MAX_CHANGES: Final = 40
+_MAX_MATCHES: Final = 60
 
 
 def folder_tools(snapshot: Snapshot) -> list[BaseTool]:
-    """Return the tools: list_files, git_history, search_text, query_database, read_file."""
+    """Return the tools list_files, git_history, search_text, query_database and read_file."""
     database = build_database(snapshot)
 
     @tool
     def list_files() -> list[dict[str, Any]]:
         """List the largest text files of the folder: path, bytes, lines, time of the last change."""
-        largest = sorted(snapshot.files, key=lambda file: (-file.size, file.path))[:_LISTED]
+        largest = sorted(snapshot.files, key=lambda file: (-file.size, file.path))[:_MAX_FILES]
         return [{"path": f.path, "bytes": f.size, "lines": f.lines, "modified": f.modified} for f in largest]
 
     @tool
     def git_history() -> list[dict[str, Any]]:
         """Return the last changes of the folder with author, date, subject and the files they touched."""
-        return read_history(snapshot, _CHANGES)
+        return read_history(snapshot, _MAX_CHANGES)
 
     @tool
     def search_text(words: str) -> list[dict[str, Any]]:
@@ -55,16 +55,16 @@ def folder_tools(snapshot: Snapshot) -> list[BaseTool]:
         return file.text
 
     query_database.description += f"\n{SCHEMA}"
-    for each in (query_database, read_file):
-        each.handle_tool_error = True
+    for failing in (query_database, read_file):
+        failing.handle_tool_error = True
     return [list_files, git_history, search_text, query_database, read_file]
 
 
 def _matches(snapshot: Snapshot, words: str) -> list[dict[str, Any]]:
-    found = (
+    matches = (
         {"path": file.path, "line": number, "text": line.strip()[:200]}
         for file in snapshot.files
         for number, line in enumerate(file.text.splitlines(), 1)
         if words.casefold() in line.casefold()
     )
-    return [match for match, _ in zip(found, range(_MATCHES), strict=False)]
+    return [match for match, _ in zip(matches, range(_MAX_MATCHES), strict=False)]

@@ -1,4 +1,4 @@
-"""A conversation as a Markdown file that a person can open."""
+"""A conversation written to a Markdown file for a person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ __all__ = ["write_transcript"]
 
 
 def write_transcript(path: Path, title: str, messages: tuple[BaseMessage, ...], counter: TokenCounter) -> None:
-    """Write `messages` to `path`, each with its role and tokens, the texts exactly as the model read them."""
+    """Write a conversation, each message with its role and tokens and its text exactly as the model was sent it.
+
+    Args:
+        path: The file.
+        title: Its first line.
+        messages: The whole conversation.
+        counter: Counts the tokens of the model.
+    """
     parts = [f"# {title}", *(part for message in messages for part in _message(message, counter))]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8", errors="surrogatepass")
 
@@ -36,7 +43,7 @@ def _speaker(message: BaseMessage) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Return `text` in a code block whose fence is longer than any in the text."""
+    """Return `text` in a code block whose fence is longer than every fence in the text."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"

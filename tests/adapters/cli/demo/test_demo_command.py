@@ -79,7 +79,7 @@ def test_another_answer_ends_with_1(folder: Path, tmp_path: Path, monkeypatch: p
 def test_a_folder_without_texts_is_a_usage_error(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "out")
     assert result.exit_code == 2
-    assert "holds no text files" in " ".join(result.stderr.split()).replace("│ ", "")
+    assert "expected text files in" in " ".join(result.stderr.split()).replace("│ ", "")
 
 
 def test_an_unknown_model_is_a_usage_error(folder: Path) -> None:
@@ -87,12 +87,19 @@ def test_an_unknown_model_is_a_usage_error(folder: Path) -> None:
     assert result.exit_code == 2
 
 
-def test_transcripts_go_to_temporary_files_unless_told(
+def test_transcripts_go_to_a_new_private_folder_unless_told(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert runner.invoke(app, ["demo", "--folder", str(folder)]).exit_code == 0
-    assert (tmp_path / "accp-demo" / "with.md").is_file()
+    results = [runner.invoke(app, ["demo", "--folder", str(folder)]) for _ in range(2)]
+    folders = list(tmp_path.glob("accp-demo-*"))
+    assert len(folders) == len(results)
+    assert [result.exit_code for result in results] == [0, 0]
+    shown = "".join(result.stdout for result in results)
+    for output in folders:
+        assert output.stat().st_mode & 0o077 == 0
+        assert (output / "with.md").is_file()
+        assert str(output / "with.md") in shown
 
 
 def test_a_model_that_words_things_anew_is_not_held_to_the_same_answer(

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from accp_adapters.cli.demo.scripted_model import next_turn
-from accp_adapters.cli.demo.tool_answers import MustCall, Transcript
+from accp_adapters.cli.demo.tool_answers import MustCall, ToolAnswers
 from accp_adapters.tokens import o200k_base
 from accp_core.view import render
 
@@ -19,11 +19,11 @@ def said(text: str, call_id: str = "c", *, error: bool = False) -> ToolMessage:
 
 
 def rows(*messages: BaseMessage, can_fetch: bool = True) -> list[dict[str, Any]]:
-    return Transcript(messages, can_fetch).rows("c", "list_files", {}, "path,lines")
+    return ToolAnswers(messages, can_fetch).rows("c", "list_files", {}, "path,lines")
 
 
 def line(*messages: BaseMessage) -> str:
-    return Transcript(messages, True).line_with("c", "read_file", {"path": "a.py"}, "def main")
+    return ToolAnswers(messages, True).line_with("c", "read_file", {"path": "a.py"}, "def main")
 
 
 def next_call(error: MustCall) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""A2A: an agent elsewhere gets one AgentContext and returns it; a reference opens only where it was granted."""
+"""A2A: a remote agent gets one AgentContext and returns it; it opens a reference only if the context grants it."""
 
 import asyncio
 from contextlib import suppress
@@ -15,26 +15,26 @@ from starlette.applications import Starlette
 from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedReferences, RemoteAgent, declare
 from accp_core.aci import AgentContext, todo
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText
 
-STORE = {"cold.c9523506b4bd": "Haas AG 820.44\nBerg GmbH 214.37\nLind AB 745.81", "cold.000000000000": "salaries"}
-"""The master's store: what it opens for an agent is what the agent's context grants, and nothing else."""
+ORDERS = StoredText.of("Haas AG 820.44\nBerg GmbH 214.37\nLind AB 745.81")
+SALARIES = StoredText.of("Haas 90,000")
+STORE = {stored.key: stored.text for stored in (ORDERS, SALARIES)}
+"""The master's store; an agent may open in it what its context grants, and nothing else."""
 
 
 async def ranker(context: AgentContext, references: GrantedReferences) -> str:
-    """The agent: a function here, a LangGraph agent elsewhere; `brief(context)` is what its model would read."""
+    """The agent: a function here, but usually a LangGraph agent whose model reads `brief(context)`."""
     if "salaries" in context.subtask_name:
-        return await references.open("$cold.000000000000")
-    lines = (await references.open("$cold.c9523506b4bd")).splitlines()
+        return await references.open(SALARIES.reference)
+    lines = (await references.open(ORDERS.reference)).splitlines()
     return max(lines, key=lambda line: float(line.split()[-1]))
 
 
 async def main() -> None:
     here = AgentInterface(protocol_binding="JSONRPC", url="http://ranker/", protocol_version="1.0")
-    modes = ["text/plain"]
-    card = AgentCard(
-        name="ranker", description="Ranks", version="1", default_input_modes=modes, default_output_modes=modes
-    )
-    card.supported_interfaces.append(here)
+    modes = {"default_input_modes": ["text/plain"], "default_output_modes": ["text/plain"]}
+    card = AgentCard(name="ranker", description="Ranks", version="1", supported_interfaces=[here], **modes)
     card.skills.add(id="ranker", name="ranker", description="Ranks", tags=["example"])
     card = declare(card)
     executor = ContextExecutor(ranker, agent_id="ranker")
@@ -44,7 +44,7 @@ async def main() -> None:
         agent_id="ranker",
         subtask_id="s2",
         subtask_name="largest customer",
-        context_uri=("$cold.c9523506b4bd",),
+        context_uri=(ORDERS.reference,),
         todo_items=todo("Name the customer with the largest order"),
     )
     async with AsyncClient(transport=ASGITransport(app)) as http:
@@ -53,7 +53,7 @@ async def main() -> None:
         reply = await agent(context)
         assert reply.context.states == {"1": 1}
         assert reply.context.abstracts == {"1": "Haas AG 820.44"}
-        with suppress(ProtocolError):  # E5002: expected a reference that the AgentContext grants
+        with suppress(ProtocolError):  # E5002: expected a granted reference
             raise AssertionError(await agent(replace(context, subtask_name="salaries")))
 
 

@@ -1,4 +1,4 @@
-"""A2A: one line for a server, one for a client, and what a model reads of the task that comes back."""
+"""A2A: one line adds frames to a server, one to a client, and `task_view` is what a model reads of the task."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ ORDERS = [{"id": f"ORD-{7001 + n}", "customer": "Haas AG", "total": 820.5 + n, "
 
 
 class Crm(AgentExecutor):
-    """An ordinary agent: it knows nothing of frames."""
+    """An ordinary agent, which does not know frames."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         ids = {"id": context.task_id, "context_id": context.context_id}

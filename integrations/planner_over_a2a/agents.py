@@ -2,8 +2,8 @@
 
     python agents.py support|analyst --way contexts|plain --log FILE
 
-"support" has the MCP server behind it; "analyst" ranks what support found. With `--way contexts` an agent takes an
-AgentContext and returns it; with `--way plain` it is an ordinary A2A agent that is told everything in words.
+"support" calls the tool of the MCP server; "analyst" ranks the customers in support's result. With `--way contexts` an
+agent takes an AgentContext and returns it; with `--way plain` it is an ordinary A2A agent that gets all of it as words.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HERE = Path(__file__).resolve().parent
 
 @asynccontextmanager
 async def service_desk() -> AsyncIterator[BaseTool]:
-    """Start the MCP server and give its tool."""
+    """Start the MCP server and yield its tool."""
     async with Client(StdioServerParameters(command=sys.executable, args=[str(HERE / "service_desk.py")])) as client:
 
         @tool
@@ -59,14 +59,14 @@ async def service_desk() -> AsyncIterator[BaseTool]:
 
 
 def support_model(log: Path) -> Scripted:
-    """Look the tickets up, then list those that are overdue."""
+    """Return a model that looks the tickets up, then lists those that are overdue."""
     return Scripted(
         name="support", log=log, steps=[lambda _: call("list_tickets", priority="P1", state="open"), list_overdue]
     )
 
 
-def reading_model(log: Path) -> Scripted:
-    """Open the reference in the task, then rank what stands there."""
+def opening_model(log: Path) -> Scripted:
+    """Return a model that opens the reference in its task, then ranks the tickets behind it."""
 
     def open_it(messages: list[BaseMessage]) -> AIMessage:
         reference = re.search(r"refs.*?(\$cold\.\w+)", last(messages), re.DOTALL)
@@ -75,13 +75,13 @@ def reading_model(log: Path) -> Scripted:
     return Scripted(name="analyst", log=log, steps=[open_it, lambda messages: AIMessage(rank(last(messages)))])
 
 
-def listening_model(log: Path) -> Scripted:
-    """Rank what stands in the conversation."""
+def conversation_model(log: Path) -> Scripted:
+    """Return a model that ranks the tickets in the conversation."""
     return Scripted(name="analyst", log=log, steps=[lambda messages: AIMessage(rank(last(messages)))])
 
 
 async def answer(agent: Any, words: str) -> str:
-    """Return what an agent says to `words`."""
+    """Return the agent's answer to `words`."""
     result = await agent.ainvoke({"messages": [("user", words)]})
     return str(result["messages"][-1].text)
 
@@ -91,7 +91,7 @@ async def answer(agent: Any, words: str) -> str:
 
 def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
     """Return the executor of an agent that takes contexts."""
-    model = support_model(log) if name == "support" else reading_model(log)
+    model = support_model(log) if name == "support" else opening_model(log)
 
     async def run(context: AgentContext, references: GrantedReferences) -> str:
         @tool
@@ -100,7 +100,7 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
             return await references.open(ref)
 
         own = tools or [open_reference]
-        # Who opens a reference reads all of it, what the abstract showed already, too.
+        # The model needs the whole text behind the reference, also the lines that the abstract showed already.
         whole = Policy(exclude_tools=frozenset({"open_reference"}))
         agent = create_agent(model, own, middleware=[AccpMiddleware(whole)])
         return await answer(agent, brief(context, counter=o200k_base()))
@@ -109,14 +109,14 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
 
 
 class PlainExecutor(AgentExecutor):
-    """An ordinary agent: it is told all there is, and answers with an artifact."""
+    """An ordinary agent: it gets the whole conversation, and answers with an artifact."""
 
     def __init__(self, name: str, log: Path, tools: list[BaseTool]) -> None:
         """Serve the agent called `name`."""
-        self._agent = create_agent(support_model(log) if name == "support" else listening_model(log), tools)
+        self._agent = create_agent(support_model(log) if name == "support" else conversation_model(log), tools)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Answer what was said."""
+        """Answer the words of the message."""
         assert context.task_id and context.context_id and context.message
         status = TaskStatus(state=TaskState.TASK_STATE_WORKING)
         task = Task(id=context.task_id, context_id=context.context_id, status=status, history=[context.message])
@@ -126,7 +126,7 @@ class PlainExecutor(AgentExecutor):
         await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Say so."""
+        """Cancel the task."""
         await TaskUpdater(event_queue, context.task_id or "", context.context_id or "").cancel()
 
 
@@ -145,16 +145,16 @@ def card_of(name: str, url: str) -> AgentCard:
 
 
 async def serve(name: str, way: str, log: Path) -> None:
-    """Serve until the process is told to end; the URL is the first line that it prints."""
+    """Serve until the process is terminated; the first line of its output is its URL."""
     async with service_desk() if name == "support" else nullcontext() as desk:
         tools = [desk] if desk else []
-        contexts = way == "contexts"
-        executor = with_contexts(name, log, tools) if contexts else PlainExecutor(name, log, tools)
+        takes_contexts = way == "contexts"
+        executor = with_contexts(name, log, tools) if takes_contexts else PlainExecutor(name, log, tools)
         listener = socket.create_server(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        card = declare(card_of(name, url)) if contexts else card_of(name, url)
+        card = declare(card_of(name, url)) if takes_contexts else card_of(name, url)
         inner = DefaultRequestHandler(executor, InMemoryTaskStore(), card)
-        handler = AccpRequestHandler(inner) if contexts else inner
+        handler = AccpRequestHandler(inner) if takes_contexts else inner
         routes = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")]
         print(url, flush=True)
         config = uvicorn.Config(Starlette(routes=routes), log_level="error", timeout_graceful_shutdown=1)
@@ -162,13 +162,13 @@ async def serve(name: str, way: str, log: Path) -> None:
 
 
 def main() -> None:
-    """Read the command line and serve."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("name", choices=["support", "analyst"])
-    options.add_argument("--way", choices=["contexts", "plain"], required=True)
-    options.add_argument("--log", type=Path, required=True)
-    asked = options.parse_args()
-    asyncio.run(serve(asked.name, asked.way, asked.log))
+    """Parse the command line and serve."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=["support", "analyst"])
+    parser.add_argument("--way", choices=["contexts", "plain"], required=True)
+    parser.add_argument("--log", type=Path, required=True)
+    arguments = parser.parse_args()
+    asyncio.run(serve(arguments.name, arguments.way, arguments.log))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A planner and two agents over A2A: the same job with contexts and in the usual way, and what each cost.
+"""A planner and two agents over A2A: one job without contexts and with them, and the prompt tokens of both.
 
 python integrations/planner_over_a2a/app.py
 """
@@ -25,24 +25,24 @@ WAYS: Final[Mapping[str, Way]] = {"plain": with_everything, "contexts": with_con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One way of doing the job."""
+class JobRun:
+    """The job, done in one way."""
 
     answer: str
     prompts: list[dict[str, Any]]
-    """`agent`, `tokens` and `prompt` of every model call, in all three processes."""
+    """Every model call of all three processes: `agent`, `tokens` and `prompt`."""
 
     def tokens(self) -> Counter[str]:
         """Return the prompt tokens of each agent."""
         counts: Counter[str] = Counter()
-        for each in self.prompts:
-            counts[each["agent"]] += each["tokens"]
+        for call in self.prompts:
+            counts[call["agent"]] += call["tokens"]
         return counts
 
 
 @asynccontextmanager
 async def started(name: str, way: str, log: Path) -> AsyncIterator[str]:
-    """Start an agent as a process and give its URL."""
+    """Start an agent as a process and yield its URL."""
     command = [sys.executable, str(HERE / "agents.py"), name, "--way", way, "--log", str(log)]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
@@ -54,26 +54,26 @@ async def started(name: str, way: str, log: Path) -> AsyncIterator[str]:
         await process.wait()
 
 
-async def run(way: str, log: Path) -> Run:
-    """Start the agents, do the job, end them."""
+async def run(way: str, log: Path) -> JobRun:
+    """Start the agents, do the job, and stop them."""
     async with AsyncExitStack() as stack:
         urls = await asyncio.gather(*(stack.enter_async_context(started(name, way, log)) for name in AGENTS))
         answer = await WAYS[way](dict(zip(AGENTS, urls, strict=True)), log)
     prompts = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return Run(answer=answer, prompts=prompts)
+    return JobRun(answer=answer, prompts=prompts)
 
 
-def table(runs: Mapping[str, Run]) -> str:
-    """Return the prompt tokens of each agent, by way."""
-    plain, ours = runs["plain"].tokens(), runs["contexts"].tokens()
-    rows = [(name, plain[name], ours[name]) for name in ("master", *AGENTS)]
-    rows.append(("all", plain.total(), ours.total()))
+def table(runs: Mapping[str, JobRun]) -> str:
+    """Return the prompt tokens of each agent, in both ways, as a table."""
+    plain, contexts = runs["plain"].tokens(), runs["contexts"].tokens()
+    rows = [(name, plain[name], contexts[name]) for name in ("master", *AGENTS)]
+    rows.append(("all", plain.total(), contexts.total()))
     lines = [f"{'prompt tokens':<14}{'everything':>12}{'contexts':>12}{'saved':>8}"]
     return "\n".join(lines + [f"{name:<14}{old:>12,}{new:>12,}{1 - new / old:>8.0%}" for name, old, new in rows])
 
 
-async def main() -> dict[str, Run]:
-    """Do the job both ways and print what it cost."""
+async def main() -> dict[str, JobRun]:
+    """Do the job in both ways and print the answers and the tokens."""
     with tempfile.TemporaryDirectory() as folder:
         runs = {way: await run(way, Path(folder) / f"{way}.jsonl") for way in WAYS}
     for way, done in runs.items():

@@ -1,4 +1,4 @@
-"""The master, twice: a LangGraph graph that delivers contexts, and a supervisor that tells everybody everything."""
+"""The master in two ways: a LangGraph graph that delivers contexts, and a supervisor that sends everything to all."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core import render
 from accp_core.aci import AgentContext, TaskContext, todo
+from accp_core.strict_json import compact_json
 
 PROMPT = "You plan work for two agents: support knows the tickets, analyst ranks customers."
 THREAD = "planner"
@@ -29,7 +30,7 @@ PATIENCE = 300.0
 
 
 async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
-    """Do the job with contexts: plan, deliver, evaluate, report."""
+    """Do the job with contexts and return the answer: plan, deliver, evaluate, report."""
     model = Scripted(
         name="master",
         log=log,
@@ -55,9 +56,9 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
         return begin(TaskContext(task_id=THREAD, user_query=QUESTION), [listing, ranking])
 
     async def report(state: Any) -> dict[str, Any]:
-        found = render(read_results(state), counter=o200k_base())
-        said = await model.ainvoke([SystemMessage(PROMPT), HumanMessage(f"{QUESTION}\n{found}")])
-        return {"aci_progress": {"answer": said.text}}
+        results = render(read_results(state), counter=o200k_base())
+        answer = await model.ainvoke([SystemMessage(PROMPT), HumanMessage(f"{QUESTION}\n{results}")])
+        return {"aci_progress": {"answer": answer.text}}
 
     async with AsyncClient(timeout=PATIENCE) as http:
         config = ClientConfig(httpx_client=http)
@@ -76,36 +77,40 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
 
 
 def report_step(messages: Any) -> AIMessage:
-    """Say what the analyst found."""
+    """Answer with the analyst's result."""
     text = last(messages)
     return AIMessage(text[text.index("Call ") :])
 
 
 async def with_everything(urls: Mapping[str, str], log: Path) -> str:
-    """Do the job as supervisors do: the whole conversation out, the whole task back into the conversation."""
+    """Do the job as supervisors usually do: send the whole conversation, put the whole task back into it."""
     model = Scripted(
         name="master",
         log=log,
-        steps=[lambda _: call("ask_support"), lambda _: call("ask_analyst"), lambda said: AIMessage(rank_of(said))],
+        steps=[
+            lambda _: call("ask_support"),
+            lambda _: call("ask_analyst"),
+            lambda turns: AIMessage(rank_of(turns)),
+        ],
     )
     conversation: list[Any] = [SystemMessage(PROMPT), HumanMessage(QUESTION)]
     for name in ("support", "analyst"):
         turn = await model.ainvoke(conversation)
-        words = "\n".join(f"{each.type}: {each.text}" for each in conversation)
+        words = "\n".join(f"{message.type}: {message.text}" for message in conversation)
         task = await send(urls[name], f"Previous conversation:\n{words}")
-        content = json.dumps(MessageToDict(task), ensure_ascii=False, separators=(",", ":"))
+        content = compact_json(MessageToDict(task))
         conversation += [turn, ToolMessage(content, tool_call_id=f"call-ask_{name}")]
     return str((await model.ainvoke(conversation)).text)
 
 
 def rank_of(conversation: Any) -> str:
-    """Read the ranking in the task that came last."""
+    """Return the ranking in the task that came last."""
     task = json.loads(last(conversation))
     return str(task["artifacts"][0]["parts"][0]["text"])
 
 
 async def send(url: str, words: str) -> Any:
-    """Return the task in which a plain agent answers `words`."""
+    """Send `words` to a plain agent and return the task with its answer."""
     message = Message(message_id=f"m-{len(words)}", role=Role.ROLE_USER, parts=[new_text_part(words)])
     async with AsyncClient(timeout=PATIENCE) as http:
         client = await create_client(url, ClientConfig(streaming=False, httpx_client=http))

@@ -1,4 +1,4 @@
-"""Scripted chat models that read what they are sent, and count it: every prompt is a line of a log."""
+"""Scripted chat models that read their prompts and count the tokens: each prompt becomes a line of a log."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pydantic import Field
 
 from accp_adapters.tokens import o200k_base
 from accp_core import read
+from accp_core.strict_json import compact_json
 
 QUESTION: Final = (
     "Which customers with overdue P1 tickets must we call first, and how much revenue do they stand for? "
@@ -26,7 +27,7 @@ Step = Callable[[list[BaseMessage]], AIMessage]
 
 
 class Scripted(BaseChatModel):
-    """Answers each call with the next step; after the last it begins again, for the next task."""
+    """Answers each call with the next step; after the last step it starts again, for the next task."""
 
     name: str
     steps: list[Any]
@@ -39,15 +40,15 @@ class Scripted(BaseChatModel):
         return "scripted"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Scripted:
-        """Return the model with tools, whose definitions count."""
+        """Return the model with `tools`, whose definitions are counted with each prompt."""
         self.tools = [convert_to_openai_tool(tool) for tool in tools]
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        said = [
-            {"role": each.type, "content": each.text, "calls": getattr(each, "tool_calls", [])} for each in messages
+        turns = [
+            {"role": turn.type, "content": turn.text, "calls": getattr(turn, "tool_calls", [])} for turn in messages
         ]
-        prompt = json.dumps([*self.tools, *said], ensure_ascii=False, separators=(",", ":"))
+        prompt = compact_json([*self.tools, *turns])
         line = {"agent": self.name, "tokens": o200k_base()(prompt), "prompt": prompt}
         with self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(line) + "\n")
@@ -62,23 +63,23 @@ def call(tool: str, **args: Any) -> AIMessage:
 
 
 def last(messages: list[BaseMessage]) -> str:
-    """Return what was said last."""
+    """Return the text of the last message."""
     return messages[-1].text
 
 
-# --- what the models know how to do -----------------------------------------------------------------------------------
+# --- the steps of the models ------------------------------------------------------------------------------------------
 
 
 def list_overdue(messages: list[BaseMessage]) -> AIMessage:
-    """Read the tickets, as JSON or as a view, and list those that are overdue, a line each."""
+    """Read the tickets, as JSON or as a view, and list those that are overdue, one per line."""
     text = last(messages)
-    found = json.loads(text) if text.startswith("{") else read(text)
-    overdue = [ticket for ticket in found["tickets"] if ticket["days_overdue"] > 0]
+    result = json.loads(text) if text.startswith("{") else read(text)
+    overdue = [ticket for ticket in result["tickets"] if ticket["days_overdue"] > 0]
     return AIMessage("\n".join(map(line_of, overdue)))
 
 
 def line_of(ticket: dict[str, Any]) -> str:
-    """Return the line that stands for a ticket."""
+    """Return a ticket as one line."""
     customer = ticket["customer"]
     return (
         f"{ticket['id']} {customer['name']} ({customer['revenue_eur']} EUR): "
@@ -87,7 +88,7 @@ def line_of(ticket: dict[str, Any]) -> str:
 
 
 def rank(text: str) -> str:
-    """Read the lines and say who has most days overdue, and what revenue that is."""
+    """Return the three customers with the most days overdue, and their revenue, from lines such as `line_of` writes."""
     lines = re.findall(r"REQ-\d+ ([A-Z][^(\n]*) \((\d+) EUR\): .*?, (\d+) days overdue", text)
     days: Counter[str] = Counter()
     revenue = {}
@@ -96,5 +97,5 @@ def rank(text: str) -> str:
         revenue[customer] = int(euros)
     first = [customer for customer, _ in days.most_common(3)]
     return (
-        f"Call {', '.join(first)} first; {sum(revenue[each] for each in first)} EUR of revenue, {len(lines)} tickets."
+        f"Call {', '.join(first)} first; {sum(map(revenue.__getitem__, first))} EUR of revenue, {len(lines)} tickets."
     )

@@ -1,4 +1,4 @@
-"""The made-up tickets of the service desk."""
+"""The tickets of the service desk, which are made up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A2A: what a model reads of a task, and what goes over the wire, plain and with frames."""
+"""A2A: tokens of what a model reads of a task, and sizes of what is sent, plain and with frames."""
 
 from __future__ import annotations
 
@@ -36,35 +36,35 @@ __all__ = ["long_task", "main", "small_objects"]
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print what a model reads, and what is sent."""
+    """Print both tables."""
     tasks = {"6 turns, 30 rows": long_task(), "1 turn, text": small_objects()["task: a request, a text"]}
     if data is not None:
         tasks["a2a_task.json"] = ParseDict(read_json(data / "payloads" / "a2a_task.json"), Task())
     console.print(_views(tasks))
-    sent: dict[str, Event] = {**small_objects(), **{f"task: {name}": task for name, task in tasks.items()}}
-    console.print(_wire(sent))
+    objects: dict[str, Event] = {**small_objects(), **{f"task: {name}": task for name, task in tasks.items()}}
+    console.print(_wire(objects))
 
 
 def uid(name: str) -> str:
-    """Return a UUID that is the same each time."""
+    """Return the UUID of a name, the same in each run."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
 
 
-def says(name: str, role: Role, *parts: Part, inside: bool = True) -> Message:
-    """Return a message, with the ids of its task as servers write them."""
+def message(name: str, role: Role, *parts: Part, inside: bool = True) -> Message:
+    """Return a message; `inside` a task it has the ids of the task, as servers write them."""
     ids = {"context_id": uid("context"), "task_id": uid("task")} if inside else {}
     return Message(message_id=uid(name), role=role, parts=parts, **ids)
 
 
-def completed(*artifacts: Artifact, history: list[Message], said: Message | None = None) -> Task:
-    """Return a task that is done."""
+def completed(*artifacts: Artifact, history: list[Message], reply: Message | None = None) -> Task:
+    """Return a completed task."""
     time = Timestamp(seconds=1_760_723_229, nanos=680_794_000)
-    status = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=said, timestamp=time)
+    status = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=reply, timestamp=time)
     return Task(id=uid("task"), context_id=uid("context"), status=status, artifacts=artifacts, history=history)
 
 
 def long_task() -> Task:
-    """Return a task of six turns that found thirty rows."""
+    """Return a task of six turns whose artifact has thirty rows."""
     turns = [
         "Show me the open orders of the last quarter, with customer and value",
         "Leave out everything below one hundred euros",
@@ -75,8 +75,10 @@ def long_task() -> Task:
     ]
     history = []
     for number, turn in enumerate(turns):
-        history.append(says(f"ask {number}", Role.ROLE_USER, new_text_part(turn)))
-        history.append(says(f"reply {number}", Role.ROLE_AGENT, new_text_part(f"Done: {turn.lower()}. Anything else?")))
+        history.append(message(f"ask {number}", Role.ROLE_USER, new_text_part(turn)))
+        history.append(
+            message(f"reply {number}", Role.ROLE_AGENT, new_text_part(f"Done: {turn.lower()}. Anything else?"))
+        )
     regions, names = ("Nordics", "DACH", "Benelux"), ("Haas", "Ito", "Lind", "Berg", "Okafor")
     rows = [
         {
@@ -89,26 +91,26 @@ def long_task() -> Task:
         for n in range(30)
     ]
     artifact = Artifact(artifact_id=uid("rows"), name="orders", parts=[new_data_part({"orders": rows})])
-    summary = says("summary", Role.ROLE_AGENT, new_text_part("30 orders, 8 of them overdue; see the table."))
-    return completed(artifact, history=history, said=summary)
+    summary = message("summary", Role.ROLE_AGENT, new_text_part("30 orders, 8 of them overdue; see the table."))
+    return completed(artifact, history=history, reply=summary)
 
 
 def small_objects() -> Mapping[str, Any]:
-    """Return the small things that agents send most."""
-    asked = says("ask", Role.ROLE_USER, new_text_part("What is the revenue of Q3?"))
+    """Return the small objects that agents send most, by name."""
+    request = message("ask", Role.ROLE_USER, new_text_part("What is the revenue of Q3?"))
     text = Artifact(artifact_id=uid("text"), parts=[new_text_part("Revenue of Q3 was 4,326,000 EUR.")])
-    answer = says("answer", Role.ROLE_AGENT, new_text_part("Revenue of Q3 was 4,326,000 EUR."))
+    answer = message("answer", Role.ROLE_AGENT, new_text_part("Revenue of Q3 was 4,326,000 EUR."))
     figures = {"quarter": "Q3", "revenue": 4326000, "currency": "EUR", "growth": 2.5}
     data = Artifact(artifact_id=uid("data"), parts=[new_data_part(figures)])
     ids = {"task_id": uid("task"), "context_id": uid("context")}
     working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
     thinking = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=answer)
     return {
-        "message: a request, a text": says("ask", Role.ROLE_USER, new_text_part("What is it?"), inside=False),
+        "message: a request, a text": message("ask", Role.ROLE_USER, new_text_part("What is it?"), inside=False),
         "message: a reply, a text": answer,
-        "task: a request, a text": completed(text, history=[asked]),
-        "task: a request, a reply": completed(history=[asked], said=answer),
-        "task: a request, figures": completed(data, history=[asked]),
+        "task: a request, a text": completed(text, history=[request]),
+        "task: a request, a reply": completed(history=[request], reply=answer),
+        "task: a request, figures": completed(data, history=[request]),
         "event: working": TaskStatusUpdateEvent(status=working, **ids),
         "event: working, a text": TaskStatusUpdateEvent(status=thinking, **ids),
         "event: a chunk of text": TaskArtifactUpdateEvent(artifact=text, append=True, **ids),
@@ -122,8 +124,8 @@ def _views(tasks: Mapping[str, Task]) -> Any:
     for name, task in tasks.items():
         bare = ParseDict(MessageToDict(task), Task())
         bare.ClearField("history")
-        view, kept = task_view(task), task_view(task, store=SqliteColdStore())
-        cells = (view.tokens_before, count(protojson_text(bare)), view.tokens_after, kept.tokens_after)
+        view, stored = task_view(task), task_view(task, store=SqliteColdStore())
+        cells = (view.tokens_before, count(protojson_text(bare)), view.tokens_after, stored.tokens_after)
         lines.append((name, *(f"{cell:,}" for cell in cells), percent(view.tokens_after, view.tokens_before)))
     title = "A2A 1. what a model reads of a task: o200k_base tokens"
     columns = ("", "whole task", "without history", "task_view", "with reference", "% of whole")
@@ -135,9 +137,9 @@ def _wire(objects: Mapping[str, Any]) -> Any:
     for name, event in objects.items():
         framed, forced = encode(event), encode(event, never_larger=False)
         assert decode(framed) == event == decode(forced)
-        cells = [_sizes(each) for each in (event, framed, forced)]
-        verdict = "as it is" if framed is event else percent(cells[1][0], cells[0][0])
-        lines.append((name, *(f"{size:,} / {tokens:,}" for size, tokens in cells), verdict))
+        cells = [_sizes(sent) for sent in (event, framed, forced)]
+        share = "as it is" if framed is event else percent(cells[1][0], cells[0][0])
+        lines.append((name, *(f"{size:,} / {tokens:,}" for size, tokens in cells), share))
     title = "A2A 2. the wire: bytes / o200k_base tokens of the JSON"
     return plain_table(title, ("", "plain", "negotiated", "always frames", "% of bytes"), lines)
 

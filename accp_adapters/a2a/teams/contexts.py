@@ -44,7 +44,7 @@ FETCH: Final = "fetch"
 
 
 def frame_part(message: AccpMessage, message_id: str) -> Part:
-    """Return `message` as a part that is a frame; `message_id` is the id of the A2A message it stands in."""
+    """Return `message` as a part that is a frame; `message_id` is the id of the A2A message around it."""
     envelope = replace(message.envelope, msg_id=msg_id(message_id, 0), sequence=1)
     (frame,) = CODEC.encode(replace(message, envelope=envelope)).frames
     return Part(text=serialize_frame(frame), media_type=MEDIA_TYPE)

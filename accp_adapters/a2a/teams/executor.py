@@ -84,7 +84,7 @@ class GrantedReferences:
 
 
 AgentResult: TypeAlias = AgentContext | AgentReply | str
-"""What an agent returns: its context, a reply with the whole of long results, or words (`brief` says how)."""
+"""The result of an agent: its context, a reply with the whole of long results, or words as `brief` asks for them."""
 Agent: TypeAlias = Callable[[AgentContext, GrantedReferences], Awaitable[AgentResult]]
 """Works on one context."""
 

@@ -46,7 +46,7 @@ def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) 
 
 
 def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
-    """Return the plain object of which `event` is the encoding; one without the flag is returned as it is.
+    """Return the plain object that `event` encodes; one without the flag is returned as it is.
 
     Args:
         event: An object as a peer sent it; it is not changed.
@@ -119,7 +119,7 @@ def _elided_id(inner_id: str, outer_id: str) -> str:
     """Return an id as an encoded message has it: empty where it equals the id of the object around the message."""
     if inner_id == outer_id:
         return ""
-    # The blank tells an empty id, and one that begins with a blank, from an elided one.
+    # A blank in front distinguishes an empty id from an elided one; an id with a blank in front gets a second one.
     return f" {inner_id}" if not inner_id or inner_id.startswith(" ") else inner_id
 
 

@@ -48,10 +48,10 @@ _SCHEMAS: Final = {Intent.STREAM: "ST", Intent.FAILURE: "ER"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartLocation:
-    """Where a part stands: all that its frame says besides the content."""
+    """Where a part is, and all that its frame holds besides the content."""
 
     owner_id: str
-    """The id of the message, or of the task and its artifact, of which the msg_id is a digest."""
+    """The id of the message, or the ids of the task and its artifact; the msg_id is a digest of it."""
     index: int
     """The index of the part in its message or artifact; in a stream, in the whole artifact so far."""
     sender: str = "agent"
@@ -100,7 +100,7 @@ def part_to_frame(part: Part, location: PartLocation) -> Part | None:
 
 
 def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
-    """Return the part of which `framed` is the frame at this location, None where it is no such frame.
+    """Return the part that `framed` encodes at this location, None where it is no such frame.
 
     Only a frame whose msg_id and sequence are those of the location was written by `part_to_frame`. An agent's own
     frame, or one that was moved here from another message, is content and stays.

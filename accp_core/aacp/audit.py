@@ -1,12 +1,11 @@
-"""What was instructed, as lines that can be replayed (AACP sections 1, 8 and 15).
+"""The record of what was instructed, as lines that can be replayed (AACP sections 1, 8 and 15).
 
-A line is one JSON object: when, which run, the packet as it was sent, how it went and the SHA-256 of what came back.
-The packet is the canonical record; the result itself is data and stays where it is.
+A line is one JSON object: the time, the run, the packet as it was sent, its status and the SHA-256 of its result. The
+packet is the canonical record; the result itself is not in the log.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -16,81 +15,91 @@ from accp_core.aacp.packet import Packet
 from accp_core.aacp.validation import validate
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
+from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["AuditRecord", "Replayed", "digest_of", "read_record", "replay_records", "write_record"]
+__all__ = ["AuditRecord", "ReplayedRecord", "digest_of", "read_record", "replay_records", "write_record"]
 
-KINDS: Final = {"at": int, "run": str, "packet": str, "status": str, "result": str}
+_TYPES: Final = {"at": int, "run": str, "packet": str, "status": str, "result": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
-    """One packet that was sent, and what became of it."""
+    """One packet that was sent, and its outcome."""
 
     at: int
-    """When, in seconds of the Unix epoch."""
+    """When it was sent, in seconds of the Unix epoch."""
     run: str
-    """Which run of a workflow it belongs to."""
+    """Identifies the run of a workflow that it belongs to."""
     packet: str
     """The text as it was sent."""
     status: str = "ok"
-    """How it went: "ok", or a word for what went wrong."""
+    """"ok", or a word for what went wrong."""
     result: str = ""
-    """`digest_of` the result; empty where there is none."""
+    """The `digest_of` its result; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """One record, done again."""
+class ReplayedRecord:
+    """One record that was performed again."""
 
     record: AuditRecord
+    """The record."""
     result: str
-    """`digest_of` the result of this time; empty where there is none."""
+    """The `digest_of` the new result; empty where there is none."""
     reason: str = ""
-    """Why there is none."""
+    """Why there is no new result."""
 
     @property
     def same(self) -> bool:
-        """Whether it came to the same as before."""
+        """Whether the new result is that of the record."""
         return self.result == self.record.result and not self.reason
 
 
 def digest_of(result: str) -> str:
-    """Return the SHA-256 of the text of a result, in hex."""
+    """Return the SHA-256 of the text of a result, in hexadecimal digits."""
     return sha256(result.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def write_record(record: AuditRecord) -> str:
-    """Return the line of a record, without a line end."""
-    return json.dumps(asdict(record), separators=(",", ":"))
+    """Return the line of a record, without a line end.
+
+    Raises:
+        EncodeError: E1004, a text of the record holds two halves of a surrogate pair side by side.
+    """
+    return compact_json(asdict(record))
 
 
 def read_record(line: str) -> AuditRecord:
-    """Return the record of a line; members that this version does not know are passed over.
+    """Return the record of a line; unknown members are ignored.
 
-    Raises: DecodeError E1001 when it is none, such as a line that was not written to its end.
+    Raises:
+        DecodeError: E1001, the line is no record, such as one that was not written to its end.
     """
     try:
-        data = json.loads(line)
-        members = {name: data[name] for name in KINDS if name in data}
-        wrong = [name for name, value in members.items() if type(value) is not KINDS[name]]
+        data = read_json(line)
+        members = {name: data[name] for name in _TYPES if name in data}
+        wrong = [name for name, value in members.items() if type(value) is not _TYPES[name]]
         if not wrong:
             return AuditRecord(**members)
+        reason = f"wrong type of {', '.join(wrong)}"
     except (ValueError, TypeError, RecursionError) as error:
-        raise DecodeError(f"no audit record: {error}", code=ErrorCode.PARSE_ERROR, text=line, position=0) from None
+        reason = str(error)
     raise DecodeError(
-        f"no audit record: {', '.join(wrong)} of another type", code=ErrorCode.PARSE_ERROR, text=line, position=0
-    )
+        f"expected an audit record: {reason}", code=ErrorCode.PARSE_ERROR, text=line, position=0
+    ) from None
 
 
-def replay_records(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[Replayed]:
-    """Do every packet again, in order, and yield whether its result is what it was.
+def replay_records(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[ReplayedRecord]:
+    """Perform every packet again, in order, and yield whether its result is the same.
 
-    `perform` returns the text of the result, of which only the digest is compared. A packet that is not valid is not
-    performed. What `perform` raises as ProtocolError is the reason of that record; anything else is raised.
+    Args:
+        records: The records, in the order of the log.
+        perform: Returns the text of a packet's result. Its ProtocolError becomes the reason of the record; any other
+            exception is raised. A packet that is not valid is not performed.
     """
     for record in records:
         try:
             packet = validate(record.packet).check()
-            yield Replayed(record=record, result=digest_of(perform(packet)))
+            yield ReplayedRecord(record=record, result=digest_of(perform(packet)))
         except ProtocolError as error:
-            yield Replayed(record=record, result="", reason=error.reason)
+            yield ReplayedRecord(record=record, result="", reason=error.reason)

@@ -1,4 +1,4 @@
-"""From arguments to a packet, by rule: the same arguments give the same bytes (AACP section 6.1)."""
+"""A packet made of arguments by rule: the same arguments give the same bytes (AACP section 6.1)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from accp_core.errors import EncodeError
 __all__ = ["ARGUMENT_NAMES", "Argument", "encode_packet", "is_blank", "is_key", "write_scalar", "write_value"]
 
 Argument: TypeAlias = "str | int | float | Decimal | Sequence[str | int | float | Decimal] | None"
-"""What a field is made of; a sequence becomes a list, None and what is empty or blank leave the field out."""
+"""The value of a field; a sequence becomes a list; None and an empty or blank value leave the field out."""
 
 ARGUMENT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"doc_type": "type", "supplier": "sup", "filter_expr": "filter", "template": "tmpl"}
 )
-"""Argument to key, where the two differ; the key itself will do as well."""
+"""Argument to key, where the two differ; the key is accepted as well."""
 
-OWN: Final = "org_"
-"""What an organisation's own keys begin with."""
+PRIVATE_PREFIX: Final = "org_"
+"""The beginning of an organisation's own keys."""
 
-LISTS: Final = frozenset({"fields", "src", "flags", "flags_inherit", "req", "to", "chain", "fmt"})
-"""Fields that may be made of several values."""
+LIST_KEYS: Final = frozenset({"fields", "src", "flags", "flags_inherit", "req", "to", "chain", "fmt"})
+"""Keys whose value may be a list."""
 
 
 def two_decimals(text: str) -> str:
-    """Return a share of 1 with two decimals, as progress is written."""
+    """Return a number with two decimals, as progress from 0 to 1 is written."""
     try:
         return f"{Decimal(text):.2f}"
     except (InvalidOperation, ValueError):
@@ -52,7 +52,7 @@ TRANSFORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         "prog": two_decimals,
     }
 )
-"""Key to the spelling of its values, as the reference encoder has it; all others stay as they are."""
+"""Key to the conversion of its values, as the reference encoder does it; all other values are unchanged."""
 
 
 def encode_packet(
@@ -64,10 +64,18 @@ def encode_packet(
     vocabulary: Vocabulary = DRAFT_VOCABULARY,
     **arguments: Argument,
 ) -> Packet:
-    """Return the packet of these arguments, each under its key or its name in `ARGUMENT_NAMES`.
+    """Return the packet of these arguments.
 
-    Raises: EncodeError E1004 for a value that no packet can carry as it is, an empty agent, an argument that stands
-        twice or is no key.
+    Args:
+        task: The TASK, in any case.
+        domain: The DOM, in any case.
+        return_agent: The agent that receives the result.
+        priority: "1" (critical), "2" (medium) or "3" (low).
+        vocabulary: The words that may be used as keys besides the draft's.
+        arguments: The values by key, or by name in `ARGUMENT_NAMES`.
+
+    Raises:
+        EncodeError: E1004, a packet cannot carry a value, the agent is empty, an argument comes twice or is no key.
     """
     fields = {RETURN: return_agent, PRIORITY: str(priority), VERSION_KEY: VERSION}
     if not return_agent.strip():
@@ -75,7 +83,7 @@ def encode_packet(
     for name, value in arguments.items():
         key = ARGUMENT_NAMES.get(name, name)
         if key in fields or not is_key(key, vocabulary):
-            raise EncodeError(f"not an argument, or twice: {name!r}", code=ErrorCode.INVALID_TYPE)
+            raise EncodeError(f"expected each argument once and known, found {name!r}", code=ErrorCode.INVALID_TYPE)
         fields[key] = write_value(key, value)
     packet = Packet(
         task=task.upper(), domain=domain.upper(), fields={key: value for key, value in fields.items() if value}
@@ -86,19 +94,20 @@ def encode_packet(
 
 # "organisation-private fields using a namespacing convention [...] (e.g. org_fieldname:)" (section 13)
 def is_key(key: str, vocabulary: Vocabulary) -> bool:
-    """Return whether an encoder writes this key: one of the draft's or the reference's, or an organisation's own."""
-    return key in ORDER or key in vocabulary.keys or key.startswith(OWN)
+    """Return whether an encoder writes `key`: one of the draft, of the reference encoder or of an organisation."""
+    return key in ORDER or key in vocabulary.keys or key.startswith(PRIVATE_PREFIX)
 
 
 def is_blank(value: Argument) -> bool:
-    """Return whether a value leaves its field out."""
+    """Return whether `value` is empty, so that its field is left out."""
     return value is None or (isinstance(value, str) and not value.strip()) or value in ((), [])
 
 
 def write_value(key: str, value: Argument) -> str:
     """Return the text of a value under `key`, empty where the field is left out.
 
-    Raises: EncodeError E1004 for what has no text, and for a list where none is known or with a comma in an item.
+    Raises:
+        EncodeError: E1004, the value has no text, is a list although the key takes none, or an item holds a comma.
     """
     if is_blank(value):
         return ""
@@ -108,21 +117,21 @@ def write_value(key: str, value: Argument) -> str:
 
 
 def _join(key: str, items: Sequence[object]) -> str:
-    if key not in LISTS and not key.startswith(OWN):
+    if key not in LIST_KEYS and not key.startswith(PRIVATE_PREFIX):
         raise EncodeError(f"{key}: expected one value, found {items!r}", code=ErrorCode.INVALID_TYPE)
     texts = [write_scalar(key, item) for item in items]
     for text in texts:
         if "," in text or text != text.strip() or not text:
-            raise EncodeError(
-                f"{key}: an item is not empty, holds no ',' and no outer blanks: {text!r}", code=ErrorCode.INVALID_TYPE
-            )
+            reason = f"{key}: expected an item without ',' and outer blanks, found {text!r}"
+            raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
     return ",".join(texts)
 
 
 def write_scalar(key: str, value: object) -> str:
-    """Return the text of one value; `key` is for the reason.
+    """Return the text of a single value; `key` names it in an error.
 
-    Raises: EncodeError E1004 for what is neither text nor a finite number.
+    Raises:
+        EncodeError: E1004, the value is neither text nor a finite number.
     """
     if isinstance(value, str):
         return value
@@ -131,5 +140,6 @@ def write_scalar(key: str, value: object) -> str:
             if (text := str(value)) and Decimal(text).is_finite():
                 return text
         except ValueError:
-            raise EncodeError(f"{key}: the number has too many digits", code=ErrorCode.INVALID_TYPE) from None
+            reason = f"{key}: expected a number of fewer digits"
+            raise EncodeError(reason, code=ErrorCode.INVALID_TYPE) from None
     raise EncodeError(f"{key}: expected text or a number, found {value!r}", code=ErrorCode.INVALID_TYPE)

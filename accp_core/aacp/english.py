@@ -1,4 +1,4 @@
-"""A packet in words, for those who audit it (AACP section 8)."""
+"""A packet as an English sentence, for people who audit it (AACP section 8)."""
 
 from __future__ import annotations
 
@@ -85,23 +85,24 @@ LABELS: Final = MappingProxyType(
 # "Decoders MAY expand packets into structured English for audit purposes or debugging. For audit purposes, the AACP
 # packet itself is the canonical record. Decoded output is advisory." (section 8)
 def explain(packet: Packet) -> str:
-    """Return the packet in one English sentence: every field, values as they stand, unknown words as they are."""
+    """Return one English sentence with every field of the packet; values and unknown words are unchanged."""
     action = f"{TASKS.get(packet.task, packet.task)} ({DOMAINS.get(packet.domain, packet.domain)})"
     fields = canonical(packet).fields
-    told = [f"{LABELS.get(key, key)} {value!r}" for key, value in fields.items() if key not in _OWN_WORDS]
-    return f"{'; '.join([f'{action}: ' + told[0] if told else action, *told[1:], *_closing(packet)])}."
+    clauses = [f"{LABELS.get(key, key)} {value!r}" for key, value in fields.items() if key not in _REQUIRED]
+    beginning = f"{action}: {clauses[0]}" if clauses else action
+    return f"{'; '.join([beginning, *clauses[1:], *_required_clauses(packet)])}."
 
 
-_OWN_WORDS: Final = frozenset({RETURN, PRIORITY, VERSION_KEY})
+_REQUIRED: Final = frozenset({RETURN, PRIORITY, VERSION_KEY})
 
 
-def _closing(packet: Packet) -> list[str]:
-    """Return what is said of the required fields, where they are there."""
-    said = []
+def _required_clauses(packet: Packet) -> list[str]:
+    """Return the clauses for agent, priority and version, where the packet has them."""
+    clauses = []
     if packet.return_agent:
-        said.append(f"answer to {packet.return_agent!r}")
+        clauses.append(f"answer to {packet.return_agent!r}")
     if PRIORITY in packet.fields:
-        said.append(f"{PRIORITIES.get(packet.priority, packet.priority)} priority")
+        clauses.append(f"{PRIORITIES.get(packet.priority, packet.priority)} priority")
     if packet.version:
-        said.append(f"AACP {packet.version}")
-    return said
+        clauses.append(f"AACP {packet.version}")
+    return clauses

@@ -1,12 +1,12 @@
-"""From English to a packet: by rule, by what is known, by a model, in this order (AACP section 6.3).
+"""An instruction in English encoded as a packet: by rule, from the registry, or by a model (AACP section 6.3).
 
-    rule      a phrase of a workflow says it
-    exact     this very instruction was encoded before           tier 1
-    pattern   another one of the same wording was                tier 2
-    model     nobody knows it: one call, checked and kept        tier 3
+    rule      it is a phrase of a workflow
+    exact     the same instruction was encoded before                     tier 1
+    pattern   another instruction of the same wording was                 tier 2
+    model     it is new: one model call, whose packet is checked and kept   tier 3
 
-Rules come first because they cannot be out of date. A packet from the registry gets the agent and the priority of who
-asks, and is validated again: a registry is a file, and files change.
+Rules come first because they are never out of date. A packet from the registry gets the agent and the priority of the
+caller and is validated again, because a registry is a file that may have changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["EncodingTier", "FallbackEncoder", "Translation"]
 
 
 class EncodingTier(StrEnum):
-    """Where a packet came from."""
+    """How a packet was found."""
 
     RULE = "rule"
     EXACT = "exact"
@@ -46,12 +46,15 @@ class Translation:
     """One instruction and its packet."""
 
     instruction: Instruction
+    """The instruction."""
     packet: Packet
+    """Its packet."""
     tier: EncodingTier
+    """How the packet was found."""
     times_seen: int
     """How often this wording was asked for, this time included; 1 by rule."""
     warnings: tuple[Finding, ...]
-    """What a validator warns of, and what of the instruction is not in the packet."""
+    """The validator's warnings, and one for each part of the instruction that is not in the packet."""
 
 
 def ignore(translation: Translation) -> None:
@@ -59,9 +62,9 @@ def ignore(translation: Translation) -> None:
 
 
 class FallbackEncoder:
-    """Encodes instructions in English; a model is asked at most once for a wording.
+    """Encodes instructions in English; a model is called at most once per wording.
 
-    It is an `InstructionEncoder` itself, so one can stand where a model can.
+    It is an `InstructionEncoder`, so it can be used wherever a model can.
     """
 
     def __init__(
@@ -75,11 +78,16 @@ class FallbackEncoder:
         keep_english: bool = False,
         observe: Callable[[Translation], None] = ignore,
     ) -> None:
-        """Take where entries are kept and who encodes what is new.
+        """Encode by the rules of `workflows`, by `registry` and by `model`.
 
-        Without `model` an instruction that nobody knows is refused. `guard` warns of sensitive values (section 15).
-        With `keep_english` new entries hold the instruction, not only its digest. `observe` is called with every
-        translation, for counting and for logs.
+        Args:
+            registry: Where entries are found and new ones are kept.
+            model: Encodes new instructions; None: new instructions are refused.
+            workflows: The workflows whose phrases are known.
+            vocabulary: The words that a packet may have without a warning.
+            guard: Warns of sensitive values (section 15); None: nothing is searched.
+            keep_english: Whether new entries hold the text of the instruction, not only its digest.
+            observe: Called with every translation, for counters and logs.
         """
         self._registry = registry
         self._model = model
@@ -95,16 +103,17 @@ class FallbackEncoder:
         return serialize_packet(translation.packet)
 
     def encode(self, english: str, *, domain: str, return_agent: str, priority: str = "2") -> Translation:
-        """Return the packet that `english` means, and where it came from.
+        """Return the packet of an instruction, and how it was found; exceptions of the model are raised unchanged.
 
-        Raises: EncodeError: E1004 for what can be no instruction, E4001 when nobody knows it and there is no model,
-            E4002 when what the model or the registry says is no packet for it; whatever the model raises.
+        Raises:
+            EncodeError: E1004, the text is no instruction; E4001, it is new and there is no model; E4002, the answer of
+                the model or of the registry is no packet for it.
         """
         instruction = Instruction(
             english=english, domain=domain.upper(), return_agent=return_agent, priority=str(priority)
         )
-        ruled = self._phrases.match(instruction)
-        translation = self._by_rule(instruction, ruled) if ruled else self._by_registry(instruction)
+        packet = self._phrases.match(instruction)
+        translation = self._by_rule(instruction, packet) if packet else self._by_registry(instruction)
         self._observe(translation)
         return translation
 
@@ -118,23 +127,25 @@ class FallbackEncoder:
         made: list[RegistryEntry] = []
 
         def make() -> RegistryEntry:
-            made.append(self._ask(instruction))
+            made.append(self._encode_by_model(instruction))
             return made[0]
 
         entry = self._registry.get_or_create(instruction.pattern, make)
-        packet, warnings = self._checked(instruction, entry.packet, f"the registry's packet ({entry.source})")
-        tier = (
-            EncodingTier.MODEL if made else EncodingTier.EXACT if entry.key == instruction.key else EncodingTier.PATTERN
-        )
+        packet, warnings = self._checked(instruction, entry.packet, f"the registry ({entry.source})")
+        known = EncodingTier.EXACT if entry.key == instruction.key else EncodingTier.PATTERN
         return Translation(
-            instruction=instruction, packet=packet, tier=tier, times_seen=entry.times_seen, warnings=warnings
+            instruction=instruction,
+            packet=packet,
+            tier=EncodingTier.MODEL if made else known,
+            times_seen=entry.times_seen,
+            warnings=warnings,
         )
 
     # "Novel instructions with no match are encoded via LLM. The result is logged to the registry" (section 6.3)
-    def _ask(self, instruction: Instruction) -> RegistryEntry:
+    def _encode_by_model(self, instruction: Instruction) -> RegistryEntry:
         if self._model is None:
             raise EncodeError(
-                f"no rule and no entry for {instruction.english[:80]!r}, and no model to ask",
+                f"expected a rule, an entry or a model for {instruction.english[:80]!r}, found none",
                 code=ErrorCode.TOOL_NOT_FOUND,
             )
         answer = self._model(
@@ -143,7 +154,7 @@ class FallbackEncoder:
             return_agent=instruction.return_agent,
             priority=instruction.priority,
         )
-        packet, _ = self._checked(instruction, answer, "the model's answer")
+        packet, _ = self._checked(instruction, answer, "the model")
         return RegistryEntry(
             pattern=instruction.pattern,
             key=instruction.key,
@@ -153,20 +164,17 @@ class FallbackEncoder:
         )
 
     # "Implementations MUST NOT execute actions based on unvalidated packets." (section 15)
-    def _checked(self, instruction: Instruction, text: str, what: str) -> tuple[Packet, tuple[Finding, ...]]:
-        """Return the packet, stamped for who asks, and warnings; refuse what is no packet for the instruction."""
+    def _checked(self, instruction: Instruction, text: str, source: str) -> tuple[Packet, tuple[Finding, ...]]:
+        """Return the packet for the caller and the warnings about it (EncodeError E4002 where it is none)."""
         own = {RETURN: instruction.return_agent, PRIORITY: instruction.priority, VERSION_KEY: VERSION}
         try:
             packet = with_fields(parse_packet(text), **own)
             report = validate(packet, vocabulary=self._vocabulary, guard=self._guard)
             report.check()
         except (DecodeError, EncodeError) as error:
-            raise EncodeError(
-                f"{what} is no packet: {text[:200]!r}: {error.reason}", code=ErrorCode.TOOL_EXEC_FAILED
-            ) from None
+            reason = f"expected a packet from {source}, found {text[:200]!r}: {error.reason}"
+            raise EncodeError(reason, code=ErrorCode.TOOL_EXEC_FAILED) from None
         if packet.domain != instruction.domain or packet.task not in self._vocabulary.tasks:
-            raise EncodeError(
-                f"{what} is no packet of {instruction.domain} with a known TASK: {text[:200]!r}",
-                code=ErrorCode.TOOL_EXEC_FAILED,
-            )
+            expected = f"a packet of {instruction.domain} with a known TASK from {source}"
+            raise EncodeError(f"expected {expected}, found {text[:200]!r}", code=ErrorCode.TOOL_EXEC_FAILED)
         return packet, (*report.warnings, *find_omissions(instruction, packet))

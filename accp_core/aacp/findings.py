@@ -1,4 +1,4 @@
-"""What validators report: a code for programs, a field and a reason for people (AACP section 7)."""
+"""The findings of validators: a code for programs, a field and a reason for people (AACP section 7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Finding", "FindingCode"]
 
 
 class FindingCode(StrEnum):
-    """What is wrong or doubtful about a packet; stable, for programs."""
+    """A kind of error or warning about a packet; the values are stable."""
 
     CONTROL = "control-character"
     LENGTH = "too-long"
@@ -36,12 +36,13 @@ class FindingCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong or doubtful."""
+    """One error or warning about a packet."""
 
     code: FindingCode
+    """The kind."""
     field: str
-    """The key, "TASK", "DOM", "packet" for the whole, or the place among the fields, such as "slot 3"."""
+    """The key, or "TASK", "DOM", "packet" (the whole text), or the number of a field such as "slot 3"."""
     reason: str
-    """For a person; names what was found."""
+    """A phrase for people; it may quote the packet."""
     position: int = 0
-    """Where in the text, in characters from 0; 0 where there is no text."""
+    """Where in the text, in characters from 0; 0 where the packet was no text."""

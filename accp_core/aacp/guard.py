@@ -1,4 +1,4 @@
-"""What must not stand in the values of a packet (AACP section 15)."""
+"""The search for personal data and credentials in the values of a packet (AACP section 15)."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ __all__ = ["Guard", "sensitive_values"]
 
 
 class Guard(Protocol):
-    """Whoever looks at the values of a packet before it leaves; any function of this shape."""
+    """A function that checks the values of a packet before it is sent."""
 
     def __call__(self, packet: Packet, /) -> Iterator[Finding]:
-        """Yield one finding for each value that should be a pointer to data instead."""
+        """Yield one finding for each value that should be the address of data instead."""
         ...
 
 
 def luhn(digits: str) -> bool:
-    """Return whether the last digit is the check digit of payment cards (ISO/IEC 7812)."""
+    """Return whether the last digit is the check digit of the others (Luhn, ISO/IEC 7812)."""
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
 
 
 def is_card(found: str) -> bool:
-    """Return whether this run of digits is a payment card number."""
+    """Return whether `found`, digits with separators, is a payment card number."""
     digits = re.sub(r"\D", "", found)
     return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and luhn(digits)
 
 
 def is_iban(found: str) -> bool:
-    """Return whether the check digits are those of an account number (ISO 13616)."""
+    """Return whether the check digits of `found` are those of an account number (ISO 13616)."""
     account = found.replace(" ", "").upper()
     return int("".join(str(int(letter, 36)) for letter in account[4:] + account[:4])) % 97 == 1
 
 
 def always(found: str) -> bool:
-    """Return True: the pattern says enough."""
+    """Return True, for patterns that need no second check."""
     return True
 
 
-# Every repetition is bounded or possessive: a value comes from a peer.
+# Every repetition is bounded or possessive, because a peer chooses the value.
 _PATTERNS: Final[tuple[tuple[FindingCode, str, re.Pattern[str], Callable[[str], bool]], ...]] = (
     (FindingCode.PERSONAL, "an e-mail address", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), always),
     (FindingCode.PERSONAL, "a payment card number", re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])"), is_card),
@@ -94,14 +94,14 @@ _PATTERNS: Final[tuple[tuple[FindingCode, str, re.Pattern[str], Callable[[str], 
 # "PII, financial records, and credentials MUST NOT be embedded in AACP field values. Use authenticated data access
 # layers referenced by pointer instead." (section 15)
 def sensitive_values(packet: Packet, /) -> Iterator[Finding]:
-    """Yield what looks like personal data or a credential, each kind once a field; never the value itself.
+    """Yield a finding for each field and each kind of personal data or credential in it, without the value.
 
-    By shape and check digits only: names of people look like any word, so this finds some and not all.
+    It looks at shapes and check digits only. Names of people look like any other word, so it cannot find all.
     """
-    # Most packets hold nothing of the kind: one look at all values, and a second one to say where.
+    # Most packets hold none: one search over all values comes first, the field is looked up only where it matches.
     values = "\n".join(packet.fields.values())
-    suspects = [each for each in _PATTERNS if each[2].search(values)]
+    suspects = [row for row in _PATTERNS if row[2].search(values)]
     for field, value in packet.fields.items():
         for code, kind, pattern, confirm in suspects:
             if any(confirm(found[0]) for found in pattern.finditer(value)):
-                yield Finding(code, field, f"holds {kind}; point at the data instead")
+                yield Finding(code, field, f"holds {kind}; send the address of the data instead")

@@ -1,9 +1,10 @@
-"""An instruction in English, and which others mean the same packet (AACP section 6.3, tiers 1 and 2).
+"""An instruction in English, and the identities by which it is found again (AACP section 6.3, tiers 1 and 2).
 
-The draft compares keywords and takes what overlaps enough. Two texts that differ in one word ("active", "inactive"),
-one number or one "not" overlap almost wholly and mean opposite things, so here nothing is compared by degree: two
-instructions have one wording if they are the same words in the same order, but for politeness, articles, case and
-white space. Whatever else differs is another instruction, which costs a call of the model and never a wrong packet.
+The draft compares keywords and accepts a sufficient overlap. Two texts that differ in one word ("active", "inactive"),
+one number or one "not" overlap almost completely and mean opposite things. So nothing is compared by degree here: two
+instructions have the same wording if they have the same words in the same order, except for politeness, articles, case
+and white space. Any other difference makes another instruction, which costs a model call, but never gives a wrong
+packet.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MAX_INSTRUCTION_CHARS: Final = 10_000
 """Characters of an instruction."""
 
 DROPPED: Final = frozenset({"a", "an", "the", "please", "please,", "kindly"})
-"""Words that change nothing; as names they would be written otherwise."""
+"""Words without influence on the meaning."""
 LEADS: Final = tuple(
     lead.split()
     for lead in (
@@ -40,11 +41,11 @@ LEADS: Final = tuple(
         "i'd like you to",
     )
 )
-"""What a request may begin with instead of "please"."""
+"""Polite beginnings of a request."""
 CLOSINGS: Final = (["thanks"], ["thank", "you"], ["many", "thanks"])
-"""What it may end with."""
+"""Polite endings of a request."""
 FETCHING: Final = frozenset({"retrieve", "get", "obtain", "fetch"})
-"""First words that all mean FETCH."""
+"""First words that mean FETCH."""
 CONTRACTIONS: Final = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 NEGATIONS: Final = frozenset(
     {
@@ -70,50 +71,50 @@ class Word:
     """One word of an instruction."""
 
     spelling: str
-    """What is compared: lower case, unless case may matter."""
+    """The word as it is compared: in lower case, unless its case may matter."""
     source: str
-    """As it stands in the text."""
+    """The word as it is written in the text."""
 
 
 def is_identifier(word: str) -> bool:
-    """Return whether case may matter: a digit, a capital that does not begin the word, or a single capital."""
+    """Return whether the case of `word` may matter: it has a digit or an inner capital, or is a single capital."""
     inner = word[1:] or word
     return inner != inner.lower() or (not word.isalpha() and any(map(str.isnumeric, word)))
 
 
 def read_words(english: str) -> list[Word]:
-    """Return the words of a text; the typographic apostrophe is the plain one."""
+    """Return the words of a text; a typographic apostrophe becomes a plain one."""
     sources = english.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split()
     return [Word(source if is_identifier(source) else source.lower(), source) for source in sources]
 
 
 def wording(text: Iterable[Word]) -> list[Word]:
-    """Return the words that say what is to be done: no politeness, no articles, "do not" for "don't"."""
-    words = [part for word in text for part in expanded(word) if part.spelling not in DROPPED]
+    """Return the words without politeness and articles, with "do not" for "don't"."""
+    words = [part for word in text for part in expand(word) if part.spelling not in DROPPED]
     words = without_end(words, ".!")
     for closing in CLOSINGS:
         words = without_tail(words, closing)
     for lead in LEADS:
-        if spelled(words[: len(lead)]) == lead:
+        if spellings(words[: len(lead)]) == lead:
             words = without_end(words[len(lead) :], "?.!")
     if words and words[0].spelling in FETCHING:
         words[0] = replace(words[0], spelling="fetch")
     return words
 
 
-def spelled(words: Iterable[Word]) -> list[str]:
-    """Return what is compared."""
+def spellings(words: Iterable[Word]) -> list[str]:
+    """Return the spellings by which words are compared."""
     return [word.spelling for word in words]
 
 
-def expanded(word: Word) -> tuple[Word, ...]:
-    """Return a word, or the two of a contraction with "not"."""
+def expand(word: Word) -> tuple[Word, ...]:
+    """Return the word, or both words of a contraction with "not"."""
     stem = CONTRACTIONS.get(word.spelling, word.spelling.removesuffix("n't"))
     return (word,) if stem in ("", word.spelling) else (replace(word, spelling=stem), Word("not", "not"))
 
 
 def without_end(words: list[Word], marks: str) -> list[Word]:
-    """Return the words without these marks at the end of the last one."""
+    """Return the words without these characters at the end of the last word."""
     if not words or words[-1].spelling[-1] not in marks:
         return words
     last = Word(words[-1].spelling.rstrip(marks), words[-1].source.rstrip(marks))
@@ -121,33 +122,36 @@ def without_end(words: list[Word], marks: str) -> list[Word]:
 
 
 def without_tail(words: list[Word], tail: list[str]) -> list[Word]:
-    """Return the words without `tail`, and without the full stop before it."""
-    if spelled(words[-len(tail) :]) != tail:
+    """Return the words without `tail` at their end, and without the punctuation before it."""
+    if spellings(words[-len(tail) :]) != tail:
         return words
     return without_end(words[: -len(tail)], ".!,")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """What one agent wants of another, in English.
+    """What one agent asks of another, in English.
 
-    Raises: EncodeError E1004 for an empty or too long text and for what no packet could have as its fields.
+    Raises:
+        EncodeError: E1004, the text is empty or too long, or a packet cannot have such a domain, agent or priority.
     """
 
     english: str
+    """The text."""
     domain: str
     """The DOM of the packet."""
     return_agent: str
-    """Who receives the result."""
+    """The agent that receives the result."""
     priority: str = "2"
+    """"1" (critical), "2" (medium) or "3" (low)."""
     words: tuple[Word, ...] = field(init=False, repr=False)
-    """All of the text, in words."""
+    """All words of the text."""
     wording: tuple[Word, ...] = field(init=False, repr=False)
-    """The words that say what is to be done."""
+    """The words without politeness and articles."""
     key: str = field(init=False)
-    """What only the same instruction to the same agent has (tier 1)."""
+    """Identifies this instruction to this agent (tier 1)."""
     pattern: str = field(init=False)
-    """What all instructions of one wording in one domain have (tier 2)."""
+    """Identifies all instructions of the same wording in the same domain (tier 2)."""
 
     def __post_init__(self) -> None:
         if not self.english.strip() or len(self.english) > MAX_INSTRUCTION_CHARS:
@@ -167,21 +171,21 @@ class Instruction:
         agent = (self.domain, self.return_agent, self.priority)
         object.__setattr__(self, "words", tuple(words))
         object.__setattr__(self, "wording", tuple(meant))
-        object.__setattr__(self, "key", digest("key", *agent, *spelled(words)))
-        object.__setattr__(self, "pattern", digest("pattern", self.domain, *spelled(meant)))
+        object.__setattr__(self, "key", digest("key", *agent, *spellings(words)))
+        object.__setattr__(self, "pattern", digest("pattern", self.domain, *spellings(meant)))
 
 
 # "Tier 1 -- Hash cache lookup: The SHA-256 hash of the normalised English instruction" (section 6.3). The reference
-# hashes nothing else, so that one domain got the packet of another.
+# hashes nothing else, so one domain could get the packet of another. Stored registries depend on these very bytes.
 def digest(*words: str) -> str:
-    """Return the SHA-256 of words and protocol version, in hex."""
+    """Return the SHA-256 of the protocol version and `words`, in hexadecimal digits."""
     return sha256(json.dumps([VERSION, *words]).encode()).hexdigest()
 
 
 def find_omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding]:
-    """Yield what the text says and the packet does not: numbers, dates, identifiers, negations.
+    """Yield a warning for each number, date, identifier or negation of the text that the packet does not have.
 
-    A packet for which a model found no field still is a packet; whoever sends it should know.
+    A packet without them is still valid, so the sender is warned.
     """
     carried = plain(" ".join((packet.task, *packet.fields.values())))
     for word in instruction.words:
@@ -189,12 +193,12 @@ def find_omissions(instruction: Instruction, packet: Packet) -> Iterator[Finding
             yield Finding(
                 FindingCode.OMITTED, "packet", f"{word.source.strip('.,;:!?')!r} of the instruction is not in it"
             )
-    said = NEGATIONS.intersection(spelled(part for word in instruction.words for part in expanded(word)))
+    negations = NEGATIONS.intersection(spellings(part for word in instruction.words for part in expand(word)))
     values = " ".join(packet.fields.values()).lower()
-    if said and "!" not in values and not NEGATIONS.intersection(re.split(r"[^a-z]+", values)):
-        yield Finding(FindingCode.OMITTED, "packet", f"{min(said)!r} of the instruction is not in it")
+    if negations and "!" not in values and not NEGATIONS.intersection(re.split(r"[^a-z]+", values)):
+        yield Finding(FindingCode.OMITTED, "packet", f"{min(negations)!r} of the instruction is not in it")
 
 
 def plain(text: str) -> str:
-    """Return the letters and digits of a text, in lower case."""
+    """Return the letters and digits of `text`, in lower case."""
     return "".join(letter for letter in text.lower() if letter.isalnum())

@@ -1,11 +1,11 @@
-r"""One packet, as a value and as text (AACP section 4).
+r"""A packet as a value and as text (AACP section 4).
 
     packet = task "|" dom "|" named-fields
     named-fields = key ":" value *( "|" key ":" value )
 
-A field is split at its first ":"; a value may hold more of them. There is no escape, so no value may hold a "|", a
-line break or another control character: what would add a field is refused, in both directions. White space around a
-word is no part of it. Both ends of a link may agree on the percent form (`escaped=True`), in which any text travels.
+A field is split at its first ":"; a value may hold more of them. There is no escape, so a value with a "|", a line
+break or another control character is refused in both directions, because it could add a field. White space around a
+word is not part of it. Both ends of a link may agree on the percent form (`escaped=True`), which carries any text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 MAX_PACKET_CHARS: Final = 1 << 16
-"""Characters of a packet: it says what to do and points at data, it does not carry them (section 9)."""
+"""Characters of a packet: it names an action and the addresses of data, and carries no data (section 9)."""
 MAX_FIELDS: Final = 256
 """Named fields of a packet."""
 
@@ -51,78 +51,87 @@ class Packet:
     domain: str
     """The business domain, such as "HR"."""
     fields: Mapping[str, str]
-    """Key to value of every named field; packets are equal whatever the order."""
+    """Key to value of every named field; the order does not matter for equality."""
 
     @property
     def return_agent(self) -> str:
-        """The agent that receives the result; empty where the packet does not say."""
+        """The agent that receives the result; empty where the packet names none."""
         return self.fields.get(RETURN, "")
 
     @property
     def priority(self) -> str:
-        """The priority, "2" where the packet does not say (section 5.3)."""
+        """The priority; "2" where the packet has none (section 5.3)."""
         return self.fields.get(PRIORITY, "2")
 
     @property
     def version(self) -> str:
-        """The protocol version; empty where the packet does not say."""
+        """The protocol version; empty where the packet has none."""
         return self.fields.get(VERSION_KEY, "")
 
     def __str__(self) -> str:
-        """Return the text; raises what `serialize_packet` raises."""
+        """Return the text; raises as `serialize_packet`."""
         return serialize_packet(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PacketScan:
-    """All that a text says, faults included."""
+    """The content of a text, with all of its faults."""
 
     task: str
+    """The first word; empty where there is none."""
     domain: str
+    """The second word; empty where there is none."""
     fields: Mapping[str, str]
-    """The named fields; of a key that stands twice the first."""
+    """The named fields; the first one where a key comes twice."""
     faults: tuple[Finding, ...]
-    """In reading order."""
+    """The errors, in the order of the text."""
     padded: tuple[str, ...]
-    """Which fields had white space around them, which is not part of them."""
+    """The fields that had white space around them, which is not part of them."""
 
 
 def parse_packet(text: str, *, escaped: bool = False) -> Packet:
-    """Return the packet that `text` says; `escaped` says that values are in the percent form.
+    """Return the packet of a text; `validate` checks what a packet must hold besides.
 
-    What a packet must say besides is for `validate`.
+    Args:
+        text: The text.
+        escaped: Whether its values are in the percent form.
 
-    Raises: DecodeError E1001 with the place of the first fault.
+    Raises:
+        DecodeError: E1001, with the position of the first fault.
     """
-    found = scan_packet(text, escaped=escaped)
-    if found.faults:
-        fault = found.faults[0]
+    scan = scan_packet(text, escaped=escaped)
+    if scan.faults:
+        fault = scan.faults[0]
         raise DecodeError(
             f"{fault.field}: {fault.reason}", code=ErrorCode.PARSE_ERROR, text=text, position=fault.position
         )
-    return Packet(task=found.task, domain=found.domain, fields=found.fields)
+    return Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
 
 
 def serialize_packet(packet: Packet, *, escaped: bool = False) -> str:
-    """Return the text of `packet`, known keys in the order of `ORDER`, all others after them in that of the alphabet.
+    """Return the text of `packet`: known keys in the order of `ORDER`, then all others in alphabetical order.
 
-    Equal packets have equal texts. `escaped` writes values in the percent form.
+    Equal packets have equal texts.
 
-    Raises: EncodeError E1004 for a word or a value that the text would say differently, E1001 when it is too long.
+    Args:
+        packet: The packet.
+        escaped: Whether to write values in the percent form.
+
+    Raises:
+        EncodeError: E1004, the text of a word or a value would be read differently; E1001, the packet is too long.
     """
     check_packet(packet, escaped=escaped)
     write = _escape if escaped else str
     slots = [f"{key}:{write(value)}" for key, value in canonical(packet).fields.items()]
     text = "|".join([packet.task, packet.domain, *slots])
     if len(text) > MAX_PACKET_CHARS or len(slots) > MAX_FIELDS:
-        raise EncodeError(
-            f"a packet has at most {MAX_PACKET_CHARS} characters and {MAX_FIELDS} fields", code=ErrorCode.PARSE_ERROR
-        )
+        reason = f"expected at most {MAX_PACKET_CHARS} characters and {MAX_FIELDS} fields"
+        raise EncodeError(f"{reason}, found {len(text)} and {len(slots)}", code=ErrorCode.PARSE_ERROR)
     return text
 
 
 def canonical(packet: Packet) -> Packet:
-    """Return the packet with its fields in the order in which they are written."""
+    """Return the packet with its fields in the order of its text."""
     fields = packet.fields
     known = [key for key in ORDER if key in fields]
     own = sorted(fields.keys() - set(known))
@@ -130,14 +139,15 @@ def canonical(packet: Packet) -> Packet:
 
 
 def with_fields(packet: Packet, /, **fields: str) -> Packet:
-    """Return the packet with these fields instead of its own, in the order in which they are written."""
+    """Return the packet with `fields` added or replaced, in the order of its text."""
     return canonical(replace(packet, fields={**packet.fields, **fields}))
 
 
 def check_packet(packet: Packet, *, escaped: bool = False) -> None:
-    """Refuse a packet whose text would say something else.
+    """Check that the text of a packet is read as the same packet.
 
-    Raises: EncodeError E1004 with the field and its value.
+    Raises:
+        EncodeError: E1004, with the first field that is not.
     """
     for name, word in (("TASK", packet.task), ("DOM", packet.domain)):
         _check_word(name, word)
@@ -157,18 +167,17 @@ def _check_word(name: str, word: object) -> None:
 
 def _check_text(name: str, text: str) -> None:
     if "|" in text or _FORBIDDEN.search(text):
-        raise EncodeError(
-            f"{name}: '|', line breaks and control characters are not allowed: {text!r}", code=ErrorCode.INVALID_TYPE
-        )
+        reason = f"{name}: expected no '|', line break or control character, found {text!r}"
+        raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
     if text != text.strip():
-        raise EncodeError(f"{name}: white space around it would be lost: {text!r}", code=ErrorCode.INVALID_TYPE)
+        raise EncodeError(f"{name}: expected no outer white space, found {text!r}", code=ErrorCode.INVALID_TYPE)
 
 
 def scan_packet(text: str, *, escaped: bool = False) -> PacketScan:
-    """Return all that `text` says and everything that is wrong with it; never raises."""
-    if fault := _whole(text):
+    """Return the content of `text` and all of its faults; never raises."""
+    if fault := _check_whole(text):
         return PacketScan("", "", {}, (fault,), ())
-    reader = _Reader(escaped)
+    reader = _SlotReader(escaped)
     if text != text.strip():
         reader.padded.append("packet")
     for number, (position, slot) in enumerate(_slots(text)):
@@ -176,27 +185,29 @@ def scan_packet(text: str, *, escaped: bool = False) -> PacketScan:
     return reader.result(len(text))
 
 
-def _whole(text: str) -> Finding | None:
-    """Return what is wrong with the text as a whole, before its fields are looked at."""
+def _check_whole(text: str) -> Finding | None:
+    """Return the fault of the text as a whole, for which its fields are not read."""
     if len(text) > MAX_PACKET_CHARS:
-        return Finding(FindingCode.LENGTH, "packet", f"at most {MAX_PACKET_CHARS} characters, found {len(text)}", 0)
+        return Finding(
+            FindingCode.LENGTH, "packet", f"expected at most {MAX_PACKET_CHARS} characters, found {len(text)}", 0
+        )
     if not text.strip():
         return Finding(FindingCode.EMPTY, "packet", f"expected TASK|DOM|key:value, found {text!r}", 0)
     if text.count("|") > MAX_FIELDS + 1:
-        return Finding(FindingCode.LENGTH, "packet", f"at most {MAX_FIELDS} named fields", 0)
+        return Finding(FindingCode.LENGTH, "packet", f"expected at most {MAX_FIELDS} named fields", 0)
     return None
 
 
 def _slots(text: str) -> Iterator[tuple[int, str]]:
-    """Yield position and text of what stands between the pipes; white space around the packet is not in it."""
+    """Yield position and text of each slot between the pipes, without white space around the packet."""
     start = len(text) - len(text.lstrip())
     for slot in text.strip().split("|"):
         yield start, slot
         start += len(slot) + 1
 
 
-class _Reader:
-    """Collects what slots say."""
+class _SlotReader:
+    """Reads slots one after the other and collects their content and faults."""
 
     def __init__(self, escaped: bool) -> None:
         self.padded: list[str] = []
@@ -207,7 +218,7 @@ class _Reader:
         self._faults: list[Finding] = []
 
     def read(self, number: int, position: int, slot: str) -> None:
-        """Take the slot of that number, from 0."""
+        """Read the slot of this number, counted from 0."""
         self._seen = number + 1
         name = ("TASK", "DOM")[number] if number < 2 else f"slot {number + 1}"
         if control := _FORBIDDEN.search(slot):
@@ -224,7 +235,7 @@ class _Reader:
 
     def _positional(self, number: int, name: str, position: int, slot: str) -> None:
         if ":" in slot:
-            self._refuse(FindingCode.NAMED, name, f"a named field stands where {name} is expected: {slot!r}", position)
+            self._refuse(FindingCode.NAMED, name, f"expected {name}, found the named field {slot!r}", position)
         self._words[number] = self._strip(name, slot)
 
     def _named(self, name: str, position: int, slot: str) -> None:
@@ -233,9 +244,9 @@ class _Reader:
         if not colon:
             self._refuse(FindingCode.NO_VALUE, name, f"expected key:value, found {slot!r}", position)
         elif not key:
-            self._refuse(FindingCode.EMPTY_KEY, name, f"no key before ':' in {slot!r}", position)
+            self._refuse(FindingCode.EMPTY_KEY, name, f"expected a key before ':', found {slot!r}", position)
         elif key in self._fields:
-            self._refuse(FindingCode.DUPLICATE, key, f"stands twice, the second time as {slot!r}", position)
+            self._refuse(FindingCode.DUPLICATE, key, f"comes twice, the second time as {slot!r}", position)
         else:
             self._strip(key, slot.partition(":")[0])
             self._fields[key] = self._value(key, position + len(slot) - len(value), value)
@@ -247,7 +258,7 @@ class _Reader:
         try:
             return _unescape(stripped)
         except ValueError:
-            self._refuse(FindingCode.ESCAPE, key, f"not in the percent form: {value!r}", position)
+            self._refuse(FindingCode.ESCAPE, key, f"expected the percent form, found {value!r}", position)
             return stripped
 
     def _strip(self, name: str, word: str) -> str:
@@ -260,7 +271,7 @@ class _Reader:
         self._faults.append(Finding(code, field, reason, position))
 
     def result(self, end: int) -> PacketScan:
-        """Return what was read; `end` is where a word that is missing would have stood."""
+        """Return what was read; `end` is the position for a missing word."""
         for name in ("TASK", "DOM")[self._seen :]:
             self._refuse(FindingCode.MISSING, name, "is missing", end)
         task, domain = self._words
@@ -269,15 +280,16 @@ class _Reader:
 
 
 def _escape(value: str) -> str:
-    """Return the percent form of a value: "%", "|", controls and outer white space as the bytes of their UTF-8."""
+    """Return the percent form of a value: "%", "|", control characters and outer white space as their UTF-8 bytes."""
     inner = value.lstrip()
     start = len(value) - len(inner)
     end = start + len(inner.rstrip())
     try:
-        shown = _HIDDEN.sub(lambda found: _percent(found[0]), value[start:end])
-        return _percent(value[:start]) + shown + _percent(value[end:])
+        middle = _HIDDEN.sub(lambda match: _percent(match[0]), value[start:end])
+        return _percent(value[:start]) + middle + _percent(value[end:])
     except UnicodeEncodeError:
-        raise EncodeError(f"half a surrogate pair is no text: {value!r}", code=ErrorCode.INVALID_TYPE) from None
+        reason = f"expected text, found half of a surrogate pair in {value!r}"
+        raise EncodeError(reason, code=ErrorCode.INVALID_TYPE) from None
 
 
 def _percent(text: str) -> str:
@@ -285,8 +297,8 @@ def _percent(text: str) -> str:
 
 
 def _unescape(value: str) -> str:
-    """Undo `_escape`; raises ValueError for what it never writes."""
-    text = _PERCENT.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), value)
+    """Return the value of a percent form; ValueError where `_escape` does not write it like this."""
+    text = _PERCENT.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode(), value)
     if _escape(text) != value:
         raise ValueError(value)
     return text

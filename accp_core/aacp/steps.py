@@ -1,8 +1,9 @@
-"""Workflows as tables: what each step takes and which packet it gives (AACP section 6.1).
+"""Workflows as tables: the arguments of each step and the packet that it gives (AACP section 6.1).
 
-A step has a template for each field. `{period}` alone is the argument itself, be it text, number or list; within other
-text it is put in as text, and `{period!snake}` with "_" for "-" and blanks. What is in `defaults` may be left out.
-Every argument has its place in a template, so none can get lost; an argument without place is refused.
+A step has a template for each field. A template that is only `{period}` stands for the argument itself: text, number or
+list. Within other text, the argument is inserted as text; `{period!snake}` inserts it with "_" for "-" and blanks.
+Arguments in `defaults` are optional. Every argument has a placeholder in a template, so none is lost; an argument
+without a placeholder is refused.
 """
 
 from __future__ import annotations
@@ -21,62 +22,66 @@ from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["Workflow", "WorkflowEncoder", "WorkflowRun", "WorkflowStep", "workflow_from_dict"]
 
-PLACE: Final = re.compile(r"\{(\w+)(!snake)?\}")
-CALLERS: Final = ("return_agent", "priority")
-"""The arguments that every step takes."""
-RESERVED: Final = frozenset({*CALLERS, "task", "domain", "vocabulary"})
-"""Names that are arguments of `encode_packet` and so no keys of a vocabulary of one's own."""
+PLACEHOLDER: Final = re.compile(r"\{(\w+)(!snake)?\}")
+CALLER_ARGUMENTS: Final = ("return_agent", "priority")
+"""The arguments of every step."""
+RESERVED_NAMES: Final = frozenset({*CALLER_ARGUMENTS, "task", "domain", "vocabulary"})
+"""Names of the arguments of `encode_packet`, which no key of a private vocabulary may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowStep:
-    """One hop of a workflow; calling it gives its packet.
+    """One hop of a workflow; calling it returns its packet.
 
-    Raises: ProtocolError E1004 when the table could give no packet.
+    Raises:
+        ProtocolError: E1004, no packet could be made of these templates.
     """
 
     task: str
+    """The TASK."""
     domain: str
+    """The DOM."""
     return_agent: str
-    """Who receives the result, unless the caller names another."""
+    """The agent that receives the result, unless the caller passes another."""
     priority: str = "2"
-    """Used unless the caller gives another."""
+    """The priority, unless the caller passes another."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Key to template."""
     defaults: Mapping[str, Argument] = field(default_factory=dict)
-    """Argument to what it is when it is not given; None leaves its field out."""
+    """Optional argument to its default; None leaves its field out."""
     phrases: tuple[str, ...] = ()
-    """Instructions in English that mean this step, with places for arguments of one word each, see `Phrasebook`."""
+    """Instructions in English that mean this step, with placeholders for arguments of one word (see `Phrasebook`)."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
-    """Whose keys may be used besides the draft's."""
+    """The words whose keys may be used besides the draft's."""
     parameters: tuple[str, ...] = field(init=False)
-    """The names of its arguments, in the order in which they may be given without name."""
+    """The names of its arguments, in their positional order."""
 
     def __post_init__(self) -> None:
-        names = dict.fromkeys(found[1] for text in self.fields.values() for found in PLACE.finditer(text))
+        names = dict.fromkeys(match[1] for text in self.fields.values() for match in PLACEHOLDER.finditer(text))
         required = [name for name in names if name not in self.defaults]
         object.__setattr__(self, "parameters", (*required, *(name for name in self.defaults if name in names)))
         check_step(self)
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The arguments that have no default."""
+        """The arguments without a default."""
         return tuple(name for name in self.parameters if name not in self.defaults)
 
     def __call__(
         self, *values: Argument, return_agent: str | None = None, priority: str | int | None = None, **named: Argument
     ) -> Packet:
-        """Return the packet.
+        """Return the packet of these arguments.
 
-        Raises: TypeError for an argument that is unknown, missing or given twice; EncodeError E1004 for a value that
-            no packet can carry.
+        Raises:
+            TypeError: An argument is unknown, missing or passed twice.
+            EncodeError: E1004, a packet cannot carry a value.
         """
-        return self.encode(bind(self.parameters, values, named), return_agent=return_agent, priority=priority)
+        return self.encode(bind_arguments(self.parameters, values, named), return_agent=return_agent, priority=priority)
 
     def encode(
         self, given: Mapping[str, Argument], *, return_agent: str | None = None, priority: str | int | None = None
     ) -> Packet:
-        """Return the packet of these arguments by name; raises what a call raises."""
+        """Return the packet of these arguments by name; raises as a call."""
         if not set(self.required) <= set(given) <= set(self.parameters):
             raise TypeError(f"expected {self.usage()}, found {', '.join(given) or 'nothing'}")
         arguments = {**self.defaults, **given}
@@ -86,32 +91,35 @@ class WorkflowStep:
             return_agent=self.return_agent if return_agent is None else return_agent,
             priority=self.priority if priority is None else priority,
             vocabulary=self.vocabulary,
-            **{key: fill(text, arguments, self.required) for key, text in self.fields.items()},
+            **{key: fill_template(text, arguments, self.required) for key, text in self.fields.items()},
         )
 
     def usage(self) -> str:
-        """Return the names of the arguments, those that may be left out in brackets."""
+        """Return the names of the arguments, optional ones in brackets."""
         return " ".join([*self.required, *(f"[{name}]" for name in self.parameters if name in self.defaults)])
 
 
-def bind(names: Sequence[str], values: Sequence[Argument], named: Mapping[str, Argument]) -> dict[str, Argument]:
-    """Return name to value of what a caller gave.
+def bind_arguments(
+    names: Sequence[str], values: Sequence[Argument], named: Mapping[str, Argument]
+) -> dict[str, Argument]:
+    """Return the arguments of a call by name.
 
-    Raises: TypeError when a value has no name or two.
+    Raises:
+        TypeError: There are too many values, or a name is unknown or comes twice.
     """
     if len(values) > len(names):
         raise TypeError(f"expected at most {len(names)} values ({', '.join(names)}), found {len(values)}")
     given = dict(zip(names, values, strict=False))
     for name, value in named.items():
         if name in given or name not in names:
-            raise TypeError(f"not an argument, or twice: {name!r}; expected {', '.join((*names, *CALLERS))}")
+            raise TypeError(f"expected each of {', '.join((*names, *CALLER_ARGUMENTS))} once, found {name!r}")
         given[name] = value
     return given
 
 
-def fill(template: str, arguments: Mapping[str, Argument], required: Sequence[str]) -> Argument:
-    """Return what a field holds; None where an optional argument of it is not given."""
-    names = [found[1] for found in PLACE.finditer(template)]
+def fill_template(template: str, arguments: Mapping[str, Argument], required: Sequence[str]) -> Argument:
+    """Return the value of a field; None where an optional argument in its template has no value."""
+    names = [match[1] for match in PLACEHOLDER.finditer(template)]
     for name in names:
         if is_blank(arguments[name]) and name in required:
             raise EncodeError(f"{name}: expected a value, found {arguments[name]!r}", code=ErrorCode.INVALID_TYPE)
@@ -120,87 +128,93 @@ def fill(template: str, arguments: Mapping[str, Argument], required: Sequence[st
     if template == f"{{{names[0] if names else ''}}}":
         return arguments[names[0]]
     texts = {name: write_scalar(name, arguments[name]) for name in names}
-    return PLACE.sub(lambda found: snake(texts[found[1]]) if found[2] else texts[found[1]], template)
+    return PLACEHOLDER.sub(lambda match: to_snake(texts[match[1]]) if match[2] else texts[match[1]], template)
 
 
-def snake(text: str) -> str:
+def to_snake(text: str) -> str:
     """Return `text` with "_" for "-" and blanks."""
     return re.sub(r"[- ]", "_", text)
 
 
 def check_step(step: WorkflowStep) -> None:
-    """Refuse a step that could give no packet, or that would lose an argument."""
+    """Check that a step gives a packet and uses all of its arguments (ProtocolError E1004)."""
     for key, text in step.fields.items():
-        if not is_key(key, step.vocabulary) or key in RESERVED:
-            raise refuse(f"{key}: not a key of a packet, or a name that its encoder needs")
-        if "{" in PLACE.sub("", text) or "}" in PLACE.sub("", text):
-            raise refuse(f"{key}: expected places like {{name}}, found {text!r}")
-    if unknown := (set(step.defaults) - set(step.parameters)) | (set(step.parameters) & set(CALLERS)):
-        raise refuse(f"not arguments of a template: {', '.join(sorted(unknown))}")
+        if not is_key(key, step.vocabulary) or key in RESERVED_NAMES:
+            raise invalid_table(f"expected a key of a packet that is not reserved, found {key!r}")
+        if "{" in PLACEHOLDER.sub("", text) or "}" in PLACEHOLDER.sub("", text):
+            raise invalid_table(f"{key}: expected placeholders like {{name}}, found {text!r}")
+    if unknown := (set(step.defaults) - set(step.parameters)) | (set(step.parameters) & set(CALLER_ARGUMENTS)):
+        raise invalid_table(f"expected arguments of a template, found {', '.join(sorted(unknown))}")
     if step.priority not in PRIORITIES:
-        raise refuse(f"priority: expected one of {', '.join(PRIORITIES)}, found {step.priority!r}")
+        raise invalid_table(f"priority: expected one of {', '.join(PRIORITIES)}, found {step.priority!r}")
     check_phrases(step)
-    # "1" is text, a number and a word.
+    # "1" is a valid text, number and word.
     step.encode(dict.fromkeys(step.required, "1"))
 
 
 def check_phrases(step: WorkflowStep) -> None:
-    """Refuse a phrase that leaves a required argument open, or names one that there is not or within a word."""
+    """Check that each phrase has a whole word for every required argument and no unknown ones (ProtocolError E1004)."""
     for phrase in step.phrases:
-        if any("{" in word and not PLACE.fullmatch(word) for word in phrase.split()):
-            raise refuse(f"phrase {phrase!r}: expected each place to be a word")
-        places = {found[1] for found in PLACE.finditer(phrase)}
-        if not set(step.required) <= places <= set(step.parameters):
-            raise refuse(f"phrase {phrase!r}: expected places for {', '.join(step.required) or 'nothing'}")
+        if any("{" in word and not PLACEHOLDER.fullmatch(word) for word in phrase.split()):
+            raise invalid_table(f"phrase {phrase!r}: expected each placeholder to be a word")
+        names = {match[1] for match in PLACEHOLDER.finditer(phrase)}
+        if not set(step.required) <= names <= set(step.parameters):
+            raise invalid_table(f"phrase {phrase!r}: expected placeholders for {', '.join(step.required) or 'nothing'}")
 
 
-def refuse(reason: str) -> ProtocolError:
-    """Return the exception that refuses a table."""
+def invalid_table(reason: str) -> ProtocolError:
+    """Return the exception for a table that declares no workflow: E1004."""
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 class WorkflowRun:
-    """All hops of a workflow, in order; calling it gives their packets."""
+    """All hops of a workflow, in order; calling it returns their packets."""
 
     def __init__(self, *hops: tuple[WorkflowStep, str]) -> None:
-        """Take each step and, separated by blanks, the arguments that it is given.
+        """Take each step with the names of the arguments that it receives, separated by blanks.
 
-        Raises: ProtocolError E1004 when a step lacks a required argument or has none of that name.
+        Raises:
+            ProtocolError: E1004, a required argument of a step is missing, or it has none of that name.
         """
         self.hops = tuple((step, tuple(names.split())) for step, names in hops)
         for step, names in self.hops:
             if not set(step.required) <= set(names) <= set(step.parameters):
-                raise refuse(f"{step.task} takes {step.usage() or 'nothing'}, found {', '.join(names) or 'nothing'}")
+                expected = step.usage() or "nothing"
+                raise invalid_table(f"{step.task}: expected {expected}, found {', '.join(names) or 'nothing'}")
         self.parameters = tuple(dict.fromkeys(name for _, names in self.hops for name in names))
         """The names of the arguments of the run."""
 
     def __call__(self, *values: Argument, **named: Argument) -> list[Packet]:
         """Return the packets of all hops.
 
-        Raises: what the steps raise; TypeError for an argument that no hop takes.
+        Raises:
+            TypeError: No hop takes an argument, or one is missing.
+            EncodeError: As the steps.
         """
-        given = bind(self.parameters, values, named)
+        given = bind_arguments(self.parameters, values, named)
         return [step.encode({name: given[name] for name in names if name in given}) for step, names in self.hops]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
-    """Steps that belong together."""
+    """A set of steps."""
 
     name: str
+    """The name of the workflow."""
     steps: Mapping[str, WorkflowStep]
+    """The steps by name."""
     run: WorkflowRun | None = None
-    """All hops in order, where the table says so."""
+    """All hops in order, where the table declares it."""
 
 
 class WorkflowEncoder:
-    """A workflow as a class: its steps and its run are the attributes of each subclass."""
+    """A workflow as a class: the attributes of a subclass are its steps and its run."""
 
     workflow: ClassVar[Workflow]
-    """The steps by name."""
+    """The same as data."""
 
     def __init_subclass__(cls, *, name: str) -> None:
-        """Collect the steps."""
+        """Collect the steps and the run of a subclass."""
         steps = {key: value for key, value in vars(cls).items() if isinstance(value, WorkflowStep)}
         runs = [value for value in vars(cls).values() if isinstance(value, WorkflowRun)]
         cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None)
@@ -209,77 +223,80 @@ class WorkflowEncoder:
 def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Workflow:
     """Return the workflow that a parsed TOML or JSON document declares.
 
-    Its members are `name`, `steps` (name to task, domain, return, priority, fields, defaults, phrases) and, where
-    the steps are hops of one run, `run` (step to the arguments it is given).
+    Args:
+        data: `name`, `steps` (name to task, domain, return, priority, fields, defaults, phrases) and optionally `run`
+            (step to the list of its arguments), where the steps are the hops of one run.
+        vocabulary: The words whose keys may be used besides the draft's.
 
-    Raises: ProtocolError E1004 with the place of what is wrong.
+    Raises:
+        ProtocolError: E1004, with the place of the error.
     """
-    members = table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping})
+    members = read_table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping})
     steps = {}
     for name, step in members["steps"].items():
         try:
             steps[name] = step_from_dict(step, vocabulary)
         except ProtocolError as error:
-            raise refuse(f"steps.{name}: {error.reason}") from None
+            raise invalid_table(f"steps.{name}: {error.reason}") from None
     if not steps or not members["name"]:
-        raise refuse("a workflow has a name and steps")
+        raise invalid_table("expected a workflow with a name and steps")
     return Workflow(name=members["name"], steps=steps, run=run_from_dict(members.get("run"), steps))
 
 
 def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:
     """Return the step that a table declares."""
     optional = {"priority": (str, int), "fields": Mapping, "defaults": Mapping, "phrases": list}
-    members = table(data, "step", {"task": str, "domain": str, "return": str}, optional)
+    members = read_table(data, "step", {"task": str, "domain": str, "return": str}, optional)
     return WorkflowStep(
         task=members["task"],
         domain=members["domain"],
         return_agent=members["return"],
         priority=str(members.get("priority", "2")),
-        fields={key: template(key, text) for key, text in members.get("fields", {}).items()},
-        defaults={name: default(name, value) for name, value in members.get("defaults", {}).items()},
-        phrases=tuple(template("phrases", phrase) for phrase in members.get("phrases", ())),
+        fields={key: read_template(key, text) for key, text in members.get("fields", {}).items()},
+        defaults={name: read_default(name, value) for name, value in members.get("defaults", {}).items()},
+        phrases=tuple(read_template("phrases", phrase) for phrase in members.get("phrases", ())),
         vocabulary=vocabulary,
     )
 
 
 def run_from_dict(data: Mapping[str, Any] | None, steps: Mapping[str, WorkflowStep]) -> WorkflowRun | None:
-    """Return the run that a table declares, if there is one."""
+    """Return the run that a table declares, None without a table."""
     if data is None:
         return None
     hops = []
     for name, arguments in data.items():
         if name not in steps or not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
-            raise refuse(f"run.{name}: expected a step and a list of its arguments, found {arguments!r}")
+            raise invalid_table(f"run.{name}: expected a step and a list of its arguments, found {arguments!r}")
         hops.append((steps[name], " ".join(arguments)))
     return WorkflowRun(*hops)
 
 
-def table(data: object, what: str, required: Mapping[str, Any], optional: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return `data`, if it is a table with these members of these types and no other."""
+def read_table(data: object, what: str, required: Mapping[str, Any], optional: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return `data`, which must be a table with these members of these types and no others."""
     kinds = {**required, **optional}
     if not isinstance(data, Mapping) or not set(required) <= set(data) <= set(kinds):
         found = sorted(map(str, data)) if isinstance(data, Mapping) else data
-        raise refuse(
-            f"{what}: expected a table of {', '.join(required)} and perhaps {', '.join(optional)}, found {found!r}"
+        raise invalid_table(
+            f"{what}: expected a table of {', '.join(required)} and optionally {', '.join(optional)}, found {found!r}"
         )
     for name, value in data.items():
         if not isinstance(value, kinds[name]) or isinstance(value, bool):
-            raise refuse(f"{name}: found {value!r}")
+            raise invalid_table(f"{name}: expected another type, found {value!r}")
     return data
 
 
-def template(key: str, value: object) -> str:
-    """Return the template of a field; a list of constants is one, too."""
+def read_template(key: str, value: object) -> str:
+    """Return the template of a field, which may be declared as a list of constants."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return write_value(key, value)
     if not isinstance(value, str):
-        raise refuse(f"{key}: expected text, found {value!r}")
+        raise invalid_table(f"{key}: expected text, found {value!r}")
     return value
 
 
-def default(name: str, value: object) -> Argument:
-    """Return a default; in a table, which has no null, "" leaves the field out."""
+def read_default(name: str, value: object) -> Argument:
+    """Return the default of an argument; TOML has no null, so "" leaves the field out."""
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, bool) or not isinstance(item, (str, int, float, Decimal)) for item in items):
-        raise refuse(f"defaults.{name}: expected text, a number or a list of them, found {value!r}")
+        raise invalid_table(f"defaults.{name}: expected text, a number or a list of them, found {value!r}")
     return cast("Argument", value)

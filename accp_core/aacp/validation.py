@@ -1,4 +1,4 @@
-"""What must be right about a packet before it is sent or acted on (AACP sections 7, 13, 14 and 15)."""
+"""The checks of a packet before it is sent or acted on (AACP sections 7, 13, 14 and 15)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["ValidationReport", "validate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationReport:
-    """What a validator found."""
+    """The findings of a validator."""
 
     errors: tuple[Finding, ...] = ()
-    """Why the packet must not be sent or acted on, in reading order."""
+    """Why the packet must not be sent or acted on, in the order of the text."""
     warnings: tuple[Finding, ...] = ()
-    """What to log; never a reason not to send."""
+    """Findings to log, which never prevent sending."""
     packet: Packet | None = None
-    """The packet, where there is no error."""
+    """The packet, None where there is an error."""
 
     @property
     def valid(self) -> bool:
@@ -35,11 +35,12 @@ class ValidationReport:
     def check(self) -> Packet:
         """Return the packet.
 
-        Raises: EncodeError E1001 with every error, when there are some.
+        Raises:
+            EncodeError: E1001, with all errors of the report.
         """
         if self.packet is None:
             reasons = "; ".join(f"{finding.field}: {finding.reason}" for finding in self.errors)
-            raise EncodeError(f"not a valid packet: {reasons}", code=ErrorCode.PARSE_ERROR)
+            raise EncodeError(f"expected a valid packet: {reasons}", code=ErrorCode.PARSE_ERROR)
         return self.packet
 
 
@@ -53,21 +54,25 @@ def validate(
     forbid: bool = False,
     escaped: bool = False,
 ) -> ValidationReport:
-    """Return everything that is wrong or doubtful with a packet, or with the text of one; never raises for either.
+    """Return all errors and warnings about a packet or the text of one; raises for neither.
 
-    `guard` looks for what must not stand in values (section 15): warnings, with `forbid` errors. `escaped` says
-    that values of the text are in the percent form.
+    Args:
+        packet: The packet, or its text.
+        vocabulary: The words that are known.
+        guard: Searches the values for what must not be in them (section 15); None: nothing is searched.
+        forbid: Whether the findings of `guard` are errors instead of warnings.
+        escaped: Whether the values of the text are in the percent form.
     """
-    found = _scanned(packet, escaped) if isinstance(packet, Packet) else scan_packet(packet, escaped=escaped)
-    said = Packet(task=found.task, domain=found.domain, fields=found.fields)
-    guarded = tuple(guard(said)) if guard else ()
-    errors = (*found.faults, *_missing(found), *(guarded if forbid else ()))
-    warnings = (*_doubts(found, vocabulary), *(() if forbid else guarded))
-    return ValidationReport(errors=errors, warnings=warnings, packet=None if errors else said)
+    scan = _scan(packet, escaped) if isinstance(packet, Packet) else scan_packet(packet, escaped=escaped)
+    scanned = Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
+    sensitive = tuple(guard(scanned)) if guard else ()
+    errors = (*scan.faults, *_missing_fields(scan), *(sensitive if forbid else ()))
+    warnings = (*_warnings(scan, vocabulary), *(() if forbid else sensitive))
+    return ValidationReport(errors=errors, warnings=warnings, packet=None if errors else scanned)
 
 
-def _scanned(packet: Packet, escaped: bool) -> PacketScan:
-    """Return what a packet says; that no text could say it is a fault."""
+def _scan(packet: Packet, escaped: bool) -> PacketScan:
+    """Return the content of a packet; one that cannot be written as text has a fault."""
     try:
         serialize_packet(packet, escaped=escaped)
     except EncodeError as error:
@@ -76,34 +81,34 @@ def _scanned(packet: Packet, escaped: bool) -> PacketScan:
 
 
 # "AACP validators MUST check: [...] A return: named field is present and non-empty. An aacp: named field is present"
-def _missing(found: PacketScan) -> Iterator[Finding]:
-    """Yield the required fields that are not there, unless nothing could be read at all."""
-    if found.faults and not found.task and not found.fields:
+def _missing_fields(scan: PacketScan) -> Iterator[Finding]:
+    """Yield an error for each required field that is missing or empty, unless the text could not be read at all."""
+    if scan.faults and not scan.task and not scan.fields:
         return
     for key in (RETURN, VERSION_KEY):
-        if key not in found.fields:
+        if key not in scan.fields:
             yield Finding(FindingCode.MISSING, key, "is missing")
-        elif not found.fields[key]:
+        elif not scan.fields[key]:
             yield Finding(FindingCode.EMPTY, key, "is empty")
 
 
 # "AACP validators SHOULD warn on: Unrecognised TASK or DOM values; Missing p: field; AACP version mismatch;
 # sentiment: present without tone:; ltv: present without ccy:; Unknown extended field keys" (section 7)
-def _doubts(found: PacketScan, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Yield what a later version or an organisation's own words may explain."""
-    if found.task and found.task not in vocabulary.tasks:
-        yield Finding(FindingCode.UNKNOWN_TASK, "TASK", f"unknown value {found.task!r}")
-    if found.domain and found.domain not in vocabulary.domains:
-        yield Finding(FindingCode.UNKNOWN_DOMAIN, "DOM", f"unknown value {found.domain!r}")
-    for name in found.padded:
+def _warnings(scan: PacketScan, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Yield what is unusual, but may be of a later version or of an organisation's own vocabulary."""
+    if scan.task and scan.task not in vocabulary.tasks:
+        yield Finding(FindingCode.UNKNOWN_TASK, "TASK", f"unknown value {scan.task!r}")
+    if scan.domain and scan.domain not in vocabulary.domains:
+        yield Finding(FindingCode.UNKNOWN_DOMAIN, "DOM", f"unknown value {scan.domain!r}")
+    for name in scan.padded:
         yield Finding(FindingCode.SPACE, name, "white space around it is not part of it")
-    for key, value in found.fields.items():
-        yield from _doubt(key, value, vocabulary)
-    yield from _absent(found)
+    for key, value in scan.fields.items():
+        yield from _field_warnings(key, value, vocabulary)
+    yield from _missing_optional_fields(scan)
 
 
-def _doubt(key: str, value: str, vocabulary: Vocabulary) -> Iterator[Finding]:
-    """Yield what is doubtful about one field."""
+def _field_warnings(key: str, value: str, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Yield the warnings about one field."""
     if key not in vocabulary.keys:
         yield Finding(FindingCode.UNKNOWN_KEY, key, f"unknown key {key!r}")
     if key == PRIORITY and value not in PRIORITIES:
@@ -115,17 +120,17 @@ def _doubt(key: str, value: str, vocabulary: Vocabulary) -> Iterator[Finding]:
         yield Finding(FindingCode.EMPTY, key, "is empty")
 
 
-COMPANIONS: Final = (
-    ("sentiment", "tone", FindingCode.TONE, "sentiment stands without tone"),
-    ("ltv", "ccy", FindingCode.CURRENCY, "ltv stands without ccy"),
+_COMPANIONS: Final = (
+    ("sentiment", "tone", FindingCode.TONE, "sentiment without tone"),
+    ("ltv", "ccy", FindingCode.CURRENCY, "ltv without ccy"),
 )
-"""Field, the field that should stand beside it, what to say where it does not."""
+"""Field, the field that belongs to it, and the finding where that is missing."""
 
 
-def _absent(found: PacketScan) -> Iterator[Finding]:
-    """Yield fields that should be there."""
-    if found.fields and PRIORITY not in found.fields:
+def _missing_optional_fields(scan: PacketScan) -> Iterator[Finding]:
+    """Yield a warning for each optional field that a packet should have."""
+    if scan.fields and PRIORITY not in scan.fields:
         yield Finding(FindingCode.MISSING, PRIORITY, "is missing; 2 (medium) is the default")
-    for field, companion, code, reason in COMPANIONS:
-        if field in found.fields and companion not in found.fields:
+    for field, companion, code, reason in _COMPANIONS:
+        if field in scan.fields and companion not in scan.fields:
             yield Finding(code, field, reason)

@@ -1,4 +1,4 @@
-"""The words of a packet: versions, TASK, DOM, priorities and keys (AACP sections 4, 5 and 13 to 14)."""
+"""The words of a packet: version, TASK, DOM, priorities and keys (AACP sections 4, 5, 13 and 14)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["DRAFT_VOCABULARY", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "VER
 
 # "aacp: The protocol version. REQUIRED. MUST be "1.1" for packets conforming to this specification." (section 4.2)
 VERSION: Final = "1.1"
-"""What we write; any other version is read, with a warning (section 14)."""
+"""The version that we write; other versions are read with a warning (section 14)."""
 
 RETURN: Final = "return"
 """The key of the agent that receives the result."""
@@ -20,7 +20,7 @@ VERSION_KEY: Final = "aacp"
 """The key of the protocol version."""
 
 PRIORITIES: Final = {"1": "critical", "2": "medium", "3": "low"}
-"""Priority to what it means (section 5.3)."""
+"""Priority to its meaning (section 5.3)."""
 
 _ORDER = """
 return p aacp res period filter fields fmt src src_prev rules validate tmpl data_ptr amt ccy sup match terms type
@@ -28,12 +28,12 @@ party clause issue risk block flags flags_inherit req highlight status to subj a
 actor chain ltv loyalty urgency
 """
 ORDER: Final = tuple(_ORDER.split())
-"""The keys in the order in which they are written; the draft has no order, the reference encoder has this one."""
+"""The keys in the order in which we write them: that of the reference encoder; the draft defines none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The words that a validator does not warn of."""
+    """The words that a validator knows; it warns about others."""
 
     tasks: frozenset[str]
     """TASK values (section 5.1)."""
@@ -45,7 +45,7 @@ class Vocabulary:
     # "Implementors MAY define organisation-private fields using a namespacing convention" (section 13)
     # "Implementors MAY define additional domain values." (section 5.2)
     def adding(self, *, tasks: Iterable[str] = (), domains: Iterable[str] = (), keys: Iterable[str] = ()) -> Vocabulary:
-        """Return a vocabulary that knows an organisation's own words as well, such as the key "org_ticket"."""
+        """Return a vocabulary with an organisation's own words added, such as the key "org_ticket"."""
         return Vocabulary(
             tasks=self.tasks.union(tasks), domains=self.domains.union(domains), keys=self.keys.union(keys)
         )
@@ -56,7 +56,7 @@ _DOMAINS = "HR FIN SALES LEGAL IT CS MKT"
 DRAFT_VOCABULARY: Final = Vocabulary(
     tasks=frozenset(_TASKS.split()),
     domains=frozenset(_DOMAINS.split()),
-    # The reference encoder writes flags_inherit, which section 4.3 does not list.
+    # Section 4.3 does not list flags_inherit, which the reference encoder writes.
     keys=frozenset(ORDER) - {"flags_inherit"},
 )
-"""The words of the draft."""
+"""The words that the draft defines."""

@@ -1,8 +1,8 @@
 """The four workflows of the draft: payroll, provisioning, invoices, contracts (AACP section 6.1).
 
-Their packets are those of the reference package, but for its version. What it accepts and ignores is used here where
-it can be (`fields`, `period`, `prev_period`), and refused where a packet must not hold it (a person's e-mail address
-and department, the licence and the team of an account).
+Their packets are those of the reference package, except for its version. Arguments that it accepts and ignores are
+used here where a packet can hold them (`fields`, `period`, `prev_period`), and refused where it must not (a person's
+e-mail address and department, the licence and the team of an account).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
 
 
 class ITEncoder(WorkflowEncoder, name="it"):
-    """The accounts of a new employee in six hops."""
+    """The accounts for a new employee in six hops."""
 
     create_ad_account = WorkflowStep(
         task="BUILD",
@@ -248,4 +248,4 @@ WORKFLOWS: Final[tuple[Workflow, ...]] = (
     InvoiceEncoder.workflow,
     ContractEncoder.workflow,
 )
-"""The draft's workflows as data."""
+"""The workflows of the draft as data."""

@@ -17,7 +17,7 @@ from payroll import parse_rows
 
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp import Packet, PayrollEncoder, explain, validate
-from accp_core.aacp.audit import AuditRecord, Replayed, digest_of, replay_records
+from accp_core.aacp.audit import AuditRecord, ReplayedRecord, digest_of, replay_records
 from accp_core.errors import ProtocolError
 
 HERE: Final = Path(__file__).resolve().parent
@@ -86,7 +86,7 @@ def run_payroll(desk: Desk, log: AuditLog, period: str, previous: str = "") -> R
     return cast("Run", build(desk, log).compile().invoke(start))
 
 
-def replay_log(desk: Desk, log: AuditLog) -> list[Replayed]:
+def replay_log(desk: Desk, log: AuditLog) -> list[ReplayedRecord]:
     """Perform every packet of a log again, in order."""
     results: dict[str, str] = {}
 

@@ -119,7 +119,7 @@ def test_an_agent_refuses_what_it_cannot_do(
 def test_a_log_with_a_torn_line_is_not_replayed(app: ModuleType, data: Path, tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     log.path.write_text('{"at":1,"ru', encoding="utf-8")
-    with pytest.raises(ProtocolError, match=r"audit\.jsonl:1: no audit record"):
+    with pytest.raises(ProtocolError, match=r"audit\.jsonl:1: expected an audit record"):
         app.replay_log(app.Desk(data, tmp_path), log)
 
 

@@ -68,7 +68,7 @@ def test_steps_are_listed_with_their_arguments(tmp_path: Path) -> None:
 def test_warnings_are_told_beside_the_packet() -> None:
     code, out, err = run("encode", "it.provision_email", "email=j@co.example")
     assert (code, out[:4]) == (0, "PROC")
-    assert err == "warning: personal-data: filter: holds an e-mail address; point at the data instead\n"
+    assert err == "warning: personal-data: filter: holds an e-mail address; send the address of the data instead\n"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_warnings_are_told_beside_the_packet() -> None:
         (("payroll.fetch_budgets", "period=1", "--domain", "HR"), 2, "are for --english"),
         (("--english", "Fetch it"), 2, "--english wants --domain and --return"),
         (("payroll.fetch_budgets", *ENGLISH), 2, "no step"),
-        (("payroll.fetch_budgets", "period=a|b"), 1, "payroll.fetch_budgets:1:1: E1004: period: '|'"),
-        (ENGLISH, 1, "--english:1:1: E4001: no rule and no entry for 'Fetch absences of E-17'"),
+        (("payroll.fetch_budgets", "period=a|b"), 1, "payroll.fetch_budgets:1:1: E1004: period: expected no '|'"),
+        (ENGLISH, 1, "--english:1:1: E4001: expected a rule, an entry or a model for 'Fetch absences of E-17'"),
         ((*ENGLISH, "--model", "nobody:nothing"), 2, "--model"),
     ],
 )

@@ -31,7 +31,7 @@ def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path) -> Non
     records, refused = log.read()
     assert records == [record(0), record(2)]
     assert len(refused) == 1
-    assert refused[0].startswith(f"{log.path}:2: no audit record")
+    assert refused[0].startswith(f"{log.path}:2: expected an audit record")
 
 
 def test_threads_do_not_mix_their_lines(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_members_of_later_versions_are_passed_over() -> None:
     ],
 )
 def test_a_line_that_is_no_record_is_refused(line: str) -> None:
-    with pytest.raises(DecodeError, match="no audit record"):
+    with pytest.raises(DecodeError, match="expected an audit record"):
         read_record(line)
 
 

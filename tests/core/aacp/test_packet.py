@@ -176,5 +176,5 @@ def test_a_pattern_of_the_guard_reads_a_bounded_text_at_each_place(pattern: re.P
 
 
 def test_half_a_pair_has_no_percent_form() -> None:
-    with pytest.raises(EncodeError, match="half a surrogate pair"):
+    with pytest.raises(EncodeError, match="half of a surrogate pair"):
         serialize_packet(packet(res="\ud800"), escaped=True)

@@ -81,8 +81,8 @@ def test_arguments_may_be_given_in_order() -> None:
     ("values", "named", "reason"),
     [
         (("a", "b", "c"), {}, "at most 2 values"),
-        (("a",), {"period": "b"}, "twice: 'period'"),
-        ((), {"when": "b"}, "'when'; expected period, fields, return_agent, priority"),
+        (("a",), {"period": "b"}, "once, found 'period'"),
+        ((), {"when": "b"}, "each of period, fields, return_agent, priority once, found 'when'"),
         ((), {}, r"expected period \[fields\], found nothing"),
     ],
 )
@@ -125,34 +125,34 @@ def test_a_workflow_without_hops_in_order_has_no_run() -> None:
     ("data", "reason"),
     [
         ([], "expected a table of name, steps"),
-        ({"name": "own"}, r"expected a table of name, steps and perhaps run, found \['name'\]"),
+        ({"name": "own"}, r"expected a table of name, steps and optionally run, found \['name'\]"),
         ({**workflow(), "color": 1}, "color"),
-        ({"name": "own", "steps": {}}, "has a name and steps"),
-        ({"name": "", "steps": {"s": step()}}, "has a name and steps"),
-        ({"name": 1, "steps": {}}, "name: found 1"),
+        ({"name": "own", "steps": {}}, "expected a workflow with a name and steps"),
+        ({"name": "", "steps": {"s": step()}}, "expected a workflow with a name and steps"),
+        ({"name": 1, "steps": {}}, "name: expected another type, found 1"),
         ({"name": "own", "steps": {"s": 3}}, "steps.s: step: expected a table of task, domain, return .* found 3"),
         (workflow(priority=9), "steps.s: priority: expected one of 1, 2, 3, found '9'"),
-        (workflow(priority=True), "steps.s: priority: found True"),
-        (workflow(fields={"color": "red"}), "steps.s: color: not a key"),
+        (workflow(priority=True), "steps.s: priority: expected another type, found True"),
+        (workflow(fields={"color": "red"}), "steps.s: expected a key of a packet that is not reserved, found 'color'"),
         (workflow(fields={"res": 3}), "steps.s: res: expected text, found 3"),
-        (workflow(fields={"fields": ["a,b"]}), "steps.s: fields: an item"),
-        (workflow(fields={"res": "{"}), "steps.s: res: expected places"),
-        (workflow(fields={"res": "{a!upper}"}), "steps.s: res: expected places"),
+        (workflow(fields={"fields": ["a,b"]}), "steps.s: fields: expected an item"),
+        (workflow(fields={"res": "{"}), "steps.s: res: expected placeholders"),
+        (workflow(fields={"res": "{a!upper}"}), "steps.s: res: expected placeholders"),
         (workflow(fields={"res": "a|b"}), "steps.s: res: "),
-        (workflow(fields={"return": "B"}), "steps.s: not an argument, or twice: 'return'"),
-        (workflow(fields={"res": "{priority}"}), "steps.s: not arguments of a template: priority"),
-        (workflow(defaults={"x": "1"}), "steps.s: not arguments of a template: x"),
+        (workflow(fields={"return": "B"}), "steps.s: expected each argument once and known, found 'return'"),
+        (workflow(fields={"res": "{priority}"}), "steps.s: expected arguments of a template, found priority"),
+        (workflow(defaults={"x": "1"}), "steps.s: expected arguments of a template, found x"),
         (workflow(fields={"res": "{x}"}, defaults={"x": True}), "defaults.x: expected text, a number or a list"),
         (workflow(fields={"res": "{x}"}, defaults={"x": [{}]}), "defaults.x: expected text, a number or a list"),
-        (workflow(fields={"res": "{x}"}, phrases=["fetch it"]), "phrase 'fetch it': expected places for x"),
-        (workflow(phrases=["fetch {y}"]), "phrase 'fetch {y}': expected places for nothing"),
-        (workflow(fields={"res": "{x}"}, phrases=["fetch E-{x}"]), "expected each place to be a word"),
+        (workflow(fields={"res": "{x}"}, phrases=["fetch it"]), "phrase 'fetch it': expected placeholders for x"),
+        (workflow(phrases=["fetch {y}"]), "phrase 'fetch {y}': expected placeholders for nothing"),
+        (workflow(fields={"res": "{x}"}, phrases=["fetch E-{x}"]), "expected each placeholder to be a word"),
         (workflow(phrases=[3]), "phrases: expected text, found 3"),
         ({**workflow(), "run": {"t": []}}, "run.t: expected a step"),
         ({**workflow(), "run": {"s": [3]}}, "run.s: expected a step"),
         ({**workflow(), "run": {"s": "period"}}, "run.s: expected a step"),
-        ({**workflow(), "run": {"s": ["period"]}}, "FETCH takes nothing, found period"),
-        ({**workflow(fields={"res": "{x}"}), "run": {"s": []}}, "FETCH takes x, found nothing"),
+        ({**workflow(), "run": {"s": ["period"]}}, "FETCH: expected nothing, found period"),
+        ({**workflow(fields={"res": "{x}"}), "run": {"s": []}}, "FETCH: expected x, found nothing"),
     ],
 )
 def test_a_table_that_could_give_no_packet_is_refused_where_it_is_wrong(data: Any, reason: str) -> None:
@@ -163,10 +163,10 @@ def test_a_table_that_could_give_no_packet_is_refused_where_it_is_wrong(data: An
 
 @pytest.mark.parametrize("name", ["task", "domain", "return_agent", "priority", "vocabulary"])
 def test_a_key_of_one_s_own_is_no_argument_of_the_encoder(name: str) -> None:
-    with pytest.raises(ProtocolError, match=f"{name}: not a key of a packet"):
+    with pytest.raises(ProtocolError, match=f"a key of a packet that is not reserved, found '{name}'"):
         workflow_from_dict(workflow(fields={name: "x"}), vocabulary=DRAFT_VOCABULARY.adding(keys=[name]))
 
 
 def test_hops_are_checked() -> None:
-    with pytest.raises(ProtocolError, match=r"FETCH takes period \[fields\], found nothing"):
+    with pytest.raises(ProtocolError, match=r"FETCH: expected period \[fields\], found nothing"):
         WorkflowRun((PayrollEncoder.fetch_employees, ""))

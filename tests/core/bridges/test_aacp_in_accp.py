@@ -81,14 +81,14 @@ def test_an_instruction_in_english_goes_through_the_codec() -> None:
 
 @pytest.mark.parametrize("answer", ["Sorry.", "FETCH|HR|res:x", "FETCH|HR|return:A|return:B|aacp:1.1"])
 def test_an_answer_that_is_no_packet_is_not_sent(answer: str) -> None:
-    with pytest.raises(EncodeError, match="not a valid packet"):
+    with pytest.raises(EncodeError, match="expected a valid packet"):
         instruction_to_message("Do it", encoder=lambda text, **_: answer, sender="A", domain="HR", return_agent="A")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("FETCH|HR|aacp:1.1", "E1001: not a valid packet: return: is missing"),
+        ("FETCH|HR|aacp:1.1", "E1001: expected a valid packet: return: is missing"),
         ("DO-IT|HR|return:A|aacp:1.1", "E1004: no request says TASK 'DO-IT'"),
         ("FETCH|HR|return:A|aacp:1.1|dom:FIN", "E1004: no request says TASK 'FETCH' with return, p, aacp, dom"),
     ],
@@ -117,9 +117,9 @@ def request(payload: dict[str, Any], **changes: Any) -> Message:
         (request({"amt": []}), "E1004: amt"),
         (request({"fields": [["a"]]}), "E1004: fields"),
         (request({"data_ptr": Ref("cold.x")}), "E1004: data_ptr"),
-        (request({"res": "x|return:EVIL"}), "E1001: not a valid packet"),
-        (request({"dom": ""}), "E1001: not a valid packet"),
-        (request({"return": ""}), "E1001: not a valid packet: return: is empty"),
+        (request({"res": "x|return:EVIL"}), "E1001: expected a valid packet"),
+        (request({"dom": ""}), "E1001: expected a valid packet"),
+        (request({"return": ""}), "E1001: expected a valid packet: return: is empty"),
     ],
 )
 def test_a_message_that_says_no_packet_is_refused(message: Message, reason: str) -> None:

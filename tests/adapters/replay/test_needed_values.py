@@ -1,5 +1,4 @@
 from decimal import Decimal
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
 from accp_adapters.replay.strategy import SentMessage
 from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
+from tests.work import grows_in_proportion
 
 
 def found_in(text: str) -> set[object]:
@@ -157,8 +157,6 @@ def test_the_letter_of_an_escape_begins_no_name() -> None:
     assert found_in('{"title": "Ann\\u2019s"}') == set()
 
 
-@pytest.mark.parametrize("text", ["a." * 50_000, "a/" * 50_000, "A" * 100_000, "1," * 50_000, "a-" * 50_000])
-def test_a_long_run_takes_no_quadratic_time(text: str) -> None:
-    started = perf_counter()
-    values_of([says(text, 0)])
-    assert perf_counter() - started < 5
+@pytest.mark.parametrize("part", ["a.", "a/", "A", "1,", "a-"])
+def test_a_long_run_takes_no_quadratic_time(part: str) -> None:
+    assert grows_in_proportion(lambda size: values_of([says(part * size, 0)]), 10_000)

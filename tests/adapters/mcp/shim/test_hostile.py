@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 import tracemalloc
 from typing import Any
 
@@ -17,6 +16,7 @@ from accp_adapters.mcp.shim.negotiation import Declared, declare
 from accp_adapters.mcp.shim.results.views import restore_view
 from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
 from tests.properties.json_values import values
+from tests.work import count_calls
 
 MEGABYTE = 1_000_000
 METHODS = ["initialize", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read", "x"]
@@ -121,9 +121,9 @@ def test_a_table_cannot_ask_for_more_memory_than_it_takes() -> None:
     note = {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "tables": [[]] * 100_000}
     block = {"type": "resource", "resource": {"uri": "a:b", "text": f"@mcp>done:tool{{res:{table}|schema:TC}}"}}
     message = response({"content": [block], "_meta": {EXTENSION: note}})
-    started = time.process_time()
-    assert Decoder().s2c(message) is message
-    assert time.process_time() - started < 5
+    seen: list[Any] = []
+    assert count_calls(lambda: seen.append(Decoder().s2c(message))) < 20 * len(table)
+    assert seen[0] is message
 
 
 def test_deep_and_endless_values_pass() -> None:
@@ -155,21 +155,21 @@ def large() -> Json:
 
 
 @pytest.mark.parametrize("fetch", [False, True])
-def test_fifty_megabytes_pass_or_are_kept_in_bounded_time_and_memory(fetch: bool) -> None:
+def test_fifty_megabytes_pass_or_are_kept_with_bounded_work_and_memory(fetch: bool) -> None:
     encoder = Encoder(policy="always", fetch=fetch)
     encoder.c2s(call())
     message = response(large())
+    records = len(message["result"]["structuredContent"]["result"])
+    results: list[Any] = []
     tracemalloc.start()
-    started = time.process_time()
-    seen = encoder.s2c(message)
-    took = time.process_time() - started
+    calls = count_calls(lambda: results.append(encoder.s2c(message)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert took < 20
+    assert calls < (20 if fetch else 5) * records
     assert peak < 300 * MEGABYTE
+    (seen,) = results
     if not fetch:
         assert seen is message
-        assert took < 5
         return
     assert len(seen["result"]["content"][0]["text"]) < 10_000
     assert encoder.shared.shelf is not None
@@ -181,6 +181,7 @@ def test_fifty_megabytes_pass_a_decoder_at_once() -> None:
     decoder = Decoder(view="view")
     decoder.c2s(call())
     message = response(large())
-    started = time.process_time()
-    assert decoder.s2c(message) is message
-    assert time.process_time() - started < 5
+    results: list[Any] = []
+    calls = count_calls(lambda: results.append(decoder.s2c(message)))
+    assert results[0] is message
+    assert calls < 5 * len(message["result"]["structuredContent"]["result"])

@@ -65,23 +65,23 @@ def task_view(
     if limit is not None and store is None:
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
-    whole = protojson_text(task)
-    shown = _shown(task)
-    if store is None:
-        stored, text = None, render(shown, counter=count)
-    else:
-        stored = StoredText.of(whole)
-        store.put(session_id or task.context_id or task.id, stored.key, stored.text)
-        text = render({**shown, "whole": stored.reference}, counter=count)
-    if stored is not None and limit is not None and count(text) > limit:
-        # A reference alone: A2A has no tool that opens it.
-        text = preview(compact_json(shown), limit=limit, opening=stored.reference, counter=count, request=request)
-    return TaskView(
-        text=text,
-        reference=stored.reference if stored else None,
-        tokens_before=count(whole),
-        tokens_after=count(text),
-    )
+    whole = StoredText.of(protojson_text(task))
+    if store is not None:
+        store.put(session_id or task.context_id or task.id, whole.key, whole.text)
+    reference = None if store is None else whole.reference
+    text = _text(_shown(task), reference, limit=limit, counter=count, request=request)
+    return TaskView(text=text, reference=reference, tokens_before=count(whole.text), tokens_after=count(text))
+
+
+def _text(
+    shown: dict[str, Any], reference: str | None, *, limit: int | None, counter: TokenCounter, request: str
+) -> str:
+    """Return the view of `shown` with the reference at its end, or a preview where the view is over the limit."""
+    text = render(shown if reference is None else {**shown, "whole": reference}, counter=counter)
+    if reference is None or limit is None or counter(text) <= limit:
+        return text
+    # The reference stands alone, because A2A has no tool that opens it.
+    return preview(compact_json(shown), limit=limit, opening=reference, counter=counter, request=request)
 
 
 def _shown(task: Task) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from langgraph.graph import START, StateGraph
 from scripted import call
 
 from accp_adapters.langgraph import CompressedMessages
-from accp_adapters.langgraph.messages import restore_message
+from accp_adapters.langgraph.results import restore_message
 from accp_adapters.tokens import o200k_base
 
 PARTS = [

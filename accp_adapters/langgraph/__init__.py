@@ -6,24 +6,24 @@ from accp_adapters.langgraph.middleware import AccpMiddleware
 from accp_adapters.langgraph.node import CompressNode
 from accp_adapters.langgraph.policy import Policy
 from accp_adapters.langgraph.stores import StoreColdStore
-from accp_adapters.langgraph.summary import warm_summary
+from accp_adapters.langgraph.summary import summarize_messages
 from accp_adapters.langgraph.teams.evaluate import EvaluateNode
 from accp_adapters.langgraph.teams.handoff import handoff_tool
 from accp_adapters.langgraph.teams.isolate import isolate
 from accp_adapters.langgraph.teams.master import master_graph
-from accp_adapters.langgraph.teams.replies import Reply
 from accp_adapters.langgraph.teams.state import AciState, begin, read_results
 from accp_adapters.langgraph.teams.verifier import ModelVerifier
+from accp_core.aci import AgentReply
 
 __all__ = [
     "AccpMiddleware",
     "AciState",
+    "AgentReply",
     "CompressNode",
     "CompressedMessages",
     "EvaluateNode",
     "ModelVerifier",
     "Policy",
-    "Reply",
     "StoreColdStore",
     "begin",
     "fetch_tool",
@@ -31,5 +31,5 @@ __all__ = [
     "isolate",
     "master_graph",
     "read_results",
-    "warm_summary",
+    "summarize_messages",
 ]

@@ -1,8 +1,8 @@
 """The channel for a state definition: `messages: Annotated[list[AnyMessage], CompressedMessages()]`.
 
-LangGraph calls it so: `from_checkpoint` before every run (with nothing where there is no checkpoint), `update` once a
-step with all writes of that step, and again with the same writes after a crash, on resume and for `get_state`, `get`
-several times a step, `checkpoint` after each step. It has no config and no store, and runs on the event loop.
+LangGraph calls `from_checkpoint` before every run (with nothing where there is no checkpoint), `update` once a step
+with all writes of that step, and again with the same writes after a crash, on resume and for `get_state`, `get` several
+times a step, and `checkpoint` after each step. A channel has no config and no store, and runs on the event loop.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langgraph.messages import compact_message
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.runtime import call_of
+from accp_adapters.langgraph.results import ResultCompressor
+from accp_adapters.langgraph.turns import find_call
 
 __all__ = ["CompressedMessages"]
 
 
 class CompressedMessages(BaseChannel[Any, Any, Any]):
-    """Stores messages as `add_messages` does, each new tool result as its view; it forgets what is removed.
+    """Stores messages as `add_messages` does, each new tool result as its view.
 
     Use it where the state definition is all that you can change; elsewhere `AccpMiddleware` or `CompressNode` do more.
     Its limits:
 
-    - No previews and no references, for these need a session: every result is shown whole, whatever `inline_limit`.
+    - No previews and no references, because these need a session: every result is shown whole, whatever `inline_limit`.
     - LangGraph saves a node's write before the channel sees it: with a checkpointer the raw result is among the
-      pending writes of that step, until the saver drops them. The state has the view alone.
-    - Rendering runs on the event loop: a megabyte of JSON holds it up for about half a second.
-    - A message that stood in the state before is never rewritten, nor one that replaces it under its id.
-    - With a Pydantic state a node gets a plain list of what the channel holds, as with any channel.
+      pending writes of that step until the saver drops them. The state holds the view only.
+    - Rendering runs on the event loop: a megabyte of JSON blocks it for about half a second.
+    - A message that is in the state already never changes, nor does one that replaces it under its id.
+    - With a Pydantic state a node gets a plain list of messages, as with any channel.
 
-    Writes are merged by `add_messages`, with its rules for ids and `RemoveMessage`. One rule is better: what a parallel
-    task appends beside a `REMOVE_ALL_MESSAGES` stays, for who removed all had not seen it. The same writes come to the
-    same texts. A thread may come from `add_messages` or a `DeltaChannel`, whose messages stay as they are, and go
-    back to them.
+    Writes are merged by `add_messages`, with its rules for ids and `RemoveMessage`, but for one: a message that a
+    parallel task appends beside a `REMOVE_ALL_MESSAGES` stays, because the task that removes all had not seen it. The
+    same writes give the same texts. A thread may change from `add_messages` or a `DeltaChannel` to this channel, whose
+    messages stay as they are, and back.
     """
 
     __slots__ = ("_merged", "_policy")
@@ -57,7 +57,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the other one renders alike: the key stands in several schemas of one graph."""
+        """Return whether `other` has the same policy: one key stands in several schemas of a graph."""
         return isinstance(other, CompressedMessages) and self._policy == other._policy
 
     @property
@@ -71,10 +71,10 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         return self.typ
 
     def from_checkpoint(self, checkpoint: Any) -> CompressedMessages:
-        """Return a channel with what was saved by this one, by `add_messages` or by a `DeltaChannel`."""
+        """Return a channel with the messages that this one, `add_messages` or a `DeltaChannel` saved."""
         new = CompressedMessages(self._policy)
         new.key = self.key
-        # What a DeltaChannel saved has the list in it.
+        # A DeltaChannel saves an object with the list as its value.
         saved = checkpoint if isinstance(checkpoint, list) else getattr(checkpoint, "value", checkpoint)
         new._merged = self._merged.from_checkpoint(saved)
         return new
@@ -84,22 +84,22 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         return self.from_checkpoint(self.checkpoint())
 
     def checkpoint(self) -> Any:
-        """Return what is saved: the list of messages, which any other channel of messages reads."""
+        """Return the list of messages to save, which any other channel of messages reads."""
         return self._merged.checkpoint()
 
     def get(self) -> list[AnyMessage]:
         """Return the messages, an empty list at first."""
-        found: list[AnyMessage] = self._merged.get()
-        return found
+        messages: list[AnyMessage] = self._merged.get()
+        return messages
 
     def is_available(self) -> bool:
-        """Return that `get` has an answer."""
+        """Return whether `get` has a value."""
         return self._merged.is_available()
 
     def update(self, values: Sequence[Any]) -> bool:
-        """Merge the writes of one step; render the tool results among them that are new."""
+        """Merge the writes of one step and render the new tool results; return whether anything changed."""
         before = {message.id for message in self._merged.get()}
-        # Sorting keeps the order of the others: whoever removes everything comes first.
+        # A write that removes everything comes first; the order of the others stays.
         if not self._merged.update(sorted(values, key=lambda value: not _removes_all(value))):
             return False
         messages = self._merged.get()
@@ -110,12 +110,12 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
     def _rendered(self, message: BaseMessage, messages: Sequence[BaseMessage]) -> BaseMessage:
         if not isinstance(message, ToolMessage):
             return message
-        call, _ = call_of(messages, message.tool_call_id)
+        call, _ = find_call(messages, message.tool_call_id)
         if call and call["name"] in self._policy.exclude_tools:
-            return message  # a tool that answers with a Command may leave its result without a name
-        return compact_message(message, self._policy, "")[0]
+            return message  # the result of a tool that returns a Command may have no name
+        return ResultCompressor(policy=self._policy, session_id="").compress_message(message)[0]
 
 
 def _removes_all(value: Any) -> bool:
     messages = value if isinstance(value, list) else [value]
-    return any(isinstance(each, RemoveMessage) and each.id == REMOVE_ALL_MESSAGES for each in messages)
+    return any(isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES for message in messages)

@@ -11,47 +11,49 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, answer, read_request
 from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.marks import carried_text
+from accp_adapters.langgraph.metadata import Grant, carried_text
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import said
-from accp_adapters.langgraph.runtime import agents_of, held_in, messages_of, open_grant, results_beside, session_of
-from accp_core.error_codes import ErrorCode
+from accp_adapters.langgraph.projection import find_words
+from accp_adapters.langgraph.runtime import agents_of, grant_holders, messages_of, open_grant, session_of
+from accp_adapters.langgraph.turns import find_call
 from accp_core.errors import ProtocolError
-from accp_core.references import parse_reference
+from accp_core.references import checked_text, parse_reference
 
-__all__ = ["fetch_tool", "refusals"]
+__all__ = ["fetch_tool", "refusals_as_tool_errors"]
 
 
 def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = None) -> BaseTool:
     """Return the tool `accp_fetch`, which `AccpMiddleware` registers by itself; hand-built graphs add it.
 
-    It opens what messages of the agent's own state cite, in the session that owns it, and answers with
-    at most `policy.fetch_limit` tokens. A refusal is a ToolMessage with status "error" that starts with the
-    code: E5002 (not a reference of this conversation), E2001 (nothing stored), E1004 (no such selection).
+    It opens what messages of the agent's own state cite, in the session that owns it. An answer takes at most
+    `policy.fetch_limit` tokens. A refusal is a ToolMessage with status "error" that begins with the code: E5002 (not
+    a reference of this conversation), E2001 (nothing stored, or another text), E1004 (no such selection).
 
     Args:
-        policy: The same policy as that of the middleware or the node.
-        store: The same store; None: the graph's own. What a message carries itself needs none.
+        policy: The policy of the middleware or the node.
+        store: Their store; None: the graph's own. A text that a message carries needs none.
     """
     chosen = policy or Policy()
 
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
-        with refusals():
+        with refusals_as_tool_errors():
             request = read_request(arguments)
-            source = _held(request, runtime)
-            if source is None:
-                owner, key = _grant(request, runtime)
-                source = stores.choose(chosen, store, runtime.store).get(owner, key)
-            return _answer(source, request, chosen, runtime)
+            text = _text_in_state(request, runtime)
+            if text is None:
+                grant = _grant(request, runtime)
+                found = stores.choose(chosen, store, runtime.store).get(grant.session_id, grant.key)
+                text = checked_text(grant.key, found)
+            return _answer(text, request, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
-        with refusals():
+        with refusals_as_tool_errors():
             request = read_request(arguments)
-            source = _held(request, runtime)
-            if source is None:
-                owner, key = _grant(request, runtime)
-                source = await stores.aget(stores.choose(chosen, store, runtime.store), owner, key)
-            return await asyncio.to_thread(_answer, source, request, chosen, runtime)
+            text = _text_in_state(request, runtime)
+            if text is None:
+                grant = _grant(request, runtime)
+                found = await stores.aget(stores.choose(chosen, store, runtime.store), grant.session_id, grant.key)
+                text = checked_text(grant.key, found)
+            return await asyncio.to_thread(_answer, text, request, chosen, runtime)
 
     return StructuredTool.from_function(
         accp_fetch,
@@ -64,30 +66,27 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """Answer a refusal as a tool error, which the model reads and the graph survives."""
+def refusals_as_tool_errors() -> Iterator[None]:
+    """Turn a refusal into a tool error, which the model reads and which does not end the run."""
     try:
         yield
     except ProtocolError as refusal:
         raise ToolException(str(refusal)) from refusal
 
 
-def _held(request: FetchRequest, runtime: ToolRuntime) -> str | None:
-    """Return the text where the agent's own state holds it: carried by the message that cites it, or as words."""
-    messages = messages_of(runtime.state)
-    words = said(parse_reference(request.ref), messages, session_of(runtime, runtime.state) or "")
-    return carried_text(_grant(request, runtime)[1], held_in(runtime.state)) if words is None else words
+def _text_in_state(request: FetchRequest, runtime: ToolRuntime) -> str | None:
+    """Return the text where the agent's own state holds it: the words of an agent, or carried by a message."""
+    words = find_words(parse_reference(request.ref), messages_of(runtime.state))
+    if words is not None:
+        return words
+    return carried_text(_grant(request, runtime).key, grant_holders(runtime.state))
 
 
-def _grant(request: FetchRequest, runtime: ToolRuntime) -> tuple[str, str]:
+def _grant(request: FetchRequest, runtime: ToolRuntime) -> Grant:
     session_id = session_of(runtime, runtime.state)
-    return open_grant(request.ref, held_in(runtime.state), session_id, agents_of(runtime))
+    return open_grant(request.ref, grant_holders(runtime.state), session_id, agents_of(runtime))
 
 
-def _answer(source: str | None, request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
-    if source is None:
-        reason = f"expected a stored text under {request.ref!r}, found none: gone, or in another store"
-        raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND)
-    results = results_beside(messages_of(runtime.state), runtime.tool_call_id)
-    limit = min(policy.fetch_limit, policy.batch_limit // results)
-    return answer(source, request, limit=limit, counter=policy.counter)
+def _answer(text: str, request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
+    _, results = find_call(messages_of(runtime.state), runtime.tool_call_id)
+    return answer(text, request, limit=policy.result_limits(results).fetch, counter=policy.counter)

@@ -1,11 +1,10 @@
-"""One line for `create_agent`: tool results reach the model in fewer tokens, with nothing lost."""
+"""The middleware for `create_agent`: tool results reach the model in fewer tokens, with nothing lost."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from langchain.agents.middleware import (
@@ -27,62 +26,58 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import stores
 from accp_adapters.langgraph.fetch import fetch_tool
 from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.messages import ColdItem
+from accp_adapters.langgraph.metadata import is_carriable
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import agent_name, prompt_of, read
-from accp_adapters.langgraph.results import compact_result
-from accp_adapters.langgraph.runtime import (
-    FOLD_KEY,
-    agents_of,
-    has_references,
-    messages_of,
-    new_session,
-    request_of,
-    results_beside,
-    session_of,
-)
+from accp_adapters.langgraph.projection import ProjectedMessages, agent_name, project, projector_after
+from accp_adapters.langgraph.results import ResultCompressor
+from accp_adapters.langgraph.runtime import FOLD_KEY, agents_of, has_references, messages_of, new_session, session_of
 from accp_core.ports import Summarizer
+from accp_core.references import StoredText
 
 __all__ = ["AccpMiddleware", "AccpState"]
 
-Result: TypeAlias = ToolMessage | Command[Any]
-Answer: TypeAlias = ModelResponse[Any]
+ToolAnswer: TypeAlias = ToolMessage | Command[Any]
+"""What a tool returns."""
+ModelAnswer: TypeAlias = ModelResponse[Any]
+"""What a model returns."""
 
 
 class AccpState(AgentState[Any]):
-    """The agent's state with the key that this middleware keeps to itself."""
+    """The agent's state with the keys that are this middleware's own."""
 
     accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
     """The session of a run without a thread; callers neither see nor set it."""
     accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    """What is folded (`Fold.kept`); it goes with each checkpoint, so that a fork knows of the folds before it."""
+    """The fold in force (`Fold.to_json`). It is part of each checkpoint, so that a fork has the folds before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Prompt:
-    """What one model call is sent."""
+class _ModelCall:
+    """What one call of the model is sent, and what else it comes to."""
 
     request: ModelRequest
+    """The request as the model is sent it."""
     session_id: str = ""
-    items: tuple[ColdItem, ...] = ()
-    """Texts that must be stored before."""
+    """The session whose store gets `texts`."""
+    texts: tuple[StoredText, ...] = ()
+    """Texts to store before the call."""
     update: dict[str, Any] | None = None
-    """What the state keeps of it, when the model has answered."""
+    """The update of the state after the call."""
 
-    def answered(self, answer: Answer) -> Answer | ExtendedModelResponse[Any]:
-        """Return the answer with the update."""
+    def with_update(self, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
+        """Return the model's answer with the update."""
         if self.update is None:
             return answer
         return ExtendedModelResponse(model_response=answer, command=Command(update=self.update))
 
 
 class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
-    """Rewrites each tool result once, when the tool returns it, before anything is saved or sent.
+    """Compresses each tool result once, when the tool returns it, before anything is saved or sent.
 
-    `create_agent(model, tools, middleware=[AccpMiddleware()])`. Messages already in the state never change,
-    so the provider's prompt cache holds. It keeps no state of its own: a replay, a fork or a second
-    thread on the same graph comes to the same text. Put it last: a middleware after it that takes messages out of
-    the prompt (`ContextEditingMiddleware`) may take what `[as above: …]` names.
+    `create_agent(model, tools, middleware=[AccpMiddleware()])`. Messages that are in the state already never change, so
+    the provider's prompt cache stays valid. It keeps no state of its own: a replay, a fork or a second thread on the
+    same graph gives the same texts. Put it last: a middleware after it that removes messages from the prompt
+    (`ContextEditingMiddleware`) may remove the lines that `[as above: …]` names.
     """
 
     state_schema = AccpState
@@ -97,7 +92,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         hot_budget: int | None = None,
         summarizer: Summarizer | None = None,
     ) -> None:
-        """Rewrite by `policy` and keep full texts in `store`.
+        """Compress by `policy` and keep full texts in `store`.
 
         Args:
             policy: None: the defaults.
@@ -105,7 +100,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 compressed, in the metadata of the message that cites it.
             hot_budget: Tokens of system prompt, tools and messages beyond which older tool results are folded into
                 one summary with a reference; None: never. Each fold breaks the provider's prompt cache once.
-            summarizer: Writes the summaries, in at most 100 tokens; None: rules do.
+            summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
 
         Raises:
             ValueError: `hot_budget` leaves no room for a summary.
@@ -135,101 +130,99 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         return self.before_agent(state, runtime)
 
     def wrap_model_call(
-        self, request: ModelRequest, handler: Callable[[ModelRequest], Answer]
-    ) -> Answer | ExtendedModelResponse[Any]:
-        """Fold what is due, show nothing twice, and offer the fetch tool once there is a reference, not before."""
-        prompt = self._prompt(request)
-        if prompt.items:
-            stores.put(stores.choose(self._policy, self._store, request.runtime.store), prompt.session_id, prompt.items)
-        return prompt.answered(handler(prompt.request))
+        self, request: ModelRequest, handler: Callable[[ModelRequest], ModelAnswer]
+    ) -> ModelAnswer | ExtendedModelResponse[Any]:
+        """Fold what is due, project the messages, and offer the fetch tool from the first reference on."""
+        call = self._prepare(request)
+        if call.texts:
+            stores.put(stores.choose(self._policy, self._store, request.runtime.store), call.session_id, call.texts)
+        return call.with_update(handler(call.request))
 
     async def awrap_model_call(
-        self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Answer]]
-    ) -> Answer | ExtendedModelResponse[Any]:
+        self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelAnswer]]
+    ) -> ModelAnswer | ExtendedModelResponse[Any]:
         """`wrap_model_call`, asynchronously."""
-        prompt = await asyncio.to_thread(self._prompt, request)
-        if prompt.items:
+        call = await asyncio.to_thread(self._prepare, request)
+        if call.texts:
             store = stores.choose(self._policy, self._store, request.runtime.store)
-            await stores.aput(store, prompt.session_id, prompt.items)
-        return prompt.answered(await handler(prompt.request))
+            await stores.aput(store, call.session_id, call.texts)
+        return call.with_update(await handler(call.request))
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        """Return the tool's answer rewritten, its full text being in the store already."""
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
+        """Return the tool's answer compressed, after its full texts were stored."""
         if request.tool_call["name"] in self._policy.exclude_tools:
             return handler(request)
-        result, items, session_id = self._compact(handler(request), request)
-        stores.put(stores.choose(self._policy, self._store, request.runtime.store), session_id, items)
-        return result
+        answer, texts, session_id = self._compress(handler(request), request)
+        stores.put(stores.choose(self._policy, self._store, request.runtime.store), session_id, texts)
+        return answer
 
     async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
-    ) -> Result:
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
+    ) -> ToolAnswer:
         """`wrap_tool_call`, asynchronously."""
         if request.tool_call["name"] in self._policy.exclude_tools:
             return await handler(request)
-        answer = await handler(request)
-        result, items, session_id = await asyncio.to_thread(self._compact, answer, request)
-        await stores.aput(stores.choose(self._policy, self._store, request.runtime.store), session_id, items)
-        return result
+        answer, texts, session_id = await asyncio.to_thread(self._compress, await handler(request), request)
+        await stores.aput(stores.choose(self._policy, self._store, request.runtime.store), session_id, texts)
+        return answer
 
-    def _prompt(self, request: ModelRequest) -> _Prompt:
-        """Return what a model is sent, with what must be stored before and what the state keeps of it."""
+    def _prepare(self, request: ModelRequest) -> _ModelCall:
+        """Return what the model is sent, what must be stored before, and what the state keeps after."""
         state: Any = request.state
-        session_id = session_of(request.runtime, state) or new_session()
         if self._folder is None:
-            return _Prompt(request=self._read(request, session_id))
+            return _ModelCall(request=self._projected(request))
         before = Fold.of(state.get(FOLD_KEY))
-        holds = before is not None or has_references(messages_of(state), agents_of(request.runtime))
-        overhead = self._folder.overhead(request.system_message, _offered(request, holds=holds).tools)
-        shown = partial(self._shown, request, session_id)
-        due = self._folder.fold(request.messages, before, overhead=overhead, session_id=session_id, read=shown)
-        fold, items = (due[0], (due[1],)) if due else (before, ())
-        if fold and not stores.has_store(self._store, request.runtime.store):
-            fold, items = fold.carrying(items), ()
-        folded = request.override(messages=self._folder.view(request.messages, fold))
-        return _Prompt(
-            request=self._read(folded, session_id, holds=fold is not None),
+        session_id = session_of(request.runtime, state) or new_session()
+        has_fetch = before is not None or has_references(messages_of(state), agents_of(request.runtime))
+        due = self._folder.fold(
+            request.messages,
+            before,
+            overhead=self._folder.overhead(request.system_message, _offering(request, fetch=has_fetch).tools),
             session_id=session_id,
-            items=items,
-            update={FOLD_KEY: fold.kept()} if due and fold else None,
+            project=lambda messages: self._project(request, messages).messages,
+        )
+        fold, texts = (due[0], (due[1],)) if due else (before, ())
+        if due and not stores.has_store(self._store, request.runtime.store) and is_carriable(due[1].text):
+            fold, texts = due[0].carrying(due[1]), ()
+        folded = request.override(messages=self._folder.apply(request.messages, fold))
+        return _ModelCall(
+            request=self._projected(folded, has_fold=fold is not None),
+            session_id=session_id,
+            texts=texts,
+            update={FOLD_KEY: fold.to_json()} if due and fold else None,
         )
 
-    def _read(self, request: ModelRequest, session_id: str, *, holds: bool = False) -> ModelRequest:
-        """Return the request as the model is to read it, with the fetch tool where it `holds` or cites a reference."""
-        shown = self._shown(request, session_id, request.messages)
-        holds = holds or has_references([*messages_of(request.state), *shown], agents_of(request.runtime))
-        return _offered(request.override(messages=shown), holds=holds)
+    def _projected(self, request: ModelRequest, *, has_fold: bool = False) -> ModelRequest:
+        """Return the request as the model is sent it, with the fetch tool where anything can be fetched."""
+        shown = self._project(request, request.messages)
+        in_force = [*messages_of(request.state), *shown.messages]
+        fetch = has_fold or shown.has_previews or has_references(in_force, agents_of(request.runtime))
+        return _offering(request.override(messages=shown.messages), fetch=fetch)
 
-    def _shown(self, request: ModelRequest, session_id: str, messages: Sequence[Any]) -> list[Any]:
+    def _project(self, request: ModelRequest, messages: Sequence[Any]) -> ProjectedMessages:
         instructions = request.system_message.text if request.system_message else ""
-        return read(messages, self._policy, session_id, agent=agent_name(), instructions=instructions)
+        return project(messages, self._policy, agent=agent_name(), instructions=instructions)
 
-    def _compact(self, result: Result, request: ToolCallRequest) -> tuple[Result, list[ColdItem], str]:
+    def _compress(self, answer: ToolAnswer, request: ToolCallRequest) -> tuple[ToolAnswer, list[StoredText], str]:
         messages = messages_of(request.state)
         session_id = session_of(request.runtime, request.state) or new_session()
-        limits = self._policy.limits(results_beside(messages, request.tool_call["id"]))
-        words = request_of(messages, request.tool_call)
-        known = {message.id for message in messages}
-        small, items = compact_result(
-            result,
-            self._policy,
-            session_id,
-            limits=limits,
-            request=words,
-            known=known,
-            prompt=prompt_of(messages, agent_name()),
+        compressor = ResultCompressor(
+            policy=self._policy,
+            session_id=session_id,
+            before=projector_after(messages, self._policy, agent_name()),
             carries=not stores.has_store(self._store, request.runtime.store),
         )
-        return small, items, session_id
+        small, texts = compressor.compress_result(answer, {message.id for message in messages})
+        return small, texts, session_id
 
 
-def _offered(request: ModelRequest, *, holds: bool) -> ModelRequest:
+def _offering(request: ModelRequest, *, fetch: bool) -> ModelRequest:
     """Return the request with the fetch tool last, or without it where there is nothing to fetch.
 
-    Most conversations never hold a reference, and the schema would stand in each of their prompts. Where one
-    comes, the changed list of tools breaks the provider's cached prompt once: on recorded runs that costs half a
-    percent, the schema in every call costs three.
+    Most conversations never hold a reference, and the definition would stand in each of their prompts. At the first
+    reference the changed list of tools breaks the provider's cached prompt once: on recorded runs that costs half a
+    percent, the definition in every call costs three.
     """
-    fetch = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
+    fetch_tools = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
     others = [tool for tool in request.tools if getattr(tool, "name", None) != FETCH_NAME]
-    return request.override(tools=[*others, *fetch] if holds else others)
+    return request.override(tools=[*others, *fetch_tools] if fetch else others)

@@ -1,10 +1,9 @@
-"""The node for hand-built graphs: between tools and model it rewrites what the tools just returned."""
+"""The node for hand-built graphs: between tools and model it compresses the results that the tools returned."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -13,20 +12,21 @@ from langgraph.runtime import Runtime, get_runtime
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.messages import ColdItem, compact_message
 from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import agent_name, prompt_of, read
-from accp_adapters.langgraph.runtime import call_of, messages_of, new_session, request_of, session_of
+from accp_adapters.langgraph.projection import agent_name, project, projector_after
+from accp_adapters.langgraph.results import ResultCompressor
+from accp_adapters.langgraph.runtime import messages_of, new_session, session_of
+from accp_core.references import StoredText
 
 __all__ = ["CompressNode"]
 
 
 class CompressNode(Runnable[Any, Any]):
-    """A node that rewrites the tool results after the last model turn, each in its place.
+    """A node that replaces the tool results after the last model turn, each in its place.
 
-    `graph.add_node("compress", CompressNode(policy))` with edges tools → compress → model. Earlier
-    messages, which the model may have read, never change. Add `fetch_tool(policy)` to the tools unless
-    the policy is lossless, and let the model read `compress.read(state)`.
+    `graph.add_node("compress", CompressNode(policy))` with edges tools → compress → model. Earlier messages, which the
+    model may have read, never change. Add `fetch_tool(policy)` to the tools unless the policy is lossless, and let the
+    model read `compress.read(state)`.
     """
 
     def __init__(
@@ -36,11 +36,11 @@ class CompressNode(Runnable[Any, Any]):
         store: stores.Store | None = None,
         messages_key: str = "messages",
     ) -> None:
-        """Rewrite by `policy` what the channel `messages_key` holds, and keep full texts in `store`.
+        """Compress by `policy` what the channel `messages_key` holds.
 
         Args:
             policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else each full text travels,
+            store: A `ColdStore` or LangGraph `BaseStore` for full texts; None: the graph's own, else each text travels,
                 compressed, in the metadata of the message that cites it.
             messages_key: A channel whose reducer replaces by id, as `add_messages` does.
         """
@@ -50,50 +50,54 @@ class CompressNode(Runnable[Any, Any]):
         self._key: Final = messages_key
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Return the update of the state `input`: the messages that became smaller, under their ids."""
-        runtime = get_runtime()
-        update, items, session_id = self._compact(input, runtime)
-        stores.put(stores.choose(self._policy, self._store, runtime.store), session_id, items)
-        return update
+        """Return the update of the state `input`: the messages that became smaller, under their ids.
 
-    def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
-        """Return the messages of `state` as a model is to read them, nothing twice; the state keeps them as they are.
-
-        For the node that calls the model: `model.invoke(compress.read(state))`. `agent` is the name that this agent's
-        own messages bear, which stay as they are; None where they bear none.
+        Raises:
+            ValueError: A result has no id, so that it would be appended instead of replaced.
         """
-        session_id = session_of(get_runtime(), state) or ""
-        return read(messages_of(state, self._key), self._policy, session_id, agent=agent or agent_name())
+        runtime = get_runtime()
+        update, texts, session_id = self._compress(input, runtime)
+        stores.put(stores.choose(self._policy, self._store, runtime.store), session_id, texts)
+        return update
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`invoke`, asynchronously."""
         runtime = get_runtime()
-        update, items, session_id = await asyncio.to_thread(self._compact, input, runtime)
-        await stores.aput(stores.choose(self._policy, self._store, runtime.store), session_id, items)
+        update, texts, session_id = await asyncio.to_thread(self._compress, input, runtime)
+        await stores.aput(stores.choose(self._policy, self._store, runtime.store), session_id, texts)
         return update
 
-    def _compact(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[ColdItem], str]:
+    def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
+        """Return the messages of `state` as a model is to be sent them; the state keeps them as they are.
+
+        For the node that calls the model: `model.invoke(compress.read(state))`.
+
+        Args:
+            state: The state of the graph.
+            agent: The name of this agent's own messages, which stay as they are; None: that of the running agent.
+        """
+        return project(messages_of(state, self._key), self._policy, agent=agent or agent_name()).messages
+
+    def _compress(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[StoredText], str]:
         messages = messages_of(state, self._key)
+        results = _newest_results(messages)
         session_id = session_of(runtime, state) or new_session()
+        before = messages[: len(messages) - len(results)]
+        compressor = ResultCompressor(
+            policy=self._policy,
+            session_id=session_id,
+            # The model of a hand-built graph is bound to its tools, the fetch tool among them.
+            before=projector_after(before, self._policy, agent_name(), offers_fetch=True),
+            carries=not stores.has_store(self._store, runtime.store),
+        )
         changed: list[BaseMessage] = []
-        items: list[ColdItem] = []
-        batch = _newest_results(messages)
-        limits = self._policy.limits(len(batch))
-        carries = not stores.has_store(self._store, runtime.store)
-        # The model of a hand-built graph is bound to its tools, the fetch tool among them: the first reference is free.
-        prompt = replace(prompt_of(messages[: len(messages) - len(batch)], agent_name()), references=True)
-        for message in batch:
-            call, _ = call_of(messages, message.tool_call_id)
-            if call and call["name"] in self._policy.exclude_tools:
-                continue  # a tool that answers with a Command may leave its result without a name
-            request = request_of(messages, call)
-            small, cold = compact_message(
-                message, self._policy, session_id, limits=limits, request=request, prompt=prompt, carries=carries
-            )
+        texts: list[StoredText] = []
+        for message in results:
+            small, stored = compressor.compress_message(message)
             if small is not message:
-                changed.append(_identified(small))
-                items += cold
-        return (changed if isinstance(state, list) else {self._key: changed}), items, session_id
+                changed.append(_with_id(small))
+                texts += stored
+        return (changed if isinstance(state, list) else {self._key: changed}), texts, session_id
 
 
 def _newest_results(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
@@ -103,8 +107,8 @@ def _newest_results(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
     return [message for message in newest if isinstance(message, ToolMessage)]
 
 
-def _identified(message: ToolMessage) -> ToolMessage:
-    """Refuse a message without an id: it would be appended, a second answer to one call."""
+def _with_id(message: ToolMessage) -> ToolMessage:
+    """Return `message`; refuse one without an id: it would be appended, a second answer to one call."""
     if message.id is None:
         raise ValueError(
             f"expected messages with ids, as `add_messages` gives them, found none on the result of call "

@@ -1,4 +1,4 @@
-"""What finished turns come to: a summary of at most 100 tokens, by rule or by a model (ACCP sections 5.2 and 5.3)."""
+"""The summary of finished turns, at most 100 tokens, by rule or by a model (ACCP sections 5.2 and 5.3)."""
 
 from __future__ import annotations
 
@@ -9,41 +9,48 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from accp_adapters.fetching.sources import open_source
-from accp_adapters.langgraph.marks import MARK
-from accp_adapters.langgraph.messages import restore_message
+from accp_adapters.langgraph.metadata import Metadata
+from accp_adapters.langgraph.results import restore_message
 from accp_adapters.langgraph.turns import Turn, turns_of
 from accp_adapters.tokens import count_o200k
 from accp_core.accp.state.checkpoint import CheckpointTrigger, take_checkpoint
 from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
+from accp_core.errors import ProtocolError
 from accp_core.ports import Summarizer, TokenCounter
 
-__all__ = ["Row", "folded_text", "rows_of", "summarize", "warm_summary"]
+__all__ = ["Row", "folded_text", "rows_of", "summarize", "summarize_messages"]
 
 Row = dict[str, Any]
-"""One result with what it answers: "tool", "args", "result"; or what the model or the user "said"."""
+"""One result with what it answers: "tool", "args", "result"; or what the model ("said") or the "user" wrote."""
 
 SUMMARY_TOKENS: Final = StateLimits().summary
-_COLUMNS: Final = 8
+"""Tokens of a summary."""
+_MAX_COLUMNS: Final = 8
+"""Names of columns that the summary of a table holds."""
 
 
 def rows_of(turns: Iterable[Turn]) -> Iterator[Row]:
-    """Yield what was said and found in `turns`, each result as its tool returned it, opened where it is JSON.
+    """Yield the texts and results of `turns`, each result as its tool returned it, parsed where it is JSON.
 
-    Of one that was too big to show it is the preview: the whole has a reference of its own, which stands in it.
+    Of a result that is shown as a preview this is the preview, which holds the reference to the whole.
     """
     for turn in turns:
-        if turn.said.text.strip():
-            yield {"said": turn.said.text}
-        calls = {call["id"]: call for call in turn.said.tool_calls}
+        if turn.request.text.strip():
+            yield {"said": turn.request.text}
+        calls = {call["id"]: call for call in turn.request.tool_calls}
         for result in turn.results:
             call = calls[result.tool_call_id]
-            failed = {"status": "error"} if result.status == "error" else {}
-            yield {"tool": call["name"], "args": call["args"], **failed, "result": _source(result)}
+            status = {"status": "error"} if result.status == "error" else {}
+            yield {"tool": call["name"], "args": call["args"], **status, "result": _source_of(result)}
 
 
-def _source(result: ToolMessage) -> Any:
-    cited = result.additional_kwargs.get(MARK, {}).get("refs")
-    return result.text if cited else open_source(restore_message(result).text)
+def _source_of(result: ToolMessage) -> Any:
+    if Metadata.of(result).grants:
+        return result.text
+    try:
+        return open_source(restore_message(result).text)
+    except ProtocolError:  # its metadata is not what we wrote
+        return open_source(result.text)
 
 
 def summarize(
@@ -53,10 +60,15 @@ def summarize(
     limit: int = SUMMARY_TOKENS,
     summarizer: Summarizer | None = None,
 ) -> str:
-    """Return what `rows` come to in at most `limit` tokens, each named by its number; the newest say most.
+    """Return a summary of `rows`, each named by its number, the newest in most detail.
 
-    `summarizer` writes it; without one, and where it fails or says too much, rules do. The same rows come to the
-    same text.
+    The same rows give the same text.
+
+    Args:
+        rows: What `rows_of` gives.
+        counter: Counts the tokens of the model.
+        limit: Tokens of the summary.
+        summarizer: Writes the summary; None, or where it fails or writes too much: it is made by rule.
     """
     hot = {str(number): _entry(number, row) for number, row in enumerate(rows)}
     state = ContextState(session_id="", limits=StateLimits(summary=limit, warm_entry=2 * limit), hot=hot)
@@ -64,23 +76,29 @@ def summarize(
     return checkpoint.summary
 
 
-def folded_text(results: int, words: str, where: str = "") -> str:
-    """Return what stands for `results` results: that they are intact, and `where`, and what they come to."""
-    return f"[earlier results folded: {results}; each intact by its number, as in query='1.result'{where}]\n{words}"
+def folded_text(results: int, summary: str, where: str = "") -> str:
+    """Return the text that stands for `results` folded results; `where` says how the older ones are opened."""
+    return f"[earlier results folded: {results}; each intact by its number, as in query='1.result'{where}]\n{summary}"
 
 
-def warm_summary(
+def summarize_messages(
     messages: Sequence[BaseMessage],
     *,
     counter: TokenCounter = count_o200k,
     limit: int = 2 * SUMMARY_TOKENS,
     summarizer: Summarizer | None = None,
 ) -> str:
-    """Return what `messages` come to, without a model call, for LangChain's `SummarizationMiddleware`.
+    """Return a summary of `messages` without a model call, for LangChain's `SummarizationMiddleware`.
 
-    `SummarizationMiddleware(model, trigger=…, summarizer=warm_summary, trim_tokens_to_summarize=None)`: what it would
-    trim for a model needs no trimming here. It removes what it summarises from the state, so nothing leads back to
-    it; the fold of `AccpMiddleware(hot_budget=…)` keeps all of it one fetch away.
+    `SummarizationMiddleware(model, trigger=…, summarizer=summarize_messages, trim_tokens_to_summarize=None)`: no
+    trimming is needed, because no model reads the messages. That middleware removes what it summarizes from the state,
+    so that nothing leads back to it; the fold of `AccpMiddleware(hot_budget=…)` keeps all of it one fetch away.
+
+    Args:
+        messages: The messages that are to be removed.
+        counter: Counts the tokens of the model.
+        limit: Tokens of the summary.
+        summarizer: As in `summarize`.
     """
     turns = {turn.start: turn for turn in turns_of(messages)}
     rows: list[Row] = []
@@ -97,15 +115,15 @@ def _entry(number: int, row: Row) -> Entry:
     if tool is None:
         kind, words = next(iter(row.items()))
         return Entry(value={"text": words}, tokens=0, entity=f"{number} {kind}")
-    # The facts that stand last are said first: what was asked, then what came of it.
+    # A summary by rule shows the last facts first: the arguments of the call, then its result.
     return Entry(value={**_gist(row["result"]), **row["args"]}, tokens=0, entity=f"{number} {tool}")
 
 
 def _gist(result: Any) -> dict[str, Any]:
-    """Return what is worth knowing of a result without its rows: their number and names, or how it begins."""
+    """Return the facts of a result without its rows: their number and column names, or how a text begins."""
     match result:
         case [{**first}, *_]:
-            return {"of": " ".join(map(str, islice(first, _COLUMNS))), "rows": len(result)}
+            return {"of": " ".join(map(str, islice(first, _MAX_COLUMNS))), "rows": len(result)}
         case list():
             return {"items": len(result)}
         case Mapping():

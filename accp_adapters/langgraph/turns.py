@@ -1,49 +1,47 @@
-"""What belongs together in a transcript: a model's turn with calls, and the results of those calls."""
+"""What belongs together in a conversation: a message that makes calls, and the results of those calls."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
+from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import compact_json
 
-__all__ = ["Turn", "compact_json", "in_words", "thinks", "tokens_of", "turns_of"]
+__all__ = ["Turn", "as_json", "count_tokens", "find_call", "has_thoughts", "turns_of", "without_thoughts"]
 
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A message that makes calls, with all their results directly behind it; one is never shown without the other."""
+    """A message that makes calls and all their results directly after it; a provider wants both or neither."""
 
     start: int
-    """Where it begins in its list of messages."""
-    said: AIMessage
+    """The index of the message that makes the calls."""
+    request: AIMessage
+    """The message that makes the calls."""
     results: tuple[ToolMessage, ...]
+    """The results, in the order of the conversation."""
 
     @property
     def end(self) -> int:
-        """Where the next message stands."""
+        """The index of the message after the turn."""
         return self.start + 1 + len(self.results)
-
-    @property
-    def messages(self) -> tuple[BaseMessage, ...]:
-        """All of it."""
-        return (self.said, *self.results)
 
 
 def turns_of(messages: Sequence[BaseMessage]) -> Iterator[Turn]:
-    """Yield the turns of `messages` whose calls are all answered, each once."""
+    """Yield the turns of `messages` in which every call has exactly one result."""
     for start, message in enumerate(messages):
         if isinstance(message, AIMessage) and message.tool_calls:
             results = tuple(_results_from(messages, start + 1))
             if sorted(str(call["id"]) for call in message.tool_calls) == sorted(r.tool_call_id for r in results):
-                yield Turn(start=start, said=message, results=results)
+                yield Turn(start=start, request=message, results=results)
 
 
 def _results_from(messages: Sequence[BaseMessage], position: int) -> Iterator[ToolMessage]:
@@ -53,29 +51,42 @@ def _results_from(messages: Sequence[BaseMessage], position: int) -> Iterator[To
         yield message
 
 
-def thinks(message: BaseMessage) -> bool:
-    """Tell whether a model's signed thoughts stand in `message`; a provider binds them to what went before."""
+def find_call(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[Mapping[str, Any] | None, int]:
+    """Return the tool call `call_id` and how many calls its message makes; (None, 1) where there is none."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                if call["id"] == call_id:
+                    return call, len(message.tool_calls)
+    return None, 1
+
+
+def has_thoughts(message: BaseMessage) -> bool:
+    """Return whether `message` holds a model's signed thoughts, which a provider binds to the messages before."""
     if not isinstance(message, AIMessage) or isinstance(message.content, str):
         return False
     return any(isinstance(block, dict) and block.get("type") in _THOUGHTS for block in message.content)
 
 
-def in_words(said: AIMessage, calls: Sequence[ToolCall] | None = None) -> AIMessage:
-    """Return `said` as its words and `calls` (None: its own), without what a provider binds to what went before.
+def without_thoughts(message: AIMessage, calls: Sequence[ToolCall] | None = None) -> AIMessage:
+    """Return `message` as its text and `calls` (None: its own), without anything bound to the messages before.
 
-    Raw calls and signed thoughts stand in content blocks and in provider fields, too: none of them is kept, and a
-    count of tokens that was true elsewhere is not, either.
+    Signed thoughts and raw calls stand in content blocks and in fields of the provider: none of these is kept, nor is
+    a count of tokens, which is true of the whole message only.
     """
-    kept = said.tool_calls if calls is None else calls
-    return AIMessage(content=said.text, tool_calls=list(kept), name=said.name, id=said.id)
+    kept = message.tool_calls if calls is None else calls
+    return AIMessage(content=message.text, tool_calls=list(kept), name=message.name, id=message.id)
 
 
-def tokens_of(message: BaseMessage, counter: TokenCounter) -> int:
-    """Return what a model reads of `message`: its words, and its calls as compact JSON."""
+def count_tokens(message: BaseMessage, counter: TokenCounter) -> int:
+    """Return the tokens that a model reads of `message`: its text, and its calls as compact JSON."""
     calls = [{"name": call["name"], "arguments": call["args"]} for call in getattr(message, "tool_calls", ())]
-    return counter(message.text) + (counter(compact_json(calls)) if calls else 0)
+    return counter(message.text) + (counter(as_json(calls)) if calls else 0)
 
 
-def compact_json(value: Any) -> str:
-    """Return `value` as JSON without blanks; what JSON cannot say stands there in words."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+def as_json(value: Any) -> str:
+    """Return `value` as compact JSON; what JSON cannot hold (a date, NaN in arguments) as Python prints it."""
+    try:
+        return compact_json(value, default=str)
+    except EncodeError:
+        return str(value)

@@ -3,6 +3,7 @@
 from accp_core.references.grants import check_grant, checked_text, open_reference
 from accp_core.references.key import (
     find_references,
+    is_hash_key,
     is_reference,
     key_of,
     parse_reference,
@@ -18,6 +19,7 @@ __all__ = [
     "check_grant",
     "checked_text",
     "find_references",
+    "is_hash_key",
     "is_reference",
     "key_of",
     "open_reference",

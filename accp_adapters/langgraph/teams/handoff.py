@@ -1,14 +1,14 @@
-"""The tool that hands over to another agent: it gets a task and what the task names, not the whole history.
+"""The tool that hands over to another agent, which gets a task and what the task names, not the whole history.
 
-`Command(graph=PARENT, goto=Send(agent, task), update=call and answer)`: what goes on is isolated (ACI: an agent
-receives its own context), what stays in the parent is a transcript that every provider takes.
+`Command(graph=PARENT, goto=Send(agent, task), update=call and answer)`: the receiver is isolated (ACI: an agent
+receives its own context), and the parent keeps a conversation that every provider accepts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
@@ -19,58 +19,57 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.fetch import refusals
-from accp_adapters.langgraph.marks import MARK, carried_pairs, carry
+from accp_adapters.langgraph.fetch import refusals_as_tool_errors
+from accp_adapters.langgraph.metadata import Grant, Metadata, carried_texts, grants_in, is_carriable, pack_carried
 from accp_adapters.langgraph.runtime import (
     agent_of,
     agents_of,
-    grant,
-    granted_in,
-    held_in,
+    grant_holders,
     messages_of,
-    named_references,
     new_session,
     open_grant,
     session_of,
 )
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
-from accp_adapters.langgraph.turns import compact_json, in_words, thinks, tokens_of, turns_of
+from accp_adapters.langgraph.turns import as_json, count_tokens, has_thoughts, turns_of, without_thoughts
 from accp_adapters.tokens import count_o200k
-from accp_core.cold import cold_key
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText, find_references
 
 __all__ = ["Style", "handoff_tool"]
 
 Style = Literal["swarm", "supervisor"]
-"""Who goes on: "swarm", the agent handed to talks to the user; "supervisor", the one that hands over does."""
+"""Who talks to the user afterwards: "swarm", the receiver; "supervisor", the agent that hands over."""
 
 _DESTINATION: Final = "__handoff_destination"
-"""Under this key langgraph-supervisor and langgraph-swarm look for a tool's destination."""
-_OURS: Final = "accp_handoff"
+"""The metadata key under which langgraph-supervisor and langgraph-swarm look for a tool's destination."""
+_STYLE: Final = "accp_handoff"
+"""The metadata key of our handoff tools."""
 _ACTIVE: Final = "active_agent"
-"""The state key by which langgraph-swarm routes the user's next words."""
+"""The state key by which langgraph-swarm routes the user's next message."""
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]+")
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]+")
 _MENTION: Final = re.compile(r"(?<!\w)@([\w-]+)")
 _PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {"task": {"type": "string"}}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Handoff:
-    """What every handoff tool of one style does; the tool's own agent is one of the destinations."""
+    """What all handoff tools of one style do; the tool's own agent is one of the destinations."""
 
     style: Style
     messages_key: str
     keys: tuple[str, ...]
 
     def command(self, runtime: ToolRuntime) -> Command[Any]:
-        """Return what the turn that called the tool comes to; each tool that it called returns the same.
+        """Return the command for the turn that called the tool; each handoff tool of the turn returns the same one.
 
-        LangGraph takes the first command for the parent that it meets and drops the others.
+        LangGraph takes the first command for the parent that it finds and drops the others.
 
-        Raises: ProtocolError: E5002, a task names a reference that is not the agent's; E5001, a swarm would talk
-            as two agents.
+        Raises:
+            ProtocolError: E5002, a task cites a reference that the agent may not open; E5001, a swarm is handed to
+                several agents.
         """
         messages = messages_of(runtime.state, self.messages_key)
         turn = _turn(messages, runtime.tool_call_id)
@@ -81,27 +80,29 @@ class _Handoff:
                 f"expected one agent to hand over to, found {names!r}: one talks at a time",
                 code=ErrorCode.POLICY_DENIED,
             )
-        sends = tuple(Send(agent, self._given(turn, call, agent, runtime)) for call, agent in calls)
+        sends = tuple(Send(agent, self._first_state(turn, call, agent, runtime)) for call, agent in calls)
         # A list of Sends would be merged with others by ToolNode, which drops the update.
         goto: Any = sends if len(sends) > 1 else sends[0]
         return Command(graph=Command.PARENT, goto=goto, update=self._update(turn, calls, runtime))
 
-    def _given(self, turn: AIMessage, call: ToolCall, agent: str, runtime: ToolRuntime) -> dict[str, Any]:
-        """Return the state that `agent` begins with: its task, with the references that the task names."""
+    def _first_state(self, turn: AIMessage, call: ToolCall, agent: str, runtime: ToolRuntime) -> dict[str, Any]:
+        """Return the state that `agent` begins with: its task, which grants the references in it."""
         messages = messages_of(runtime.state, self.messages_key)
         task = str(call["args"].get("task") or "").strip()
-        session_id, here = session_of(runtime, runtime.state), agents_of(runtime)
-        held = self._held(runtime)
-        granted = [open_grant(ref, held, session_id, here) for ref in named_references(task)]
-        texts = carried_pairs([key for _, key in granted], held)
-        kwargs = {MARK: {**grant(granted, agent), **texts}} if granted else {}
-        words = f"{task}{_quoted(task, messages)}" if task else _asked(messages)
-        brief = HumanMessage(words, id=_identity(turn, call, "task"), additional_kwargs=kwargs)
+        session_id, running = session_of(runtime, runtime.state), agents_of(runtime)
+        holders = self._grant_holders(runtime)
+        grants = [open_grant(key, holders, session_id, running) for key in find_references(task)]
+        metadata = Metadata(
+            grants=tuple(replace(grant, agent=agent) for grant in grants),
+            texts=carried_texts([grant.key for grant in grants], holders),
+        )
+        words = f"{task}{_quoted(task, messages)}" if task else _last_user_content(messages)
+        brief = metadata.on(HumanMessage(words, id=_identity(turn, call, "task")))
         return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}
 
-    def _held(self, runtime: ToolRuntime) -> list[BaseMessage]:
-        """Return the messages that may cite something, what is folded among them."""
-        return [*messages_of(runtime.state, self.messages_key), *held_in(runtime.state)]
+    def _grant_holders(self, runtime: ToolRuntime) -> list[BaseMessage]:
+        """Return the messages that may grant references, with those of the fold."""
+        return [*messages_of(runtime.state, self.messages_key), *grant_holders(runtime.state)]
 
     def _update(self, turn: AIMessage, calls: Sequence[tuple[ToolCall, str]], runtime: ToolRuntime) -> dict[str, Any]:
         """Return what the parent keeps: the calls that hand over, each answered."""
@@ -110,34 +111,39 @@ class _Handoff:
         kept = [call for call, _ in calls]
         answers = [_answer(turn, call, kept) for call in kept]
         if self.style == "swarm":
-            own = _after_words(before)
+            own = _since_last_words(before)
             if any(tool.name == FETCH_NAME for tool in runtime.tools):
                 answer = self._with_work(answers[0], own, runtime)
-                if _tokens([answer]) < _tokens([*own, *answers]):
+                if answer and _tokens([answer]) < _tokens([*own, *answers]):
                     own, answers = [], [answer]
-            return {self.messages_key: [*own, in_words(turn, kept), *answers], _ACTIVE: calls[0][1]}
-        # Who goes on afterwards must find what it had learned.
-        said = turn if len(kept) == len(turn.tool_calls) else in_words(turn, kept)
-        return {self.messages_key: [*before, said, *answers]}
+            return {self.messages_key: [*own, without_thoughts(turn, kept), *answers], _ACTIVE: calls[0][1]}
+        # The supervisor goes on afterwards, and needs what it had learned.
+        shown = turn if len(kept) == len(turn.tool_calls) else without_thoughts(turn, kept)
+        return {self.messages_key: [*before, shown, *answers]}
 
     # "A handoff between agents occurs": then a checkpoint is due (ACCP section 5.2).
-    def _with_work(self, answer: ToolMessage, own: Sequence[BaseMessage], runtime: ToolRuntime) -> ToolMessage:
-        """Return the answer with what the agent found before: a summary, and for this agent alone a reference."""
+    def _with_work(self, answer: ToolMessage, own: Sequence[BaseMessage], runtime: ToolRuntime) -> ToolMessage | None:
+        """Return the answer with what the agent found before: a summary, and for this agent alone a reference.
+
+        None: the results are too large for a message to carry.
+        """
         rows = list(rows_of(turns_of(own)))
         if not rows:
             return answer
-        session_id = session_of(runtime, runtime.state) or new_session()
-        source = compact_json(rows)
-        key = cold_key(session_id, source)
-        held, here = self._held(runtime), agents_of(runtime)
-        granted = [(session_id, key), *granted_in(own, here)]
-        # The message carries the text, whatever store there is: it is in the parent's state that it must be found.
-        texts = [*carry([(key, source)])["texts"], *carried_pairs([key for _, key in granted], held).get("texts", ())]
-        mark = {**grant(granted, agent_of(runtime)), "texts": texts}
+        text = StoredText.of(as_json(rows))
+        if not is_carriable(text.text):
+            return None
+        holders = self._grant_holders(runtime)
+        first = Grant(key=text.key, session_id=session_of(runtime, runtime.state) or new_session())
+        grants = dict.fromkeys([first, *(replace(each, agent=None) for each in grants_in(holders, agents_of(runtime)))])
+        # The message carries the text whether there is a store or not: it must be found in the parent's state.
+        metadata = Metadata(
+            grants=tuple(replace(grant, agent=agent_of(runtime)) for grant in grants),
+            texts=(pack_carried(text), *carried_texts([grant.key for grant in grants], holders)),
+        )
         results = sum("tool" in row for row in rows)
-        words = folded_text(results, summarize(rows), f": accp_fetch ${key}")
-        update = {"content": f"{answer.content}\n{words}", "additional_kwargs": {MARK: mark}}
-        return answer.model_copy(update=update)
+        words = folded_text(results, summarize(rows), f": {FETCH_NAME} {text.reference}")
+        return metadata.on(answer.model_copy(update={"content": f"{answer.content}\n{words}"}))
 
 
 def handoff_tool(
@@ -151,35 +157,37 @@ def handoff_tool(
 ) -> BaseTool:
     """Return the tool by which a model hands over to `agent`, for `create_swarm`, `create_supervisor` and by hand.
 
-    The receiver begins with one message, the task that the model writes (without one, the user's last words). Where
-    the task names an agent as `@agent`, that agent's last answer stands below it. The receiver may open the
-    references that the task names, if the agent that hands over may; no one else may by that. Give the
-    receiver `AccpMiddleware` or `fetch_tool`, or it cannot. The parent keeps the call and its answer; other calls of
-    the same turn are cut from it, and the answer says so. "supervisor" keeps what went before, too, and several
-    agents may be handed to at once. "swarm" hands to one and makes it the active one; of what the agent found before,
-    the answer has a summary and a reference that this agent alone may open when it is handed to again. Where that
-    would be no shorter, and without `accp_fetch` among its tools, the parent keeps what it found.
+    The receiver begins with one message, the task that the model writes (without one, the user's last message). Where
+    the task names an agent as `@agent`, that agent's last answer follows below. The task grants the references in it
+    to the receiver alone, if the agent that hands over may open them; give the receiver `AccpMiddleware` or
+    `fetch_tool` to open them. The parent keeps the call and its answer; other calls of the same turn are removed, and
+    the answer says so.
+
+    "supervisor" also keeps the messages before, and may hand over to several agents at once. "swarm" hands over to one,
+    which becomes the active agent; the answer holds a summary of what the first agent found, and a reference that this
+    agent alone may open when it is handed to again. Where that would not be shorter, and where the agent has no
+    `accp_fetch`, the parent keeps the results themselves.
 
     Args:
         agent: The name of the agent's node in the parent graph.
-        style: Who goes on afterwards.
-        name: The tool's name; None: `transfer_to_` and the agent's.
-        description: What the model reads; None: whom it hands over to, and what that one sees.
+        style: Who talks to the user afterwards.
+        name: The tool's name; None: `transfer_to_` and the name of the agent.
+        description: What the model reads; None: the name of the receiver, and what the receiver sees.
         messages_key: The state key of the messages, in both graphs.
-        keys: State keys that the receiver gets, too, if they are there.
+        keys: Further state keys that the receiver gets, where they are present.
 
     Raises:
-        ValueError: There is no such style, or a tool cannot have that name.
+        ValueError: there is no such style, or a tool cannot have that name.
     """
     if style not in get_args(Style):
         raise ValueError(f"expected style to be one of {get_args(Style)}, found {style!r}")
-    called = name or f"transfer_to_{_NO_NAME.sub('_', agent.strip()).lower()}"
-    if not agent.strip() or not _NAME.fullmatch(called):
-        raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {called!r} for {agent!r}")
+    tool_name = name or f"transfer_to_{_NOT_IN_NAMES.sub('_', agent.strip()).lower()}"
+    if not agent.strip() or not _NAME.fullmatch(tool_name):
+        raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {tool_name!r} for {agent!r}")
     handoff = _Handoff(style=style, messages_key=messages_key, keys=tuple(keys))
 
     def hand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
-        with refusals():
+        with refusals_as_tool_errors():
             return handoff.command(runtime)
 
     async def ahand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
@@ -188,16 +196,16 @@ def handoff_tool(
     return StructuredTool.from_function(
         hand_over,
         coroutine=ahand_over,
-        name=called,
+        name=tool_name,
         description=description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it",
         args_schema=_PARAMETERS,
         handle_tool_error=True,
-        metadata={_DESTINATION: agent, _OURS: style},
+        metadata={_DESTINATION: agent, _STYLE: style},
     )
 
 
 def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
-    """Return the model turn that made the call."""
+    """Return the message that makes the call."""
     for message in reversed(messages):
         if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
             return message
@@ -207,32 +215,35 @@ def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
 
 
 def _handoffs(turn: AIMessage, tools: Iterable[BaseTool]) -> list[tuple[ToolCall, str]]:
-    """Return the calls of a turn that hand over, and to whom; the other tools are known to the tool node."""
-    agents = {tool.name: tool.metadata[_DESTINATION] for tool in tools if tool.metadata and _OURS in tool.metadata}
+    """Return the calls of a turn that hand over, each with its agent; `tools` are all tools of the tool node."""
+    agents = {tool.name: tool.metadata[_DESTINATION] for tool in tools if tool.metadata and _STYLE in tool.metadata}
     return [(call, agents[call["name"]]) for call in turn.tool_calls if call["name"] in agents]
 
 
-def _after_words(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Return what an agent did since somebody spoke to it, which the parent has not seen, without its thoughts."""
-    spoken = [position for position, message in enumerate(messages) if isinstance(message, HumanMessage)]
-    own = messages[spoken[-1] + 1 :] if spoken else []
-    return [in_words(message) if isinstance(message, AIMessage) and thinks(message) else message for message in own]
+def _since_last_words(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return the messages after the last HumanMessage, which the parent has not seen, without signed thoughts."""
+    positions = [position for position, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    own = messages[positions[-1] + 1 :] if positions else []
+    return [
+        without_thoughts(message) if isinstance(message, AIMessage) and has_thoughts(message) else message
+        for message in own
+    ]
 
 
 def _tokens(messages: Iterable[BaseMessage]) -> int:
-    return sum(tokens_of(message, count_o200k) for message in messages)
+    return sum(count_tokens(message, count_o200k) for message in messages)
 
 
-def _asked(messages: Sequence[BaseMessage]) -> Any:
-    """Return the user's last words, with the images among them."""
-    found = (message.content for message in reversed(messages) if isinstance(message, HumanMessage))
-    return next(found, "Go on.")
+def _last_user_content(messages: Sequence[BaseMessage]) -> Any:
+    """Return the content of the user's last message, images included."""
+    contents = (message.content for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next(contents, "Go on.")
 
 
 def _quoted(task: str, messages: Sequence[BaseMessage]) -> str:
     """Return the last answer of each agent that `task` names as `@agent`, below the task."""
-    said = [message for message in messages if isinstance(message, AIMessage) and not message.tool_calls]
-    answers = {message.name: message.text for message in said if message.name and message.text}
+    spoken = [message for message in messages if isinstance(message, AIMessage) and not message.tool_calls]
+    answers = {message.name: message.text for message in spoken if message.name and message.text}
     named = (name for name in dict.fromkeys(_MENTION.findall(task)) if name in answers)
     return "".join(f"\n\n@{name}: {answers[name]}" for name in named)
 
@@ -249,5 +260,5 @@ def _answer(turn: AIMessage, call: ToolCall, kept: Sequence[ToolCall]) -> ToolMe
 
 
 def _identity(turn: AIMessage, call: ToolCall, what: str) -> str:
-    """Return an id that a replay comes to again."""
+    """Return an id that is the same in a replay."""
     return str(uuid5(NAMESPACE_OID, f"{turn.id}/{call['id']}/{what}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
 from accp_adapters.langgraph import AccpMiddleware
+from accp_core.references import find_references, reference_to
 from tests.scripted_model import ScriptedModel, call, calls
 
 ROWS = [
@@ -58,7 +58,7 @@ def thread(name: str) -> dict[str, Any]:
 
 def refs_in(message: BaseMessage) -> list[str]:
     """Return the references that stand in a message's text."""
-    return re.findall(r"\$cold\.[0-9a-f]{12}", message.text)
+    return [reference_to(key) for key in find_references(message.text)]
 
 
 def fetch_last(messages: Sequence[BaseMessage], call_id: str = "f1", **args: Any) -> AIMessage:

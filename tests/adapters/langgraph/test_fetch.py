@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from accp_adapters.langgraph import AccpMiddleware, Policy, fetch_tool
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
-from accp_core.cold import cold_key
+from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, refs_in, results, thread
 from tests.scripted_model import call, calls
 
@@ -48,7 +48,7 @@ def test_an_answer_takes_at_most_the_fetch_limit_and_is_not_rewritten_again() ->
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("words", ["open {ref}", "here: {ref} is mine", "nothing"])
 async def test_a_typed_reference_opens_nothing(words: str, asynchronous: bool) -> None:
-    ref = f"${cold_key('t', SOURCE)}"
+    ref = f"${key_of(SOURCE)}"
     store = SqliteColdStore()
     store.put("t", ref.removeprefix("$"), SOURCE)
     graph, _ = agent([calls(call("accp_fetch", ref=ref)), "done"], middleware=AccpMiddleware(store=store))
@@ -56,7 +56,7 @@ async def test_a_typed_reference_opens_nothing(words: str, asynchronous: bool) -
     state = await graph.ainvoke(given, thread("t")) if asynchronous else graph.invoke(given, thread("t"))
     (refused,) = results(state)
     assert refused.status == "error"
-    assert refused.text == f"E5002: expected a reference that a tool result of this conversation cites, found {ref!r}"
+    assert refused.text == f"E5002: expected a granted reference, found {ref!r}"
     store.close()
 
 
@@ -83,7 +83,7 @@ async def test_a_granted_reference_whose_text_is_gone_is_unknown(asynchronous: b
     state = await graph.ainvoke(given, thread("t")) if asynchronous else graph.invoke(given, thread("t"))
     shown, refused = results(state)
     assert refused.status == "error"
-    assert refused.text.startswith(f"E2001: expected a stored text under {refs_in(shown)[0]!r}, found none")
+    assert refused.text.startswith(f"E2001: expected the stored text of {refs_in(shown)[0]!r}, found none")
     store.close()
 
 

@@ -18,7 +18,7 @@ from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.turns import tokens_of
+from accp_adapters.langgraph.turns import count_tokens
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import ROWS, results, thread
@@ -63,7 +63,7 @@ async def ask(graph: Any, words: str, asynchronous: bool, **options: Any) -> Any
 
 
 def tokens(messages: Sequence[BaseMessage]) -> int:
-    return sum(tokens_of(message, count_o200k) for message in messages)
+    return sum(count_tokens(message, count_o200k) for message in messages)
 
 
 def folds(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -190,7 +190,7 @@ def test_a_result_that_no_model_has_read_stays_even_when_the_user_speaks_first()
     folded = folder(1_000).fold(messages, None, overhead=0, session_id="s")
     assert folded
     assert folded[0].cut_id == messages[-3].id
-    check(folder().view(messages, folded[0]))
+    check(folder().apply(messages, folded[0]))
 
 
 def history(looks: int) -> list[Any]:
@@ -266,7 +266,7 @@ def test_where_the_folds_place_is_gone_all_is_shown() -> None:
     due = folder().fold(messages, None, overhead=0, session_id="s")
     assert due
     rest = [message for message in messages if message.id != due[0].cut_id]
-    assert folder().view(rest, due[0]) == rest
+    assert folder().apply(rest, due[0]) == rest
     graph, model = build([*LOOKS[:6], "done", "bye"], checkpointer=InMemorySaver())
     graph.invoke({"messages": "find customers"}, thread("t"))
     state = graph.get_state(thread("t")).values
@@ -287,8 +287,9 @@ def test_nothing_is_folded_where_little_would_go_or_no_place_is_named() -> None:
 def test_a_fold_survives_what_a_checkpointer_makes_of_it() -> None:
     due = folder().fold(history(5), None, overhead=0, session_id="s")
     assert due
-    assert Fold.of(json.loads(json.dumps(due[0].kept()))) == due[0]
-    assert Fold.of(None) is None
+    assert Fold.of(json.loads(json.dumps(due[0].to_json()))) == due[0]
+    for other in (None, {}, "x", {**due[0].to_json(), "metadata": "x"}, {**due[0].to_json(), "more": 1}):
+        assert Fold.of(other) is None
 
 
 def test_a_summarizer_writes_the_summary_and_rules_stand_in_where_it_fails() -> None:
@@ -361,7 +362,7 @@ def test_every_fold_is_a_transcript_that_providers_take_and_loses_no_words(segme
         if end == len(messages) or isinstance(messages[end - 1], HumanMessage):
             due = folder(2_000).fold(messages[:end], fold, overhead=0, session_id="s")
             fold = due[0] if due else fold
-    view = folder(2_000).view(messages, fold)
+    view = folder(2_000).apply(messages, fold)
     check(view)
     spoken = [message.id for message in messages if isinstance(message, HumanMessage)]
     assert [message.id for message in view if isinstance(message, HumanMessage)] == spoken

@@ -13,7 +13,8 @@ from langchain_core.tools import tool
 from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.messages import MARK, restore_message
+from accp_adapters.langgraph.metadata import METADATA_KEY
+from accp_adapters.langgraph.results import restore_message
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import (
@@ -44,7 +45,7 @@ def test_a_large_result_becomes_a_preview_and_its_rows_are_one_fetch_away() -> N
     assert tokens([shown]) <= Policy().preview_limit
     assert (fetched.status, fetched.name, fetched.tool_call_id) == ("success", "accp_fetch", "f1")
     assert ROWS[1]["email"] in fetched.text
-    assert MARK not in fetched.additional_kwargs
+    assert METADATA_KEY not in fetched.additional_kwargs
     assert model.received[1][-1].content == shown.content
 
 
@@ -106,7 +107,7 @@ def test_errors_excluded_tools_and_prose_reach_the_model_as_they_are() -> None:
     assert (failed.status, failed.text) == ("error", SOURCE)
     assert excluded.text == SOURCE
     assert text.text == "Nothing is known about x."
-    assert not any(MARK in message.additional_kwargs for message in (failed, excluded, text))
+    assert not any(METADATA_KEY in message.additional_kwargs for message in (failed, excluded, text))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

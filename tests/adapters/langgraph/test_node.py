@@ -17,7 +17,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
-from accp_adapters.langgraph.messages import MARK
+from accp_adapters.langgraph.metadata import METADATA_KEY
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in, results, thread
@@ -56,7 +56,7 @@ async def test_results_are_replaced_in_place_and_open(kind: str, asynchronous: b
     assert shown.tool_call_id == "c1"
     assert len(set(refs_in(shown))) == 1
     assert fetched.status == "success"
-    assert MARK not in fetched.additional_kwargs
+    assert METADATA_KEY not in fetched.additional_kwargs
     assert ROWS[0]["email"] in fetched.text
     assert model.received[1][-1].content == shown.content
 

@@ -13,11 +13,11 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.messages import MARK
-from accp_adapters.langgraph.projection import Reading, agent_name, prompt_of, read, said
+from accp_adapters.langgraph.metadata import Grant, Metadata
+from accp_adapters.langgraph.projection import agent_name, find_words, project, projector_after
 from accp_adapters.tokens import count_o200k
-from accp_core.cold import cold_key
-from accp_core.projection.cache_cost import Prompt
+from accp_core.projection import PriorPrompt
+from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results
 from tests.scripted_model import call, calls
 
@@ -29,7 +29,7 @@ AS_ABOVE = '[as above: 20 lines from "CRM-0000 is Cust…"]'
 
 def shown(*messages: AnyMessage, policy: Policy | None = None, name: str | None = None) -> list[AnyMessage]:
     """Return what the model of the agent `name` reads."""
-    return read(messages, policy or Policy(), "thread", agent=name)
+    return project(messages, policy or Policy(), agent=name).messages
 
 
 def result(content: Any, call_id: str = "c1", **fields: Any) -> ToolMessage:
@@ -73,18 +73,15 @@ def test_images_stay_beside_shortened_text() -> None:
 def test_other_agents_long_words_are_a_preview_that_the_state_can_open() -> None:
     words = AIMessage(LONG, name="scout", id="m1", usage_metadata=USAGE)
     (_, brief) = shown(HumanMessage("Who is CRM-0150?"), words, name="clerk")
-    key = cold_key("thread", LONG)
+    key = key_of(LONG)
     assert f"${key}" in brief.text
     assert "CRM-0150" in brief.text
     assert count_o200k(brief.text) <= Policy().preview_limit
-    assert (brief.id, brief.name, brief.additional_kwargs[MARK]["refs"], brief.usage_metadata) == (
-        "m1",
-        "scout",
-        [key],
-        None,
-    )
-    assert said(key, [HumanMessage("go"), words], "thread") == LONG
-    assert said(key, [words], "another thread") is None
+    assert (brief.id, brief.name, brief.additional_kwargs, brief.usage_metadata) == ("m1", "scout", {}, None)
+    assert project([words], Policy(), agent="clerk").has_previews
+    assert not project([words], Policy(), agent="scout").has_previews
+    assert find_words(key, [HumanMessage("go"), words]) == LONG
+    assert find_words(key, [HumanMessage(LONG)]) is None
     assert shown(HumanMessage("go"), words, name="scout")[1] is words
 
 
@@ -93,9 +90,9 @@ def test_agents_that_speak_as_humans_are_known_by_name() -> None:
     person, scout = HumanMessage(LONG, name="mara"), HumanMessage(LONG, name="scout")
     asked = HumanMessage("Who is CRM-0150?")
     after = shown(asked, scout, name="clerk", policy=policy)
-    assert f"${cold_key('thread', LONG)}" in after[1].text
+    assert f"${key_of(LONG)}" in after[1].text
     assert "CRM-0150" in after[1].text
-    assert said(cold_key("thread", LONG), [scout], "thread") == LONG
+    assert find_words(key_of(LONG), [scout]) == LONG
     assert shown(asked, person, name="clerk", policy=policy)[1] is person
     assert shown(asked, scout, name="scout", policy=policy)[1] is scout
     assert shown(asked, scout, name="clerk")[1] is scout
@@ -155,22 +152,30 @@ MESSAGES = st.lists(
 @given(MESSAGES, st.sampled_from(["clerk", "scout", None]))
 def test_a_sent_prefix_never_changes_and_nothing_gets_larger(messages: list[AnyMessage], name: str | None) -> None:
     policy = replace(Policy(inline_limit=500, preview_limit=200), counter=len)
-    whole = read(messages, policy, "thread", agent=name)
+    whole = project(messages, policy, agent=name).messages
     for length in range(len(messages)):
-        assert read(messages[:length], policy, "thread", agent=name) == whole[:length]
+        assert project(messages[:length], policy, agent=name).messages == whole[:length]
     assert all(len(new.text) <= len(old.text) for old, new in zip(messages, whole, strict=True))
+
+
+def prompt_of(*messages: AnyMessage, agent: str | None = None) -> PriorPrompt:
+    return projector_after(messages, Policy(), agent).prompt
 
 
 def test_a_prompt_is_what_the_provider_counted_and_an_estimate_of_the_rest() -> None:
     asked = AIMessage("", tool_calls=[call("crm", query="x" * 38)], usage_metadata=USAGE)
-    cited = result("x" * 400, additional_kwargs={MARK: {"refs": ["cold.1"]}})
-    assert prompt_of([HumanMessage("x" * 400)]) == Prompt(tokens=100)
-    assert prompt_of([HumanMessage("x" * 400), asked, cited]) == Prompt(tokens=1_100, references=True)
+    cited = Metadata(grants=(Grant(key="cold.1", session_id="t"),)).on(result("x" * 400))
+    assert prompt_of(HumanMessage("x" * 400)) == PriorPrompt(tokens=100)
+    assert prompt_of(HumanMessage("x" * 400), asked, cited) == PriorPrompt(tokens=1_100, has_references=True)
     # What another agent's provider counted is another prompt.
-    assert prompt_of([asked.model_copy(update={"name": "scout"})], "clerk").tokens < 20
-    reading = Reading(Policy(), "thread", tokens=7)
-    reading.show(HumanMessage("x" * 400))
-    assert reading.prompt == Prompt(tokens=107)
+    assert prompt_of(asked.model_copy(update={"name": "scout"}), agent="clerk").tokens < 20
+    assert projector_after([], Policy(), None, offers_fetch=True).prompt == PriorPrompt(has_references=True)
+
+
+def test_the_instructions_are_part_of_the_prompt() -> None:
+    again = [HumanMessage("go"), result("\n".join(PAGE.split("\n")[:4])), result("\n".join(PAGE.split("\n")[:4]), "c2")]
+    assert project(again, Policy()).messages[2] is not again[2]
+    assert project(again, Policy(), instructions="x" * 40_000).messages[2] is again[2]
 
 
 def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:

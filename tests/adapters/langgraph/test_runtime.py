@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from accp_adapters.langgraph.messages import MARK
+from accp_adapters.langgraph.metadata import Grant, Metadata
 from accp_adapters.langgraph.runtime import (
     SESSION_KEY,
     messages_of,
     new_session,
     open_grant,
-    request_of,
-    results_beside,
     session_of,
 )
+from accp_adapters.langgraph.turns import find_call
 from accp_core.errors import ProtocolError
 from tests.scripted_model import call, calls
 
@@ -27,8 +26,8 @@ def runtime(thread_id: str | None) -> Any:
 
 
 def granting(ref: str, session: str) -> AnyMessage:
-    mark = {"blocks": [{"ref": ref}], "refs": [ref], "sessions": [session]}
-    return ToolMessage(content="preview", tool_call_id="c1", additional_kwargs={MARK: mark})
+    granted = Metadata(blocks=({"ref": ref},), grants=(Grant(key=ref, session_id=session),))
+    return granted.on(ToolMessage(content="preview", tool_call_id="c1"))
 
 
 def test_the_thread_is_the_session_before_the_private_key() -> None:
@@ -50,7 +49,7 @@ def test_messages_are_found_in_every_kind_of_state() -> None:
 
 @pytest.mark.parametrize("written", ["$cold.1", "cold.1", " $cold.1\n"])
 def test_what_a_message_grants_opens_however_it_is_written(written: str) -> None:
-    assert open_grant(written, [granting("cold.1", "t")], "t") == ("t", "cold.1")
+    assert open_grant(written, [granting("cold.1", "t")], "t") == Grant(key="cold.1", session_id="t")
 
 
 @pytest.mark.parametrize(
@@ -67,19 +66,17 @@ def test_a_reference_of_a_run_without_a_thread_goes_where_its_message_goes() -> 
     session = new_session()
     assert session != new_session()
     messages = [granting("cold.1", "another thread"), granting("cold.1", session)]
-    assert open_grant("$cold.1", messages, "t") == (session, "cold.1")
+    assert open_grant("$cold.1", messages, "t") == Grant(key="cold.1", session_id=session)
 
 
 def test_a_message_that_shows_its_result_whole_grants_nothing() -> None:
-    shown = ToolMessage(content="[]", tool_call_id="c1", additional_kwargs={MARK: {"blocks": [{"layout": "x"}]}})
+    shown = Metadata(blocks=({"layout": "x"},)).on(ToolMessage(content="[]", tool_call_id="c1"))
     with pytest.raises(ProtocolError, match="E5002"):
         open_grant("$cold.1", [shown], "t")
 
 
-def test_a_call_knows_its_turn_and_what_was_asked() -> None:
+def test_a_call_is_found_with_the_number_of_calls_of_its_turn() -> None:
     turn = calls(call("crm", "c1", query="open deals"), call("crm", "c2", query="won deals"))
     messages = [HumanMessage("who is late?"), turn, AIMessage("done")]
-    assert results_beside(messages, "c2") == 2
-    assert results_beside(messages, "unknown") == 1
-    assert request_of(messages, turn.tool_calls[0]) == "who is late? open deals"
-    assert request_of([], None) == ""
+    assert find_call(messages, "c2") == (turn.tool_calls[1], 2)
+    assert find_call(messages, "unknown") == (None, 1)

@@ -24,8 +24,8 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
 from accp_adapters.langgraph import AccpMiddleware, stores
-from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_core.references import StoredText
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, refs_in, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -235,7 +235,7 @@ async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
 def test_who_keeps_nothing_beyond_the_process_is_not_warned(saver: Any, recwarn: pytest.WarningsRecorder) -> None:
     graph, _ = agent([LOOK_UP, "done"], middleware=AccpMiddleware(store=InMemoryStore()), checkpointer=saver)
     graph.invoke({"messages": "go"}, thread("t"))
-    stores.put(embedded_store(), "outside of a run", [ColdItem(key="cold.1", text="rows")])
+    stores.put(embedded_store(), "outside of a run", [StoredText(key="cold.1", text="rows")])
     assert embedded_store().purge("outside of a run") == 1
     assert len(recwarn) == 0
 

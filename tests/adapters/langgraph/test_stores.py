@@ -11,11 +11,11 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
 from accp_adapters.langgraph import Policy, StoreColdStore, stores
-from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText
 
-ITEM = ColdItem(key="cold.1", text="rows")
+ITEM = StoredText(key="cold.1", text="rows")
 
 
 @pytest.fixture(params=["memory", "sqlite"])

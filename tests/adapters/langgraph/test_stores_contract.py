@@ -17,9 +17,9 @@ from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
 from accp_adapters.langgraph import AccpMiddleware, StoreColdStore, stores
-from accp_adapters.langgraph.messages import ColdItem
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.ports import ColdStore
+from accp_core.references import StoredText
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, results, thread
 
 TEXTS = {
@@ -61,9 +61,9 @@ class Tier:
 
     async def put(self, session_id: str, key: str, text: str) -> None:
         if self.asynchronous:
-            await stores.aput(self.store, session_id, [ColdItem(key=key, text=text)])
+            await stores.aput(self.store, session_id, [StoredText(key=key, text=text)])
         else:
-            stores.put(self.store, session_id, [ColdItem(key=key, text=text)])
+            stores.put(self.store, session_id, [StoredText(key=key, text=text)])
 
     async def get(self, session_id: str, key: str) -> str | None:
         return await stores.aget(self.store, session_id, key) if self.asynchronous else self.store.get(session_id, key)

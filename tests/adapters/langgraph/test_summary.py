@@ -11,9 +11,9 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from accp_adapters.langgraph import AccpMiddleware, warm_summary
-from accp_adapters.langgraph.messages import compact_message
+from accp_adapters.langgraph import AccpMiddleware, summarize_messages
 from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.results import ResultCompressor
 from accp_adapters.langgraph.summary import rows_of
 from accp_adapters.langgraph.turns import turns_of
 from accp_adapters.tokens import count_o200k
@@ -37,33 +37,38 @@ def answered(result: Any, **changes: Any) -> list[Any]:
     ],
 )
 def test_a_result_comes_to_what_was_asked_and_what_there_is(result: str, said: str) -> None:
-    assert warm_summary(answered(result)) == said
+    assert summarize_messages(answered(result)) == said
 
 
 def test_words_of_user_and_model_are_said_too() -> None:
     messages = [HumanMessage("who?"), AIMessage("I look."), *answered("[1]"), AIMessage("One.")]
     assert (
-        warm_summary(messages) == "3 said: text=One.; 2 crm: query=x, items=1; 1 said: text=I look.; 0 user: text=who?"
+        summarize_messages(messages)
+        == "3 said: text=One.; 2 crm: query=x, items=1; 1 said: text=I look.; 0 user: text=who?"
     )
-    assert warm_summary([]) == "nothing was said"
+    assert summarize_messages([]) == "nothing was said"
 
 
 def test_it_stays_within_its_limit_and_says_the_newest_first() -> None:
     turns = [calls(call("crm", f"c{number}", query=f"page {number}")) for number in range(40)]
     messages = [each for turn in turns for each in (turn, ToolMessage("[1]", tool_call_id=turn.tool_calls[0]["id"]))]
-    said = warm_summary(messages, limit=50)
+    said = summarize_messages(messages, limit=50)
     assert count_o200k(said) <= 50
     assert said.startswith("39 crm: query=page 39")
-    assert warm_summary(messages, limit=50) == said
-    assert warm_summary(messages, summarizer=lambda raw, limit: f"{limit} of {len(json.loads(raw))}") == "200 of 40"
+    assert summarize_messages(messages, limit=50) == said
+    assert (
+        summarize_messages(messages, summarizer=lambda raw, limit: f"{limit} of {len(json.loads(raw))}") == "200 of 40"
+    )
 
 
 def test_rows_hold_what_the_tool_returned() -> None:
     said, result = answered(ROWS[:9])
-    small, items = compact_message(result, Policy(), "s")
+    small, items = ResultCompressor(policy=Policy(), session_id="s").compress_message(result)
     assert items == ()
     assert [row["result"] for row in rows_of(turns_of([said, small]))] == [ROWS[:9]]
-    shown, items = compact_message(result, Policy(inline_limit=1, preview_limit=60), "s")
+    shown, items = ResultCompressor(policy=Policy(inline_limit=1, preview_limit=60), session_id="s").compress_message(
+        result
+    )
     assert [row["result"] for row in rows_of(turns_of([said, shown]))] == [shown.text]
     assert items
     failed = answered("no such customer", status="error")
@@ -83,7 +88,11 @@ async def test_it_stands_in_for_the_model_of_a_summarization_middleware(asynchro
     looks = [calls(call("prose" if number else "crm", f"c{number}", query=str(number))) for number in range(6)]
     model = ScriptedModel(script=[*looks, "done"])
     summarize = SummarizationMiddleware(
-        model, trigger=("messages", 8), keep=("messages", 4), summarizer=warm_summary, trim_tokens_to_summarize=None
+        model,
+        trigger=("messages", 8),
+        keep=("messages", 4),
+        summarizer=summarize_messages,
+        trim_tokens_to_summarize=None,
     )
     graph = create_agent(model, [crm, prose], middleware=[summarize, AccpMiddleware(Policy.lossless())])
     asked: Any = {"messages": "find customers"}

@@ -32,8 +32,8 @@ from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, stores
-from accp_adapters.langgraph.marks import carried_text
-from accp_adapters.langgraph.messages import MARK, restore_message
+from accp_adapters.langgraph.metadata import METADATA_KEY, carried_text
+from accp_adapters.langgraph.results import restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from tests.adapters.langgraph.jobs import fetch_last, thread
 from tests.scripted_model import ScriptedModel, call, calls
@@ -218,7 +218,7 @@ def _dangling(graph: Any, config: Any, store: Any) -> list[str]:
         (key, id(message)): message
         for past in graph.get_state_history(config)
         for message in past.values.get("messages", ())
-        for key in message.additional_kwargs.get(MARK, {}).get("refs", ())
+        for key in message.additional_kwargs.get(METADATA_KEY, {}).get("refs", ())
     }
     return [
         key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_core.projection.cache_cost import FETCH_TOKENS, Prompt, first_reference_pays, worth_it
+from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 
 
 @pytest.mark.parametrize(
@@ -23,18 +23,18 @@ from accp_core.projection.cache_cost import FETCH_TOKENS, Prompt, first_referenc
     ],
 )
 def test_a_saving_must_outlast_the_rounding_of_the_cache(before: int, after: int, prompt: int, worth: bool) -> None:
-    assert worth_it(before, after, Prompt(tokens=prompt)) is worth
+    assert saving_pays(before, after, PriorPrompt(tokens=prompt)) is worth
 
 
 @pytest.mark.parametrize(
     ("saved", "prompt", "pays"),
     [
-        pytest.param(1, Prompt(tokens=50_000, references=True), True, id="the tool is offered already"),
-        pytest.param(FETCH_TOKENS, Prompt(), False, id="no more than the tool takes"),
-        pytest.param(FETCH_TOKENS + 1, Prompt(tokens=1_000), True, id="a prompt that is not cached"),
-        pytest.param(5_000, Prompt(tokens=6_000), False, id="less than writing the prompt again"),
-        pytest.param(6_000, Prompt(tokens=6_000), True, id="more than that"),
+        pytest.param(1, PriorPrompt(tokens=50_000, has_references=True), True, id="the tool is offered already"),
+        pytest.param(FETCH_TOKENS, PriorPrompt(), False, id="no more than the tool takes"),
+        pytest.param(FETCH_TOKENS + 1, PriorPrompt(tokens=1_000), True, id="a prompt that is not cached"),
+        pytest.param(5_000, PriorPrompt(tokens=6_000), False, id="less than writing the prompt again"),
+        pytest.param(6_000, PriorPrompt(tokens=6_000), True, id="more than that"),
     ],
 )
-def test_the_first_reference_pays_for_the_tool_that_opens_it(saved: int, prompt: Prompt, pays: bool) -> None:
+def test_the_first_reference_pays_for_the_tool_that_opens_it(saved: int, prompt: PriorPrompt, pays: bool) -> None:
     assert first_reference_pays(saved, prompt) is pays

@@ -46,7 +46,7 @@ def shorten(text: str, *before: str) -> Shortened:
 def test_lines_read_before_are_named_by_their_number_and_beginning() -> None:
     short = shorten(f"I clicked 'Details'.\n{PAGE}\n<Image>", f"Here it is:\n{PAGE}")
     assert short.text == "I clicked 'Details'.\n[as above: 6 lines from \"Martial Arts Sch…\"]\n<Image>"
-    assert short.references == (1,)
+    assert short.marker_lines == (1,)
 
 
 def test_a_long_line_is_enough() -> None:
@@ -58,7 +58,7 @@ def test_a_long_line_is_enough() -> None:
 
 @pytest.mark.parametrize("text", ["", "short", "a\nb\nc\n" * 50, "A single line of some words", "new\n" + "word " * 99])
 def test_what_is_short_or_new_stays(text: str) -> None:
-    assert shorten(text, PAGE, "A single line of some words", "a\nb\nc\n" * 50) == Shortened(text=text, references=())
+    assert shorten(text, PAGE, "A single line of some words", "a\nb\nc\n" * 50) == Shortened(text=text, marker_lines=())
 
 
 def test_the_nearest_line_above_that_begins_so_is_meant() -> None:
@@ -79,7 +79,7 @@ def test_a_longer_quote_tells_lines_apart() -> None:
 def test_references_are_not_referred_to() -> None:
     repeats = read(PAGE)
     second = repeats.shorten(f"one more line of text\n{PAGE}", counter=counter)
-    repeats.add(second.text, second.references)
+    repeats.add(second.text, second.marker_lines)
     third = repeats.shorten(f"one more line of text\n{PAGE}", counter=counter)
     assert third == second
     assert repeats.restore(third) == f"one more line of text\n{PAGE}"
@@ -93,7 +93,7 @@ def test_no_reference_reaches_across_two_texts() -> None:
 def test_a_text_that_looks_like_a_reference_is_text() -> None:
     forged = '[as above: 2 lines from "Martial Arts Sch…"]'
     short = shorten(f"{forged}\n{PAGE}", PAGE)
-    assert short.references == (1,)
+    assert short.marker_lines == (1,)
     assert short.text.startswith(forged)
 
 
@@ -107,8 +107,8 @@ def test_a_text_that_looks_like_a_reference_is_text() -> None:
     ],
 )
 def test_a_reference_to_what_was_not_read_is_refused(reference: str) -> None:
-    with pytest.raises(DecodeError, match="expected a reference to lines that were read") as refusal:
-        read(PAGE).restore(Shortened(text=reference, references=(0,)))
+    with pytest.raises(DecodeError, match="expected a repeat marker for lines that were read") as refusal:
+        read(PAGE).restore(Shortened(text=reference, marker_lines=(0,)))
     assert refusal.value.code == "E1001"
     assert repr(reference) in str(refusal.value)
 
@@ -135,7 +135,7 @@ def test_every_text_comes_back(before: list[str], text: str) -> None:
     repeats = Repeats()
     for each in before:
         short = repeats.shorten(each, counter=counter)
-        repeats.add(short.text, short.references)
+        repeats.add(short.text, short.marker_lines)
     short = repeats.shorten(text, counter=counter)
     assert repeats.restore(short) == text
     assert counter(short.text) <= counter(text)

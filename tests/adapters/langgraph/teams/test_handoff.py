@@ -18,7 +18,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 
 from accp_adapters.langgraph import AccpMiddleware, handoff_tool
-from accp_adapters.langgraph.messages import MARK
+from accp_adapters.langgraph.metadata import Metadata
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, refs_in, results, thread
 from tests.adapters.langgraph.transcripts import check
@@ -182,8 +182,8 @@ def test_the_receiver_opens_what_its_task_names_and_nobody_else_may() -> None:
     three, model = member("legal", ["Which?", opening("f2"), "Not for me."], **own)
     graph = create_swarm([one, two, three], default_active_agent="crm").compile(checkpointer=InMemorySaver())
     state = graph.invoke({"messages": "compare"}, thread("t"))
-    marks = [message.additional_kwargs[MARK] for message in state["messages"] if MARK in message.additional_kwargs]
-    assert [set(mark["agents"]) for mark in marks] == [{"crm"}, {"market"}]
+    granting = [metadata for message in state["messages"] if (metadata := Metadata.of(message)).grants]
+    assert [{grant.agent for grant in metadata.grants} for metadata in granting] == [{"crm"}, {"market"}]
     ref = refs_in_calls(state["messages"])
     state = graph.invoke({"messages": f"Open {ref}."}, thread("t"))
     assert refs_in(model.received[-1][-3]) == [ref]
@@ -266,17 +266,17 @@ def test_without_the_fetch_tool_the_parent_keeps_what_was_found() -> None:
 
 
 def test_a_reference_that_the_agent_does_not_hold_is_refused_before_anything_moves() -> None:
-    typed = "$cold.0123456789ab"
+    typed = "$cold.00000000000000000123456789012"
     graph, model, market = swarm([calls(call("transfer_to_market", "h1", task=f"Open {typed}.")), "No."], ["?"])
     graph.invoke({"messages": f"Open {typed}."})
     refused = model.received[1][-1]
-    assert refused.text.startswith("E5002: expected a reference")
+    assert refused.text.startswith("E5002: expected a granted reference")
     assert market.received == []
 
 
 def test_without_a_task_the_users_words_go_on_with_their_images_and_grant_nothing() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    words: list[Any] = [{"type": "text", "text": "Open $cold.0123456789ab."}, image]
+    words: list[Any] = [{"type": "text", "text": "Open $cold.00000000000000000123456789012."}, image]
     graph, _, market = swarm([calls(call("transfer_to_market", "h1"))], ["Seen."])
     graph.invoke({"messages": [HumanMessage(words)]})
     (brief,) = market.received[0]

@@ -19,8 +19,8 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 from pydantic import BaseModel
 
-from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, Reply, isolate
-from accp_adapters.langgraph.marks import carried_text
+from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy, isolate
+from accp_adapters.langgraph.metadata import carried_text
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.aci import AgentContext, ItemState, KeyInformation
 from accp_core.errors import ProtocolError
@@ -149,7 +149,7 @@ UPDATE: dict[str, Any] = {
         structured({"AgentID": "somebody else", **UPDATE}),
         lambda context: {"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE},
         lambda context: {"AgentContext": {"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE}},
-        lambda context: Reply(context={"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE}),
+        lambda context: AgentReply(context={"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE}),
         lambda context: "1: six",
     ],
 )
@@ -188,7 +188,7 @@ def test_a_whole_team_of_another_library_may_be_an_agent(team: str) -> None:
         (replace(finished(CONTEXT), agent_id="market"), "E5001"),
         (replace(finished(CONTEXT), subtask_name="Something easier"), "E5001"),
         (replace(finished(CONTEXT), todo_items=CONTEXT.todo_items[:1]), "E5001"),
-        (replace(finished(CONTEXT), context_uri=("$cold.0123456789ab",)), "E5002"),
+        (replace(finished(CONTEXT), context_uri=("$cold.00000000000000000123456789012",)), "E5002"),
         ({"AgentID": "crm", "SubTaskID": "s_crm", "ItemstateUpdates": [{"itemId": "1", "state": True}]}, "E1004"),
     ],
 )
@@ -300,14 +300,14 @@ def test_the_limit_of_an_abstract_is_the_policys() -> None:
     short = answer(isolate(lambda _: f"1: {text}", agent_id="crm", policy=Policy(abstract_limit=60)))
     assert returned(short).context_uri
     assert not returned(answer(isolate(lambda _: f"1: {text}", agent_id="crm"))).context_uri
-    with pytest.raises(ValueError, match="abstract_limit"):
+    with pytest.raises(ValueError, match="abstract"):
         Policy(abstract_limit=59)
 
 
 @pytest.mark.parametrize("text", ["\n".join("x" * 1_900 for _ in range(9)), " " * 100_000 + "end", "=" * 9_000])
 def test_a_long_answer_of_few_tokens_is_an_abstract_all_the_same(text: str) -> None:
     store = SqliteColdStore()
-    node = isolate(lambda _: Reply(context=finished(CONTEXT), full={"1": text}), agent_id="crm", store=store)
+    node = isolate(lambda _: AgentReply(context=finished(CONTEXT), full={"1": text}), agent_id="crm", store=store)
     context = returned(answer(node, aci_session="s"))
     assert stored_in(store, "s", context) == [text]
     assert len(context.abstracts["1"]) <= 2_000
@@ -315,9 +315,9 @@ def test_a_long_answer_of_few_tokens_is_an_abstract_all_the_same(text: str) -> N
 
 
 def test_a_function_gives_full_results_and_names_what_it_stored() -> None:
-    def remote(context: AgentContext) -> Reply:
+    def remote(context: AgentContext) -> AgentReply:
         known = replace(finished(context), context_uri=(*context.context_uri, "https://example.com/report"))
-        return Reply(context=known, full={"2": LONG}, stored=["https://example.com/report"])
+        return AgentReply(context=known, full={"2": LONG}, stored=["https://example.com/report"])
 
     context = returned(answer(isolate(remote, agent_id="crm"), replace(CONTEXT, context_uri=("$cold.given",))))
     assert context.context_uri[:2] == ("accp://cold/given", "https://example.com/report")
@@ -327,7 +327,11 @@ def test_a_function_gives_full_results_and_names_what_it_stored() -> None:
 def test_an_agent_opens_what_its_context_grants_and_nothing_it_was_told() -> None:
     store = InMemoryStore()
     agent, model = worker(
-        [fetch_last, lambda messages: calls(call("accp_fetch", "f2", ref="$cold.0123456789ab")), "1: read\n2: no"],
+        [
+            fetch_last,
+            lambda messages: calls(call("accp_fetch", "f2", ref="$cold.00000000000000000123456789012")),
+            "1: read\n2: no",
+        ],
         middleware=True,
     )
     graph = StateGraph(AciState)
@@ -355,7 +359,7 @@ async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(confi
     model = ScriptedModel(
         script=[
             calls(call("crm", query="all")),
-            lambda messages: f"1: rows in {refs_in(messages[-1])[0]} and $cold.0123456789ab\n2: six",
+            lambda messages: f"1: rows in {refs_in(messages[-1])[0]} and $cold.00000000000000000123456789012\n2: six",
         ]
     )
     agent = create_agent(model, [crm], middleware=[AccpMiddleware(store=store)])

@@ -1,4 +1,4 @@
-"""compact_message and restore_message, without a graph."""
+"""A tool result compressed and restored, without a graph."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
-from accp_adapters.langgraph.messages import MARK, ColdItem, compact_message, restore_message
-from accp_adapters.langgraph.policy import Limits, Policy
+from accp_adapters.langgraph import Policy
+from accp_adapters.langgraph.metadata import METADATA_KEY, Metadata
+from accp_adapters.langgraph.results import ResultCompressor, restore_message
 from accp_adapters.tokens import count_o200k
-from accp_core.cold import cold_key
 from accp_core.errors import ProtocolError
+from accp_core.references import StoredText, key_of
 from tests.adapters.langgraph.jobs import ROWS
 
 FEW = json.dumps(ROWS[:20])
@@ -26,8 +27,8 @@ def message(content: Any, **fields: Any) -> ToolMessage:
     return ToolMessage(content=content, tool_call_id="c1", name="crm", id="m1", **fields)
 
 
-def compact(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[ColdItem, ...]]:
-    return compact_message(source, policy or Policy(), "thread")
+def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
+    return ResultCompressor(policy=policy or Policy(), session_id="thread").compress_message(source)
 
 
 def tokens(of: ToolMessage) -> int:
@@ -36,40 +37,48 @@ def tokens(of: ToolMessage) -> int:
 
 def test_a_result_that_fits_is_shown_whole_in_fewer_tokens() -> None:
     source = message(FEW)
-    small, items = compact(source)
+    small, items = compress(source)
     assert tokens(small) < tokens(source)
     assert items == ()
-    assert "refs" not in small.additional_kwargs[MARK]
+    assert "refs" not in small.additional_kwargs[METADATA_KEY]
     assert restore_message(small) == source
 
 
 def test_a_result_that_does_not_fit_is_previewed_and_kept_whole() -> None:
     source = message(MANY)
-    small, items = compact(source)
-    key = cold_key("thread", MANY)
-    assert items == (ColdItem(key=key, text=MANY),)
+    small, items = compress(source)
+    key = key_of(MANY)
+    assert items == (StoredText.of(MANY),)
     assert f"${key}" in small.text
     assert tokens(small) <= Policy().preview_limit
-    assert small.additional_kwargs[MARK] == {"blocks": [{"ref": key}], "refs": [key], "sessions": ["thread"]}
+    assert small.additional_kwargs[METADATA_KEY] == {"blocks": [{"ref": key}], "refs": [key], "sessions": ["thread"]}
     assert restore_message(small, {key: MANY}.get) == source
 
 
 def test_a_preview_whose_text_is_gone_cannot_be_restored() -> None:
-    small, _ = compact(message(MANY))
+    small, _ = compress(message(MANY))
     for read_cold in (None, {}.get):
-        with pytest.raises(ProtocolError, match=r"E2001: expected a stored text under '\$cold\."):
+        with pytest.raises(ProtocolError, match=r"E2001: expected the stored text of '\$cold\."):
             restore_message(small, read_cold)
 
 
-def test_the_key_belongs_to_the_session_and_the_text() -> None:
-    assert cold_key("a", "text") == cold_key("a", "text")
-    assert len({cold_key("a", "text"), cold_key("b", "text"), cold_key("a", "text2"), cold_key("at", "ext")}) == 4
-    assert cold_key("a", "\ud800").startswith("cold.")
+def test_the_same_text_has_one_key_in_every_session() -> None:
+    sessions = [ResultCompressor(policy=Policy(), session_id=name).compress_message(message(MANY)) for name in "ab"]
+    (first, _), (second, _) = sessions
+    assert first.text == second.text
+    assert sessions[0][1] == sessions[1][1]
+    assert [Metadata.of(small).grants[0].session_id for small, _ in sessions] == ["a", "b"]
+
+
+def test_a_preview_of_another_text_cannot_be_restored() -> None:
+    small, _ = compress(message(MANY))
+    with pytest.raises(ProtocolError, match=r"E2001: expected the stored text of .*, found another text"):
+        restore_message(small, lambda key: f"{MANY} ")
 
 
 def test_everything_but_the_text_stays() -> None:
     source = message(FEW, artifact={"raw": 1}, additional_kwargs={"mine": 1}, response_metadata={"r": 1})
-    small, _ = compact(source)
+    small, _ = compress(source)
     kept = {"id", "name", "tool_call_id", "status", "artifact", "response_metadata", "type"}
     assert small.model_dump(include=kept) == source.model_dump(include=kept)
     assert small.additional_kwargs["mine"] == 1
@@ -78,8 +87,8 @@ def test_everything_but_the_text_stays() -> None:
 
 def test_a_rewritten_message_is_not_rewritten_again() -> None:
     for policy in (Policy(), Policy.draft(), Policy(inline_limit=1)):
-        small, _ = compact(message(FEW))
-        assert compact(small, policy) == (small, ())
+        small, _ = compress(message(FEW))
+        assert compress(small, policy) == (small, ())
 
 
 @pytest.mark.parametrize(
@@ -95,26 +104,26 @@ def test_a_rewritten_message_is_not_rewritten_again() -> None:
     ids=["error", "excluded", "prose", "empty", "no blocks", "no text"],
 )
 def test_what_must_stay_is_the_same_object(source: ToolMessage, policy: Policy) -> None:
-    assert compact(source, policy)[0] is source
+    assert compress(source, policy)[0] is source
     assert restore_message(source) is source
 
 
 def test_each_text_block_is_opened_and_other_blocks_stay() -> None:
     blocks = [{"type": "text", "text": FEW, "id": "b1"}, IMAGE, FEW, {"type": "text", "text": "prose"}]
     source = message(blocks)
-    small, _ = compact(source)
+    small, _ = compress(source)
     first, image, second, prose = small.content
     assert isinstance(first, dict)
     assert first == {"type": "text", "text": second, "id": "b1"}
     assert len(str(second)) < len(FEW)
     assert (image, prose) == (IMAGE, blocks[3])
-    assert small.additional_kwargs[MARK]["blocks"][1::2] == [None, None]
+    assert small.additional_kwargs[METADATA_KEY]["blocks"][1::2] == [None, None]
     assert restore_message(small) == source
 
 
 def test_blocks_share_the_limit_and_the_small_ones_stay_whole() -> None:
     source = message([{"type": "text", "text": text} for text in (MANY, "a short word", FEW)])
-    small, items = compact_message(source, Policy(), "s", limits=Limits(inline=1_500, preview=400))
+    small, items = compress(source, Policy(inline_limit=1_500, preview_limit=400))
     assert [item.text for item in items] == [MANY]
     assert tokens(small) < 1_500
     assert small.content[1] == source.content[1]
@@ -123,17 +132,17 @@ def test_blocks_share_the_limit_and_the_small_ones_stay_whole() -> None:
 
 def test_previews_of_several_blocks_stay_within_the_limit_of_the_message() -> None:
     blocks = [json.dumps(ROWS[start:]) for start in range(6)]
-    small, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=3_000, preview=1_000))
+    small, items = compress(message(blocks), Policy(inline_limit=3_000, preview_limit=1_000))
     assert len(items) == 6
     assert tokens(small) <= 3_000
-    tight, items = compact_message(message(blocks), Policy(), "s", limits=Limits(inline=13, preview=600))
+    tight, items = compress(message(blocks), Policy(inline_limit=13, preview_limit=600))
     assert len(items) == 6
     assert tokens(tight) <= 600
 
 
 def test_a_preview_that_would_not_be_shorter_is_not_made() -> None:
     source = message("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
-    small, items = compact(source, Policy.draft())
+    small, items = compress(source, Policy.draft())
     assert tokens(small) <= tokens(source)
     assert items == () or len(small.text) < len(source.text)
 
@@ -160,11 +169,11 @@ POLICIES = st.sampled_from([Policy(), Policy.lossless(), Policy.draft(), Policy(
 @settings(max_examples=150, deadline=None)
 def test_a_result_never_grows_and_always_comes_back(content: Any, policy: Policy) -> None:
     source = message(content)
-    small, items = compact(source, policy)
+    small, items = compress(source, policy)
     assert sum(map(count_o200k, _texts(small))) <= sum(map(count_o200k, _texts(source)))
     assert restore_message(small, {item.key: item.text for item in items}.get) == source
-    assert compact(small, policy) == (small, ())
-    assert compact(source, policy) == (small, items)
+    assert compress(small, policy) == (small, ())
+    assert compress(source, policy) == (small, items)
 
 
 def _texts(of: ToolMessage) -> list[str]:

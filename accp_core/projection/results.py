@@ -1,0 +1,81 @@
+"""The text blocks of one message as views or previews, as far as that saves money."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from accp_core.compression import (
+    MIN_PREVIEW,
+    Compressed,
+    ResultLimits,
+    share_limits,
+    show_preview,
+    show_view,
+)
+from accp_core.ports import TokenCounter
+from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, saving_pays
+
+__all__ = ["compress_blocks", "share_batch"]
+
+_EVERY_SAVING_COUNTS = PriorPrompt(has_references=True)
+
+
+def compress_blocks(
+    blocks: Sequence[str | None],
+    *,
+    limits: ResultLimits,
+    counter: TokenCounter,
+    request: str = "",
+    prompt: PriorPrompt | None = None,
+    open_with: str = "",
+) -> tuple[Compressed | None, ...]:
+    """Return how each block of one message is shown, None for a block that stays as it is.
+
+    Args:
+        blocks: The text of each block, None for one that is not text.
+        limits: Those of the whole message; its blocks share them.
+        counter: Counts the tokens of the model.
+        request: What the reader works on (the user's words, the arguments of the call); ranks what a preview keeps.
+        prompt: The prompt before the message, where the provider caches it; None: every token saved counts.
+        open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
+    """
+    known = prompt or _EVERY_SAVING_COUNTS
+    views = [show_view(text, counter=counter) if text else None for text in blocks]
+    shown = [view if view and view.is_smaller else None for view in views]
+    rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
+    previews = [
+        show_preview(
+            text, room, counter=counter, view=view, chars=limits.previewed_chars, request=request, open_with=open_with
+        )
+        if text and room is not None
+        else None
+        for text, view, room in zip(blocks, views, rooms, strict=True)
+    ]  # fmt: skip
+    saved = sum(
+        view.tokens_after - preview.tokens_after
+        for view, preview in zip(views, previews, strict=True)
+        if view and preview
+    )
+    if first_reference_pays(saved, known):
+        shown = [preview or view for preview, view in zip(previews, shown, strict=True)]
+    before = sum(block.tokens_before for block in shown if block)
+    after = sum(block.tokens_after for block in shown if block)
+    return tuple(shown) if saving_pays(before, after, known) else (None,) * len(shown)
+
+
+def share_batch(limits: ResultLimits, *, results: int, batch: int) -> ResultLimits:
+    """Return the limits of each of the `results` of one model turn, whose sizes are not known in advance.
+
+    Args:
+        limits: Those of a single result.
+        results: How many results the turn has.
+        batch: Tokens that all of them may take together; each gets an equal part.
+    """
+    share = max(batch // max(results, 1), 1)
+    return replace(
+        limits,
+        inline=None if limits.inline is None else min(limits.inline, share),
+        preview=min(limits.preview, max(share, MIN_PREVIEW)),
+        fetch=min(limits.fetch, share),
+    )

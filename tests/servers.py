@@ -14,15 +14,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 import redis
 
-from tests.limits import PATIENCE
+from tests.limits import wait_until
 
 __all__ = ["Missing", "free_port", "postgres", "redis_server", "redis_with_search"]
 
@@ -159,15 +158,19 @@ def _running(folder: Path, user: str, command: Sequence[object], knock: Callable
 
 
 def _wait(folder: Path, guard: subprocess.Popen[bytes], knock: Callable[[], object]) -> None:
-    """Return when `knock` gets an answer; whoever starts a server can only ask again."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
+    """Return when `knock` gets an answer; whoever starts a server can only ask again.
+
+    Raises:
+        Missing: the server ended by itself; the message ends with its log.
+    """
+
+    def answers() -> bool:
+        with suppress(psycopg.OperationalError, OSError):
             knock()
-        except (psycopg.OperationalError, OSError):
-            if time.monotonic() > deadline or guard.poll() is not None:
-                log = folder / "log"
-                raise Missing(f"the server does not start: {log.read_text() if log.exists() else ''}") from None
-            time.sleep(0.05)
-        else:
-            return
+            return True
+        return False
+
+    wait_until(lambda: answers() or guard.poll() is not None)
+    if guard.poll() is not None:
+        log = folder / "log"
+        raise Missing(f"the server does not start: {log.read_text() if log.exists() else ''}")

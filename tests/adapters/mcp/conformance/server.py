@@ -32,7 +32,6 @@ Tool: TypeAlias = Callable[[Any, Any], Awaitable[Json]]
 
 MISSING_CAPABILITY: Final = -32021
 INVALID_PARAMS: Final = -32602
-PAUSE: Final = 0.05
 
 
 def says(value: str) -> Json:
@@ -49,7 +48,6 @@ async def logging(ctx: Any, params: Any) -> Json:
     """Say three things to the log."""
     for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         await ctx.session.send_log_message(level="info", data=line, related_request_id=ctx.request_id)
-        await asyncio.sleep(PAUSE)
     return says("Logged.")
 
 
@@ -57,7 +55,6 @@ async def progress(ctx: Any, params: Any) -> Json:
     """Report progress in three steps."""
     for done in (0, 50, 100):
         await ctx.session.report_progress(done, 100)
-        await asyncio.sleep(PAUSE)
     return says("Done.")
 
 
@@ -90,10 +87,9 @@ async def ask(ctx: Any, request: Json) -> Json:
 
 
 async def reconnection(ctx: Any, params: Any) -> Json:
-    """Close the stream in mid-call; the answer waits for the client to come back."""
+    """Close the stream in mid-call; the answer is kept for the client that comes back."""
     if ctx.close_sse_stream:
         await ctx.close_sse_stream()
-    await asyncio.sleep(2 * PAUSE)
     return says("Reconnection test completed")
 
 

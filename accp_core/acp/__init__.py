@@ -1,4 +1,4 @@
-"""ACP transport 0.3: the envelope that is the same over five bindings, and what each needs around it; no sockets."""
+"""ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (

@@ -1,4 +1,4 @@
-"""Who an agent is and what it offers (ACP transport 0.3, sections 3.5 and 10)."""
+"""The AgentCard: an agent's name, capabilities and endpoints (ACP transport 0.3, sections 3.5 and 10)."""
 
 from __future__ import annotations
 
@@ -28,28 +28,32 @@ ENDPOINTS: Final[Mapping[str, str]] = MappingProxyType(
         "agent_card": "/.well-known/acp.json",
     }
 )
-"""Where binding D has what."""
+"""The paths of binding D."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCard:
-    """What each side says of itself when a connection is made."""
+    """The description of itself that each side sends when a connection is opened."""
 
     name: str
+    """The agent's name."""
     version: str = "0"
     """The agent's own version, not the protocol's."""
     description: str = ""
+    """What the agent does, for people."""
     bindings: tuple[Binding, ...] = ()
-    """Those that are switched on."""
+    """The bindings that are enabled."""
     link: str = ""
-    """Where it is reached directly."""
+    """The link for a direct connection; empty where there is none."""
     capabilities: Mapping[str, Json] = field(default_factory=dict)
-    """Besides those that `bindings` and this implementation say."""
+    """Capabilities besides those that follow from `bindings` and from this implementation."""
     endpoints: Mapping[str, str] = field(default_factory=lambda: ENDPOINTS)
+    """Endpoint to its path."""
     skills: tuple[Mapping[str, Json], ...] = ()
+    """The skills, as JSON objects."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the card as it travels: flat, as the compatibility suite wants it."""
+        """Return the JSON of the card: flat, as the compatibility suite of the draft requires."""
         own: dict[str, Json] = {
             "streaming": Binding.HTTP_SSE in self.bindings,
             "push_notifications": False,
@@ -72,22 +76,23 @@ class AgentCard:
 
     @classmethod
     def from_json(cls, data: object) -> AgentCard:
-        """Return the card of a peer, which may stand under "self"; bindings that we do not know are passed over.
+        """Return the card of a peer, which may be the value of "self"; unknown bindings are ignored.
 
-        Raises: ValueError when it has no name, or a member of another type.
+        Raises:
+            ValueError: It has no name, or a member of another type.
         """
         if isinstance(data, Mapping) and isinstance(data.get("self"), Mapping):
             data = data["self"]
         if not isinstance(data, Mapping):
             raise ValueError(f"expected an AgentCard, found {describe(data)}")
         capabilities, endpoints = (_mapping(data, name) for name in ("capabilities", "endpoints"))
-        named = capabilities.get("bindings", [])
+        names = capabilities.get("bindings", [])
         skills = data.get("skills", [])
         return cls(
             name=expect_text(data.get("name"), "name"),
             version=expect_text(data.get("version", "0"), "version"),
             description=expect_text(data.get("description", ""), "description"),
-            bindings=tuple(binding for binding in Binding if isinstance(named, list) and binding.value in named),
+            bindings=tuple(binding for binding in Binding if isinstance(names, list) and binding.value in names),
             link=expect_text(data.get("link") or "", "link"),
             capabilities={name: value for name, value in capabilities.items() if name != "bindings"},
             endpoints={name: expect_text(path, name) for name, path in endpoints.items()},

@@ -2,7 +2,7 @@
 
     type, message_id, ts, from, role, parts  [+ optional extension fields]
 
-"Receiver MUST ignore unknown extension fields": they are kept in `extra` and written again, and nothing else.
+"Receiver MUST ignore unknown extension fields": they are kept in `extra` and written again, but have no effect.
 """
 
 from __future__ import annotations
@@ -36,65 +36,82 @@ ROLES: Final = ("user", "agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcpMessage:
-    """What one agent tells another (`acp.message`)."""
+    """A message from one agent to another (`acp.message`)."""
 
     parts: tuple[Part, ...]
+    """The content, at least one part."""
     message_id: str | None = None
-    """Made by the sender, for deduplication; None where it left that to the receiver."""
+    """The sender's id, for deduplication; None where the sender gave none."""
     sender: str = ""
-    """`from`: the agent's name, which nobody has verified."""
+    """`from`: the agent's name; it is not verified."""
     role: str = "user"
     """`user` or `agent`."""
     ts: str | int | None = None
-    """When, as an ISO 8601 text; a relay writes milliseconds."""
+    """The time of sending in ISO 8601; a relay writes milliseconds instead."""
     server_seq: int | None = None
-    """Counts what one server sent."""
+    """The number of the message among those that one server sent."""
     task_id: str | None = None
+    """The task that it belongs to."""
     context_id: str | None = None
+    """The context that it belongs to."""
     correlation_id: str | None = None
-    """The message_id of the request that this answers, or this one's own where a reply is waited for."""
+    """The message_id of the request that it answers, or its own message_id where the sender awaits a reply."""
     to_peer: str | None = None
+    """The peer that it is for, where one server has several."""
     sig: str | None = None
-    """Covers message_id and ts only: it says nothing about the content, and nothing here trusts it."""
+    """A signature of message_id and ts only; it does not protect the content and is not checked here."""
     identity: Json = None
+    """The sender's identity, such as a DID; it is not checked here."""
     extra: Mapping[str, Json] = field(default_factory=dict)
-    """Fields that we do not know."""
+    """Unknown fields, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcpReply:
-    """The answer to a message whose sender waits (`acp.reply`)."""
+    """The reply to a message whose sender awaits one (`acp.reply`)."""
 
     correlation_id: str
+    """The message_id of that message."""
     parts: tuple[Part, ...]
+    """The content, at least one part."""
     message_id: str | None = None
+    """The sender's id of the reply."""
     extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown fields, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMessage:
-    """Who is there (`acp.agent_card`); each side sends one when the connection is made."""
+    """The card that each side sends when a connection is opened (`acp.agent_card`)."""
 
     card: Mapping[str, Json]
+    """The JSON of an `AgentCard`."""
     message_id: str | None = None
+    """The sender's id of this message."""
     ts: str | int | None = None
+    """The time of sending in ISO 8601."""
     extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown fields, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorMessage:
-    """Something went wrong (`error`), such as "invalid_token"."""
+    """A report of an error (`error`)."""
 
     code: str
+    """A code such as "invalid_token"."""
     extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown fields, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownMessage:
-    """A message of a type that we do not know, all of it."""
+    """A message of an unknown type."""
 
     type: str
+    """Its type."""
     raw: Mapping[str, Json]
+    """The whole JSON object."""
 
 
 AcpEnvelope: TypeAlias = "AcpMessage | AcpReply | CardMessage | ErrorMessage | UnknownMessage"
@@ -104,11 +121,15 @@ MESSAGE_FIELDS: Final = frozenset({*OPTIONAL, "type", "server_seq", "ts", "from"
 
 
 def parse_envelope(text: str, *, limit: int = MAX_MESSAGE_BYTES, require_role: bool = False) -> AcpEnvelope:
-    """Return what a text says.
+    """Return the envelope of a text.
 
-    A message without role is a user's, unless `require_role`.
+    Args:
+        text: The text of a peer.
+        limit: Bytes of the text in UTF-8.
+        require_role: Whether to refuse a message without a role; otherwise its role is "user".
 
-    Raises: DecodeError: ERR_INVALID_REQUEST for what is no envelope, ERR_MSG_TOO_LARGE for more than `limit` bytes.
+    Raises:
+        DecodeError: ERR_INVALID_REQUEST, it is no envelope; ERR_MSG_TOO_LARGE, it has more than `limit` bytes.
     """
     data = read_object(text, limit=limit)
     try:
@@ -118,14 +139,15 @@ def parse_envelope(text: str, *, limit: int = MAX_MESSAGE_BYTES, require_role: b
 
 
 def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpMessage:
-    """Return the message that a JSON object says, such as the body of a request; its type may be missing.
+    """Return the message of a JSON object, such as the body of a request; its type may be missing.
 
-    Raises: ValueError with what was expected and found.
+    Raises:
+        ValueError: It is no message; says what was expected and found.
     """
     role = data.get("role", None if require_role else "user")
     if role not in ROLES:
         raise ValueError(f"role: expected user or agent, found {describe(role)}")
-    words = {name: expect_text(data[name], name) for name in OPTIONAL if data.get(name) is not None}
+    texts = {name: expect_text(data[name], name) for name in OPTIONAL if data.get(name) is not None}
     shorthand = {"text", "content"} if "parts" not in data else set()
     return AcpMessage(
         parts=parts_of(data),
@@ -135,36 +157,39 @@ def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) ->
         server_seq=_count(data),
         identity=data.get("identity"),
         extra={name: value for name, value in data.items() if name not in MESSAGE_FIELDS | shorthand},
-        **words,
+        **texts,
     )
 
 
 def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_MESSAGE_BYTES) -> str:
     """Return the text of an envelope, on one line.
 
-    Raises: EncodeError: ERR_INVALID_REQUEST for what is not JSON and for an extra field with a name of ours,
-        ERR_MSG_TOO_LARGE for more than `limit` bytes.
+    Raises:
+        EncodeError: ERR_INVALID_REQUEST, a value is not JSON, or an extra field has the name of a known one;
+            ERR_MSG_TOO_LARGE, the text has more than `limit` bytes.
     """
     own = _to_json(envelope)
     extra = {} if isinstance(envelope, UnknownMessage) else envelope.extra
     if doubled := own.keys() & extra.keys():
-        raise EncodeError(f"extra: {', '.join(sorted(doubled))} is a field already", code=AcpError.INVALID_REQUEST)
+        reason = f"extra: expected unknown fields, found {', '.join(sorted(doubled))}"
+        raise EncodeError(reason, code=AcpError.INVALID_REQUEST)
     return write_object({**own, **extra}, limit=limit)
 
 
 def timestamp(now: float) -> str:
-    """Return the time that an envelope says for `now`, in seconds of the Unix epoch."""
+    """Return `now`, in seconds of the Unix epoch, as an envelope writes it: "2026-03-20T02:51:00Z"."""
     return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -> AcpEnvelope:
-    """Return what a JSON object says.
+    """Return the envelope of a JSON object.
 
-    Raises: ValueError with what was expected and found.
+    Raises:
+        ValueError: It is no envelope; says what was expected and found.
     """
     kind = expect_text(data.get("type"), "type")
-    known = data.get("message_id")
-    message_id = None if known is None else expect_text(known, "message_id")
+    given = data.get("message_id")
+    message_id = None if given is None else expect_text(given, "message_id")
     match kind:
         case "acp.message":
             return message_from_json(data, require_role=require_role)
@@ -183,7 +208,7 @@ def envelope_from_json(data: Mapping[str, Any], *, require_role: bool = False) -
 
 
 def _others(data: Mapping[str, Json], *known: str, ids: tuple[str, ...] = ("message_id",)) -> dict[str, Json]:
-    """Return the members with other names than these; an error's message_id is one of them."""
+    """Return the members except type, `ids` and `known`; `ids` is empty for an error, which has no message_id."""
     return {name: value for name, value in data.items() if name not in ("type", *ids, *known)}
 
 
@@ -208,10 +233,10 @@ def _to_json(envelope: AcpEnvelope) -> dict[str, Any]:
         case AcpReply():
             parts = [part_to_json(part) for part in envelope.parts]
             ids = {"message_id": envelope.message_id, "correlation_id": envelope.correlation_id}
-            return {"type": "acp.reply", **_told(ids), "parts": parts}
+            return {"type": "acp.reply", **_present(ids), "parts": parts}
         case CardMessage():
             stamp = {"message_id": envelope.message_id, "ts": envelope.ts}
-            return {"type": "acp.agent_card", **_told(stamp), "card": dict(envelope.card)}
+            return {"type": "acp.agent_card", **_present(stamp), "card": dict(envelope.card)}
         case ErrorMessage():
             return {"type": "error", "code": envelope.code}
     return {**envelope.raw, "type": envelope.type}
@@ -222,9 +247,9 @@ def _message_to_json(message: AcpMessage) -> dict[str, Any]:
     last = {name: getattr(message, name) for name in (*OPTIONAL[1:], "identity")}
     parts = [part_to_json(part) for part in message.parts]
     named = {"from": message.sender} if message.sender else {}
-    return {"type": "acp.message", **_told(first), **named, "role": message.role, "parts": parts, **_told(last)}
+    return {"type": "acp.message", **_present(first), **named, "role": message.role, "parts": parts, **_present(last)}
 
 
-def _told(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are there."""
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

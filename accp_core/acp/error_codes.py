@@ -7,7 +7,7 @@ __all__ = ["AcpError"]
 
 
 class AcpError(StrEnum):
-    """A code as it stands in `error_code`."""
+    """A code; the value is what `error_code` holds."""
 
     INVALID_REQUEST = "ERR_INVALID_REQUEST"
     AMBIGUOUS_PEER = "ERR_AMBIGUOUS_PEER"

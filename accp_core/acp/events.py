@@ -1,4 +1,4 @@
-"""What a connection reports (ACP transport 0.3)."""
+"""The events that a connection reports (ACP transport 0.3)."""
 
 from __future__ import annotations
 
@@ -22,54 +22,62 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardReceived:
-    """The peer said who it is."""
+    """The peer sent its card."""
 
     card: AgentCard
+    """The card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcpMessageReceived:
-    """A message that was not here before."""
+    """The peer sent a new message."""
 
     message: AcpMessage
+    """The message."""
     awaits_reply: bool
-    """Whether the peer waits: answer with `Connection.reply`."""
+    """Whether the peer awaits a reply: send it with `Connection.reply`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyReceived:
-    """The answer to a message of ours that waited for it."""
+    """The peer replied to a message of ours that awaits a reply."""
 
     reply: AcpReply
+    """The reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateDropped:
-    """A message that was here before."""
+    """The peer sent a message again."""
 
     message_id: str
+    """The id of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorReceived:
-    """The peer reports an error, such as "invalid_token"."""
+    """The peer reported an error."""
 
     code: str
+    """A code such as "invalid_token"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownReceived:
-    """A message of a type that we do not know, or a reply that nobody waits for; it is no reason to stop."""
+    """The peer sent a message of an unknown type, or a reply that is not awaited; the connection goes on."""
 
     message: UnknownMessage | AcpReply
+    """The message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A text that says nothing; it is no reason to stop."""
+    """The peer sent a text that is no envelope; the connection goes on."""
 
     code: str
+    """The code to answer with, see `AcpError`."""
     reason: str
+    """What was expected and found."""
 
 
 AcpEvent: TypeAlias = (

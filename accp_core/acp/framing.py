@@ -1,8 +1,8 @@
-"""Messages in a stream of bytes or in a request, binding by binding (ACP transport 0.3, sections 4.2, 5.3, 6.3, 7.2).
+"""The framing of messages in byte streams and requests, for each binding (ACP transport 0.3, sections 4.2 to 7.2).
 
-WebSocket      one text frame is one message: nothing to do here
-stdio, TCP     one JSON object a line, UTF-8, ended by LF              LineReader, write_line
-HTTP/SSE       data: {json} LF LF, comments are keepalives             SseReader, write_event, KEEPALIVE
+WebSocket      one text frame is one message; no framing needed
+stdio, TCP     one JSON object per line, UTF-8, ended by LF            LineReader, write_line
+HTTP/SSE       data: {json} LF LF; comments keep the stream alive      SseReader, write_event, KEEPALIVE
                POST /message:send {json}                               read_request, error_body
 HTTP relay     the envelope is the body; the relay sets id, seq, ts    to_relay, from_relay
 """
@@ -39,32 +39,35 @@ __all__ = [
 ]
 
 KEEPALIVE: Final = b": keepalive\n\n"
-"""What an event stream holds when there is nothing to say."""
+"""A comment that keeps an event stream open while there are no events."""
 
-NAMES: Final = 256
-"""Bytes of an event besides its data."""
+EVENT_OVERHEAD: Final = 256
+"""Bytes of an event besides its data: the names of its fields, its name and its id."""
 
 SENT_AT: Final = "sent_at"
-"""Where the sender's `ts` stands on a relay, which writes its own."""
+"""The field for the sender's `ts` on a relay, which overwrites `ts`."""
 RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
-"""What a relay adds to a message, and what is ours in its place."""
+"""The fields that a relay writes, and our field for the sender's time."""
 
 
 class LineReader:
-    """Cuts a stream of bytes into lines, on LF only, and bounds them (sections 4.2 and 7.2)."""
+    """Splits a byte stream into lines of bounded size, at LF only (sections 4.2 and 7.2)."""
 
     def __init__(self, limit: int = MAX_MESSAGE_BYTES, *, keep_empty: bool = False) -> None:
-        """Refuse lines of more than `limit` bytes; lines of white space are none, unless `keep_empty`."""
+        """Read lines of at most `limit` bytes; blank lines are skipped, unless `keep_empty`."""
         self._limit = limit
         self._keep_empty = keep_empty
         self._pieces: list[bytes] = []
         self._size = 0
 
     def feed(self, data: bytes) -> list[str]:
-        """Return the lines that end in `data`, without line ends.
+        """Return the lines that are complete after `data`, without line ends.
 
-        Raises: DecodeError: ERR_MSG_TOO_LARGE for a line over the limit, ended or not, ERR_INVALID_REQUEST for what is
-            no UTF-8. What comes after such a line cannot be trusted: the session ends.
+        The rest of the stream cannot be trusted after an error: the session ends.
+
+        Raises:
+            DecodeError: ERR_MSG_TOO_LARGE, a line is over the limit, complete or not; ERR_INVALID_REQUEST, a line is
+                not UTF-8.
         """
         *ended, rest = data.split(b"\n")
         lines = []
@@ -76,17 +79,18 @@ class LineReader:
 
     # "if the process dies, the session ends" (section 4.4)
     def end(self) -> None:
-        """Take the end of the stream.
+        """Report the end of the stream.
 
-        Raises: DecodeError ERR_INVALID_REQUEST when it ends within a line: a message was cut short.
+        Raises:
+            DecodeError: ERR_INVALID_REQUEST, it ends within a line, so a message was cut short.
         """
         if self._size:
-            raise self._refuse("the stream ends within a line", AcpError.INVALID_REQUEST)
+            raise self._refuse("expected a line end, found the end of the stream", AcpError.INVALID_REQUEST)
 
     def _take(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._limit:
-            raise self._refuse(f"a line has at most {self._limit} bytes", AcpError.TOO_LARGE)
+            raise self._refuse(f"expected a line of at most {self._limit} bytes, found more", AcpError.TOO_LARGE)
         self._pieces.append(piece)
 
     def _line(self) -> str:
@@ -94,7 +98,7 @@ class LineReader:
         try:
             return line.decode().removesuffix("\r")
         except UnicodeDecodeError as error:
-            raise self._refuse(f"no UTF-8: {error.reason}", AcpError.INVALID_REQUEST) from None
+            raise self._refuse(f"expected UTF-8: {error.reason}", AcpError.INVALID_REQUEST) from None
 
     def _refuse(self, reason: str, code: AcpError) -> DecodeError:
         self._pieces, self._size = [], 0
@@ -102,7 +106,7 @@ class LineReader:
 
 
 def write_line(envelope: AcpEnvelope) -> bytes:
-    """Return the line of an envelope; raises what `serialize_envelope` raises."""
+    """Return the line of an envelope; raises as `serialize_envelope`."""
     return f"{serialize_envelope(envelope)}\n".encode()
 
 
@@ -111,26 +115,28 @@ class SseEvent:
     """One event of a stream (Server-Sent Events, WHATWG HTML section 9.2)."""
 
     data: str
+    """Its data lines, joined by LF."""
     event: str = "message"
-    """Its name; the usual one where the stream names none."""
+    """Its name; "message" where the stream gives none."""
     id: str = ""
-    """What a client says to get what came after it."""
+    """Its id, which a client sends to continue after it."""
 
 
 class SseReader:
-    """Reads events from a stream of bytes; comments, which keep it alive, are passed over."""
+    """Reads events from a byte stream and skips comments, which keep it open."""
 
     def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
-        """Refuse lines and events of more than `limit` bytes, and a little for the names of fields."""
+        """Read events of at most `limit` bytes of data."""
         self._limit = limit
-        self._lines = LineReader(limit + NAMES, keep_empty=True)
+        self._lines = LineReader(limit + EVENT_OVERHEAD, keep_empty=True)
         self._fields: dict[str, list[str]] = {}
         self._size = 0
 
     def feed(self, data: bytes) -> list[SseEvent]:
-        """Return the events that end in `data`; an event without data is none.
+        """Return the events that are complete after `data`; events without data are skipped.
 
-        Raises: DecodeError as `LineReader.feed`.
+        Raises:
+            DecodeError: As `LineReader.feed`.
         """
         events = []
         for line in self._lines.feed(data):
@@ -146,45 +152,54 @@ class SseReader:
     def _field(self, line: str) -> None:
         name, _, value = line.partition(":")
         self._size += len(line)
-        if self._size > self._limit + NAMES:
-            raise DecodeError(f"an event has at most {self._limit} bytes", code=AcpError.TOO_LARGE, text="", position=0)
+        if self._size > self._limit + EVENT_OVERHEAD:
+            reason = f"expected an event of at most {self._limit} bytes, found more"
+            raise DecodeError(reason, code=AcpError.TOO_LARGE, text="", position=0)
         if name:
             self._fields.setdefault(name, []).append(value.removeprefix(" "))
 
 
 def write_event(envelope: AcpEnvelope, *, event: str = "", event_id: str = "") -> bytes:
-    """Return an envelope as an event; unnamed, as section 6.3 shows it, unless `event` is given.
+    """Return the event of an envelope.
 
-    Raises: EncodeError as `serialize_envelope`, and for a name or an id that holds a line end.
+    Args:
+        envelope: The envelope.
+        event: The name of the event; empty: without a name, as section 6.3 shows it.
+        event_id: The id of the event; empty: without an id.
+
+    Raises:
+        EncodeError: ERR_INVALID_REQUEST, the name or the id holds a line end; as `serialize_envelope`.
     """
     for name in (event, event_id):
         if any(letter in name for letter in "\r\n\0"):
-            raise EncodeError(f"a name has no line ends: {name!r}", code=AcpError.INVALID_REQUEST)
+            raise EncodeError(f"expected a name without line ends, found {name!r}", code=AcpError.INVALID_REQUEST)
     head = f"event: {event}\n" * bool(event) + f"id: {event_id}\n" * bool(event_id)
     return f"{head}data: {serialize_envelope(envelope)}\n\n".encode()
 
 
-# The relay adds `id` where there is none, deduplicates by it, and writes `seq` and `ts` over whatever stood there.
+# The relay adds an `id` where there is none, deduplicates by it, and overwrites `seq` and `ts`.
 def to_relay(message: AcpMessage) -> str:
     """Return the body of `POST /acp/<token>/send` for a message.
 
-    Raises: EncodeError: ERR_INVALID_REQUEST without a message_id, which the relay must know again, and for an extra
-        field that the relay would overwrite; as `serialize_envelope`.
+    Raises:
+        EncodeError: ERR_INVALID_REQUEST, it has no message_id, by which the relay deduplicates, or an extra field that
+            the relay would overwrite; as `serialize_envelope`.
     """
     if message.message_id is None or RELAY_FIELDS & message.extra.keys():
         raise EncodeError(
-            f"a relayed message has a message_id and none of {', '.join(sorted(RELAY_FIELDS))}",
+            f"expected a message with a message_id and none of {', '.join(sorted(RELAY_FIELDS))}",
             code=AcpError.INVALID_REQUEST,
         )
-    names: dict[str, Json] = {"id": message.message_id}
-    names |= {} if message.ts is None else {SENT_AT: message.ts}
-    return serialize_envelope(replace(message, extra={**message.extra, **names}))
+    relayed: dict[str, Json] = {"id": message.message_id}
+    relayed |= {} if message.ts is None else {SENT_AT: message.ts}
+    return serialize_envelope(replace(message, extra={**message.extra, **relayed}))
 
 
 def from_relay(entry: Mapping[str, Any]) -> AcpEnvelope:
-    """Return what one entry of `messages` of a poll says, with the sender's own time where there is one.
+    """Return the envelope of one entry of `messages` in the answer to a poll, with the sender's time if it has one.
 
-    Raises: DecodeError ERR_INVALID_REQUEST as `parse_envelope`.
+    Raises:
+        DecodeError: ERR_INVALID_REQUEST, it is no envelope.
     """
     own = {name: value for name, value in entry.items() if name not in RELAY_FIELDS}
     own["ts"] = entry.get(SENT_AT, entry.get("ts"))
@@ -195,9 +210,10 @@ def from_relay(entry: Mapping[str, Any]) -> AcpEnvelope:
 
 
 def read_request(body: str, *, require_role: bool = False, limit: int = MAX_MESSAGE_BYTES) -> AcpMessage:
-    """Return the message that the body of `POST /message:send` says (section 6.3); its type may be missing.
+    """Return the message in the body of `POST /message:send` (section 6.3); its type may be missing.
 
-    Raises: DecodeError as `parse_envelope`.
+    Raises:
+        DecodeError: As `parse_envelope`.
     """
     data = read_object(body, limit=limit)
     try:
@@ -207,9 +223,15 @@ def read_request(body: str, *, require_role: bool = False, limit: int = MAX_MESS
 
 
 def error_body(code: AcpError, reason: str, *, now: float, failed_message_id: str | None = None) -> str:
-    """Return the body of an answer that refuses a request; its HTTP status is `code.status`.
+    """Return the body of the response that refuses a request; its HTTP status is `code.status`.
 
-    `message` says what `error` says, for those who look there.
+    The reason is in `error` and in `message`, because clients read one or the other.
+
+    Args:
+        code: The error code.
+        reason: What was expected and found.
+        now: Seconds of the Unix epoch.
+        failed_message_id: The message_id of the request, where it is known.
     """
-    told = {"ok": False, "error_code": code.value, "error": reason, "message": reason, "ts": timestamp(now)}
-    return write_object(told if failed_message_id is None else {**told, "failed_message_id": failed_message_id})
+    body = {"ok": False, "error_code": code.value, "error": reason, "message": reason, "ts": timestamp(now)}
+    return write_object(body if failed_message_id is None else {**body, "failed_message_id": failed_message_id})

@@ -1,8 +1,8 @@
-"""Links: where an agent is reached, and with which token (ACP transport 0.3, sections 3.2 and 5.2).
+"""Links: the address of an agent with its token (ACP transport 0.3, sections 3.2 and 5.2).
 
-acp://<host>:<port>/<token>            WebSocket, directly (binding A)
-acp+wss://<relay-host>/acp/<token>     by a public relay (binding C)
-acp+ws://<relay-host>/acp/<token>      the same without TLS, which the reference's guest takes, too
+acp://<host>:<port>/<token>            a direct WebSocket (binding A)
+acp+wss://<relay-host>/acp/<token>     a public relay (binding C)
+acp+ws://<relay-host>/acp/<token>      the same without TLS, which the guest of the reference accepts
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ DEFAULT_PORT: Final = 7801
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
-_PLACE: Final = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?")
+_ADDRESS: Final = re.compile(r"(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?")
 _LINK: Final = re.compile(r"(acp|acp\+wss?)://([^/?#@\s]{1,300})(/acp)?/([^/?#\s]{1,300})")
 
 
 class Binding(StrEnum):
-    """How bits travel; the value is the name in `capabilities.bindings` of an AgentCard (section 10)."""
+    """A transport; the value is its name in `capabilities.bindings` of an AgentCard (section 10)."""
 
     WS_P2P = "ws-p2p"
     STDIO = "stdio"
@@ -42,69 +42,75 @@ class Binding(StrEnum):
 class Link:
     """One link; `str(link)` is its text.
 
-    Raises: EncodeError ERR_INVALID_REQUEST for a host, port or token that no link has.
+    Raises:
+        EncodeError: ERR_INVALID_REQUEST, a link cannot have such a host, port or token.
     """
 
     binding: Binding
     """WS_P2P or HTTP_RELAY."""
     host: str
+    """A host name or an IP address."""
     port: int | None
-    """None where the scheme's own port is meant, on a relay."""
+    """The port; None, on a relay only: the default port of the scheme."""
     token: str
+    """The secret of the session."""
     tls: bool = True
-    """Whether a relay is spoken to by https."""
+    """Whether a relay is called by https."""
 
     def __post_init__(self) -> None:
-        port = self.port is None and self.binding is Binding.HTTP_RELAY
-        if not port and not (type(self.port) is int and 0 < self.port < 65_536):
+        has_default_port = self.port is None and self.binding is Binding.HTTP_RELAY
+        if not has_default_port and not (type(self.port) is int and 0 < self.port < 65_536):
             raise invalid_link(f"port: expected 1 to 65535, found {self.port!r}")
         if not _HOST.fullmatch(self.host):
             raise invalid_link(f"host: expected a name or an address, found {self.host!r}")
         if not _TOKEN.fullmatch(self.token):
             raise invalid_link("token: expected 6 to 64 letters, digits, '_' and '-'")
         if self.binding not in (Binding.WS_P2P, Binding.HTTP_RELAY):
-            raise invalid_link(f"{self.binding.value} has no links")
+            raise invalid_link(f"binding: expected ws-p2p or http-relay, found {self.binding.value}")
 
     def __str__(self) -> str:
         """Return the text of the link."""
-        place = self.host if self.port is None else f"{self.host}:{self.port}"
         if self.binding is Binding.WS_P2P:
-            return f"acp://{place}/{self.token}"
-        return f"{'acp+wss' if self.tls else 'acp+ws'}://{place}/acp/{self.token}"
+            return f"acp://{self._address}/{self.token}"
+        return f"{'acp+wss' if self.tls else 'acp+ws'}://{self._address}/acp/{self.token}"
 
     @property
     def url(self) -> str:
-        """The address to connect to: a WebSocket's, or the base of the relay's requests."""
-        place = self.host if self.port is None else f"{self.host}:{self.port}"
+        """The URL to connect to: that of a WebSocket, or the base URL of the relay."""
         if self.binding is Binding.WS_P2P:
-            return f"ws://{place}/{self.token}"
-        return f"{'https' if self.tls else 'http'}://{place}/acp/{self.token}"
+            return f"ws://{self._address}/{self.token}"
+        return f"{'https' if self.tls else 'http'}://{self._address}/acp/{self.token}"
+
+    @property
+    def _address(self) -> str:
+        return self.host if self.port is None else f"{self.host}:{self.port}"
 
     # "The P2P token (acp://) and the relay token (acp+wss://) are the same value." (section 5.1)
     def by_relay(self, host: str, port: int | None = None, *, tls: bool = True) -> Link:
-        """Return the link of the same session on a relay, for when nobody can connect directly."""
+        """Return the link of the same session on a relay, for peers without a direct connection."""
         return replace(self, binding=Binding.HTTP_RELAY, host=host, port=port, tls=tls)
 
 
 def parse_link(text: str) -> Link:
-    """Return the link that a text is; "acp://" without port means 7801.
+    """Return the link of a text; "acp://" without a port means port 7801.
 
-    Raises: DecodeError ERR_INVALID_REQUEST when it is none. The token is not in the reason: it is a secret.
+    Raises:
+        DecodeError: ERR_INVALID_REQUEST, it is no link. The reason does not contain the token, which is a secret.
     """
-    found = _LINK.fullmatch(text)
-    direct = found is not None and found[1] == "acp"
-    if found is None or direct == (found[3] is not None):
+    match = _LINK.fullmatch(text)
+    is_direct = match is not None and match[1] == "acp"
+    if match is None or is_direct == (match[3] is not None):
         raise refusal("expected acp://host:port/token or acp+wss://host/acp/token", text)
-    place = _PLACE.fullmatch(found[2])
-    if place is None:
-        raise refusal(f"expected host or host:port, found {found[2]!r}", text)
+    address = _ADDRESS.fullmatch(match[2])
+    if address is None:
+        raise refusal(f"expected host or host:port, found {match[2]!r}", text)
     try:
         return Link(
-            binding=Binding.WS_P2P if direct else Binding.HTTP_RELAY,
-            host=place[1],
-            port=int(place[2]) if place[2] else DEFAULT_PORT if direct else None,
-            token=found[4],
-            tls=found[1] != "acp+ws",
+            binding=Binding.WS_P2P if is_direct else Binding.HTTP_RELAY,
+            host=address[1],
+            port=int(address[2]) if address[2] else DEFAULT_PORT if is_direct else None,
+            token=match[4],
+            tls=match[1] != "acp+ws",
         )
     except EncodeError as error:
         raise refusal(error.reason, text) from None
@@ -112,15 +118,15 @@ def parse_link(text: str) -> Link:
 
 # "token -- Session token (tok_ + 16 hex chars), generated at startup" (section 3.2)
 def make_token(random_hex: Callable[[int], str]) -> str:
-    """Return a new token; `random_hex(n)` gives n bytes of secure randomness in hex, such as `secrets.token_hex`."""
+    """Return a new token; `random_hex(n)` returns n secure random bytes in hex, such as `secrets.token_hex`."""
     return f"tok_{random_hex(8)}"
 
 
 def same_token(one: str, other: str) -> bool:
-    """Return whether two tokens are equal, in a time that does not tell how much of them is."""
+    """Return whether two tokens are equal, in a time that does not depend on where they differ."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
 
 
 def invalid_link(reason: str) -> EncodeError:
-    """Return the exception that refuses a link."""
+    """Return the exception for a link that cannot be written: ERR_INVALID_REQUEST."""
     return EncodeError(reason, code=AcpError.INVALID_REQUEST)

@@ -1,7 +1,7 @@
 """The parts of a message: text, files, data (ACP transport 0.3, section 3.4).
 
-Two SDKs of the reference spell the content of a part "text" and "data"; they are read like "content", which is what we
-write. A part of a type that we do not know is kept as it is.
+Two SDKs of the reference call the content of a part "text" or "data"; we read these like "content" and write "content".
+A part of an unknown type is kept unchanged.
 """
 
 from __future__ import annotations
@@ -17,63 +17,72 @@ __all__ = ["DataPart", "FilePart", "OpaquePart", "Part", "TextPart", "part_from_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """Words."""
+    """A text."""
 
     content: str
+    """The text."""
     extra: Mapping[str, Json] = field(default_factory=dict)
-    """Members that we do not know."""
+    """Unknown members, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """A file, by its address."""
+    """The address of a file."""
 
     url: str
+    """Where the file is."""
     media_type: str = ""
+    """Its media type, such as "application/pdf"."""
     filename: str = ""
+    """Its name."""
     extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown members, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
-    """A JSON value, such as a document of another protocol as text."""
+    """A JSON value, such as the text of another protocol."""
 
     content: Json
+    """The value."""
     media_type: str = ""
-    """What the content is, such as "application/accp"."""
+    """Its media type, such as "application/accp"."""
     extra: Mapping[str, Json] = field(default_factory=dict)
+    """Unknown members, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpaquePart:
-    """A part of a type that we do not know, all of it."""
+    """A part of an unknown type."""
 
     raw: Mapping[str, Json]
+    """The whole JSON object."""
 
 
 Part: TypeAlias = "TextPart | FilePart | DataPart | OpaquePart"
 
 MAX_PARTS: Final = 10_000
-MISSING: Final = object()
+"""Parts of a message."""
 
 
 def part_from_json(data: object) -> Part:
-    """Return the part that a JSON value says.
+    """Return the part of a JSON value.
 
-    Raises: ValueError with what was expected and found.
+    Raises:
+        ValueError: It is no part; says what was expected and found.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
-        raise ValueError(f"a part is an object with a type, found {describe(data)}")
+        raise ValueError(f"expected a part with a type, found {describe(data)}")
     match data["type"]:
         case "text":
             content = first_member(data, ("content", "text"))
             return TextPart(content=expect_text(content, "content"), extra=other_members(data, "content", "text"))
         case "file":
             names = ("url", "media_type", "filename")
-            words = {name: expect_text(data.get(name, ""), name) for name in names}
-            if not words["url"]:
-                raise ValueError(f"a file part has a url, found {describe(data)}")
-            return FilePart(**words, extra=other_members(data, *names))
+            texts = {name: expect_text(data.get(name, ""), name) for name in names}
+            if not texts["url"]:
+                raise ValueError(f"expected a file part with a url, found {describe(data)}")
+            return FilePart(**texts, extra=other_members(data, *names))
         case "data":
             media_type = expect_text(data.get("media_type", ""), "media_type")
             content = first_member(data, ("content", "data"))
@@ -88,11 +97,11 @@ def part_to_json(part: Part) -> dict[str, Json]:
         case TextPart():
             return {"type": "text", "content": part.content, **part.extra}
         case FilePart():
-            named = {"media_type": part.media_type, "filename": part.filename}
+            optional = {"media_type": part.media_type, "filename": part.filename}
             return {
                 "type": "file",
                 "url": part.url,
-                **{name: word for name, word in named.items() if word},
+                **{name: text for name, text in optional.items() if text},
                 **part.extra,
             }
         case DataPart():
@@ -102,9 +111,10 @@ def part_to_json(part: Part) -> dict[str, Json]:
 
 
 def parts_of(data: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts of a message or reply, which may say "text" or "content" for one text part.
+    """Return the parts of a message or reply, which may have "text" or "content" instead of a single text part.
 
-    Raises: ValueError when there is none of the three, or what stands there is none.
+    Raises:
+        ValueError: It has none of the three, or a value that is no part.
     """
     if "parts" not in data:
         return (TextPart(content=expect_text(first_member(data, ("text", "content")), "text")),)
@@ -115,25 +125,25 @@ def parts_of(data: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def first_member(data: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return the first member of these names."""
+    """Return the value of the first of these members that is there; ValueError where none is."""
     for name in names:
         if name in data:
             return data[name]
-    raise ValueError(f"{names[0]} is missing")
+    raise ValueError(f"{names[0]}: expected a value, found none")
 
 
 def expect_text(value: object, name: str) -> str:
-    """Return `value`, if it is text."""
+    """Return `value`, which must be text; ValueError otherwise."""
     if not isinstance(value, str):
         raise ValueError(f"{name}: expected text, found {describe(value)}")
     return value
 
 
 def other_members(data: Mapping[str, Json], *known: str) -> dict[str, Json]:
-    """Return the members that have other names."""
+    """Return the members except type and `known`."""
     return {name: value for name, value in data.items() if name not in ("type", *known)}
 
 
 def describe(value: object) -> str:
-    """Return how a value is named in a reason: its beginning; of what holds others, which may nest deep, its type."""
+    """Return how an error shows a value: its beginning, or type and size of a container, which may be deeply nested."""
     return f"{type(value).__name__} of {len(value)}" if isinstance(value, (dict, list)) else repr(value)[:80]

@@ -115,7 +115,7 @@ def test_an_answer_that_is_no_packet_is_refused_and_not_kept(answer: str) -> Non
     registry, model = InstructionRegistry(), Model(answer)
     encoder = FallbackEncoder(registry, model)
     for _ in range(2):
-        with pytest.raises(EncodeError, match="E4002: expected a packet .*from the model, found"):
+        with pytest.raises(EncodeError, match=r"E4002: expected a packet .*from the model, found"):
             encode(encoder)
     assert len(registry) == 0
     assert len(model.asked) == 2

@@ -58,7 +58,7 @@ def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], 
 def test_only_a_line_feed_ends_a_line() -> None:
     reader = LineReader()
     assert reader.feed("a\u2028b\x0bc\r\n\n  \nd".encode()) == ["a\u2028b\x0bc"]
-    with pytest.raises(DecodeError, match="ends within a line"):
+    with pytest.raises(DecodeError, match="expected a line end"):
         reader.end()
     reader.end()
 
@@ -73,7 +73,7 @@ def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
 
 
 def test_a_line_of_another_encoding_is_refused() -> None:
-    with pytest.raises(DecodeError, match="no UTF-8"):
+    with pytest.raises(DecodeError, match="expected UTF-8"):
         LineReader().feed(b"\xff\n")
 
 
@@ -85,7 +85,7 @@ def test_an_event_has_a_name_an_id_and_several_lines() -> None:
 
 def test_an_event_is_bounded() -> None:
     reader = SseReader(limit=100)
-    with pytest.raises(DecodeError, match="an event has at most 100 bytes"):
+    with pytest.raises(DecodeError, match="expected an event of at most 100 bytes"):
         reader.feed(b"data: " + b"x" * 80 + (b"\ndata: " + b"x" * 80) * 10)
 
 
@@ -97,7 +97,7 @@ def test_an_event_is_written_with_and_without_a_name() -> None:
         write_event(message, event="acp.message", event_id="7")
         == f"event: acp.message\nid: 7\ndata: {text}\n\n".encode()
     )
-    with pytest.raises(EncodeError, match="a name has no line ends"):
+    with pytest.raises(EncodeError, match="expected a name without line ends"):
         write_event(message, event="a\nb")
 
 
@@ -110,7 +110,7 @@ def test_a_relay_changes_nothing_of_a_message(message: AcpMessage) -> None:
 
 
 def test_what_a_relay_would_overwrite_is_not_sent() -> None:
-    with pytest.raises(EncodeError, match="has a message_id and none of id, sent_at, seq, ts"):
+    with pytest.raises(EncodeError, match="a message_id and none of id, sent_at, seq, ts"):
         to_relay(AcpMessage(parts=(TextPart(content="a"),)))
     with pytest.raises(EncodeError, match="has a message_id"):
         to_relay(AcpMessage(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))

@@ -125,7 +125,7 @@ def test_a_request_gets_its_reply_and_no_other() -> None:
     assert isinstance(replied, ReplyReceived)
     assert replied.reply.correlation_id == sent.message_id
     assert isinstance(host.receive(answer), UnknownReceived)
-    with pytest.raises(LocalProtocolError, match="nobody waits"):
+    with pytest.raises(LocalProtocolError, match="a message that awaits a reply"):
         guest.reply(hello(), (TextPart(content="4"),))
 
 

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from accp_core.packing.defaults import common_value
+from accp_core.packing.equality import common_value
 from accp_core.packing.tree import (
     ABSENT,
-    PRESENT,
-    Alias,
-    Anchor,
+    NEXT_ROW,
     Column,
     Constant,
-    Lists,
-    Mark,
+    Placeholder,
+    PooledLists,
+    RepeatedValue,
+    Repetition,
     Table,
-    bare,
-    like,
+    content_of,
+    with_content,
 )
 
 __all__ = [
@@ -36,14 +36,14 @@ __all__ = [
     "unpack_table",
 ]
 
-_STRUCTURED: Final = frozenset((dict, list, Anchor, Alias))
-_MAPS: Final = frozenset((dict, Alias))
-_LISTS: Final = frozenset((list, Alias))
-_INSTEAD: Final = frozenset((Alias, Mark, type(None)))
+_STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
+_MAPS: Final = frozenset((dict, Repetition))
+_LISTS: Final = frozenset((list, Repetition))
+_INSTEAD: Final = frozenset((Repetition, Placeholder, type(None)))
 """What may stand in a column of maps or lists in the place of one."""
 
 
-def pack_list(items: list[object]) -> Table | Lists | None:
+def pack_list(items: list[object]) -> Table | PooledLists | None:
     """Return the members of an array as a table, or as pooled lists; None where they are neither."""
     if len(items) < 2 or type(items[0]) not in _STRUCTURED:
         return None
@@ -60,7 +60,7 @@ def pack_list(items: list[object]) -> Table | Lists | None:
 def _kinds(values: list[object]) -> set[type]:
     """Return the types of values, without the anchors that they may stand at."""
     kinds = set(map(type, values))
-    return {type(bare(value)) for value in values} if Anchor in kinds else kinds
+    return {type(content_of(value)) for value in values} if RepeatedValue in kinds else kinds
 
 
 def pack_table(items: list[object]) -> Table | None:
@@ -93,7 +93,7 @@ def pack_column(values: list[object]) -> Column:
     kinds = set(map(type, values))
     if len(kinds) == 1 and common_value(values) is not ABSENT:
         return Constant(values[0])
-    if kinds.isdisjoint((dict, list, Anchor)):
+    if kinds.isdisjoint((dict, list, RepeatedValue)):
         return values
     kinds = _kinds(values) - _INSTEAD
     if kinds == {dict}:
@@ -103,20 +103,23 @@ def pack_column(values: list[object]) -> Column:
     return values
 
 
-def _pack_lists(values: list[object]) -> Lists | None:
-    pool = [member for value in map(bare, values) if type(value) is list for member in value]
+def _pack_lists(values: list[object]) -> PooledLists | None:
+    pool = [member for value in map(content_of, values) if type(value) is list for member in value]
     members = pack_list(pool)
     if members is None:
         return None
-    return Lists([like(value, len(each)) if type(each := bare(value)) is list else value for value in values], members)
+    return PooledLists(
+        [with_content(value, len(each)) if type(each := content_of(value)) is list else value for value in values],
+        members,
+    )
 
 
 def _slots(items: list[object]) -> tuple[list[object] | None, list[dict[str, object]]]:
     """Return the slots of a table, and the maps that are its rows."""
     if set(map(type, items)) == {dict}:
         return None, items  # type: ignore[return-value]  # all are maps
-    slots = [like(item, PRESENT) if type(bare(item)) is dict else item for item in items]
-    return slots, [item for each in items if type(item := bare(each)) is dict]
+    slots = [with_content(item, NEXT_ROW) if type(content_of(item)) is dict else item for item in items]
+    return slots, [item for each in items if type(item := content_of(each)) is dict]
 
 
 def _merge_names(shapes: Iterable[tuple[str, ...]], most: int) -> tuple[str, ...] | None:
@@ -193,19 +196,20 @@ def unpack_column(column: Column, rows: int) -> list[object]:
         return [column.value] * rows
     if type(column) is Table:
         return unpack_table(column)
-    if type(column) is Lists:
+    if type(column) is PooledLists:
         return _unpack_lists(column)
     assert type(column) is list
     return column
 
 
-def _unpack_lists(lists: Lists) -> list[object]:
+def _unpack_lists(lists: PooledLists) -> list[object]:
     members = iter(unpack_column(lists.members, 0))
     return [
-        like(slot, list(islice(members, length))) if type(length := bare(slot)) is int else slot for slot in lists.slots
+        with_content(slot, list(islice(members, length))) if type(length := content_of(slot)) is int else slot
+        for slot in lists.slots
     ]
 
 
 def _fill(slots: list[object], rows: Iterator[dict[str, object]]) -> Iterator[object]:
     for slot in slots:
-        yield like(slot, next(rows)) if bare(slot) is PRESENT else slot
+        yield with_content(slot, next(rows)) if content_of(slot) is NEXT_ROW else slot

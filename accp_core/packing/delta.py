@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, TypeVar
 
-from accp_core.packing.defaults import same
+from accp_core.packing.equality import is_same_json
 
 __all__ = ["REMOVED", "Removed", "apply", "compose", "diff"]
 
@@ -32,7 +32,7 @@ REMOVED: Final = Removed.REMOVED
 def diff(old: Mapping[str, object], new: Mapping[str, T]) -> dict[str, T | Removed]:
     """Return the delta that makes `new` of `old`; values of different types differ, even `1` and `true`."""
     changed: dict[str, T | Removed] = {
-        key: value for key, value in new.items() if key not in old or not same(old[key], value)
+        key: value for key, value in new.items() if key not in old or not is_same_json(old[key], value)
     }
     changed.update({key: REMOVED for key in old if key not in new})
     return changed

@@ -1,7 +1,7 @@
 """A JSON document inside a string, opened out; only where the same bytes can be written again.
 
 Tool results hold JSON in JSON strings (an MCP text block, a LangChain message): the escaping alone costs 12 to 15 %
-of their tokens. `pack_opened` and `unpack_opened` are inverse.
+of their tokens. `pack_embedded_json` and `unpack_embedded_json` are inverse.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from accp_core.packing.number import Spelled, read_float
-from accp_core.packing.tree import Opened
+from accp_core.packing.number import SpelledFloat, read_float
+from accp_core.packing.tree import EmbeddedJson
 from accp_core.strict_json import refuse_constant
 
-__all__ = ["STYLES", "open_json", "pack_opened", "unpack_opened", "write_json"]
+__all__ = ["STYLES", "pack_embedded_json", "read_styled_json", "unpack_embedded_json", "write_styled_json"]
 
 
 Opening: TypeAlias = tuple[object, str]
@@ -36,9 +36,9 @@ _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "4": ((",", ": "), 4),
     "t": ((",", ": "), "\t"),
 }
-_MARKABLE: Final = frozenset((Spelled, dict, list))
+_MARKABLE: Final = frozenset((SpelledFloat, dict, list))
 _PACKED: Final = frozenset((str, dict, list))
-_UNPACKED: Final = frozenset((Opened, dict, list))
+_UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
 STYLES: Final[dict[str, Callable[[object], str]]] = {
     code + suffix: json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators).encode
     for code, (separators, indent) in _LAYOUTS.items()
@@ -47,17 +47,17 @@ STYLES: Final[dict[str, Callable[[object], str]]] = {
 """Code to writer: a digit for the indentation (0: no blanks at all, none: blanks in one line), `u` for raw Unicode."""
 
 
-def write_json(value: object, style: str) -> str:
+def write_styled_json(value: object, style: str) -> str:
     """Return `value` as JSON text in the style of that code, numbers as they were spelled."""
     if not _holds_spelled(value):
         return STYLES[style](value)
     return _MARKED.sub(r"\1", STYLES[style](_mark(value)))
 
 
-_SPELLING_STYLES: Final = {style: functools.partial(write_json, style=style) for style in STYLES}
+_SPELLING_STYLES: Final = {style: functools.partial(write_styled_json, style=style) for style in STYLES}
 
 
-def open_json(text: str) -> Opening | None:
+def read_styled_json(text: str) -> Opening | None:
     """Return the JSON value of `text` and the code of its style, None where no style rebuilds the same bytes.
 
     Duplicate keys, NaN, `-0` and documents nested too deeply are not opened.
@@ -78,7 +78,7 @@ def _open(text: str, decoder: json.JSONDecoder, styles: Mapping[str, Callable[[o
 
 def _mark(value: object) -> object:
     """Return `value` with marks in the place of spelled numbers."""
-    if type(value) is Spelled:
+    if type(value) is SpelledFloat:
         return f"\0{value.spelling}\0"
     if type(value) is dict:
         return {name: _mark(member) if type(member) in _MARKABLE else member for name, member in value.items()}
@@ -89,25 +89,27 @@ def _mark(value: object) -> object:
 def _holds_spelled(value: object) -> bool:
     level = [value]
     while level:
-        if Spelled in set(map(type, level)):
+        if SpelledFloat in set(map(type, level)):
             return True
         containers = [member for member in level if type(member) is dict or type(member) is list]
         level = [each for member in containers for each in (member.values() if type(member) is dict else member)]
     return False
 
 
-def pack_opened(value: object) -> object:
+def pack_embedded_json(value: object) -> object:
     """Return `value` with every string that holds a JSON array or object, not an empty one, opened."""
     if type(value) is str:
         return _pack_string(value)
     if type(value) is dict:
-        return {name: pack_opened(member) if type(member) in _PACKED else member for name, member in value.items()}
+        return {
+            name: pack_embedded_json(member) if type(member) in _PACKED else member for name, member in value.items()
+        }
     if type(value) is list:
-        return [pack_opened(member) if type(member) in _PACKED else member for member in value]
+        return [pack_embedded_json(member) if type(member) in _PACKED else member for member in value]
     return value
 
 
-def unpack_opened(value: object, *, limit: int = 50_000_000) -> object:
+def unpack_embedded_json(value: object, *, limit: int = 50_000_000) -> object:
     """Return `value` with every opened document written back into its string.
 
     `limit` bounds the characters that are written: each document within a document doubles the escapes of the inner.
@@ -126,8 +128,8 @@ class _Writing:
 
     def of(self, value: object) -> object:
         """Return `value` with strings in the place of opened documents."""
-        if type(value) is Opened:
-            text = write_json(self.of(value.value), value.style)
+        if type(value) is EmbeddedJson:
+            text = write_styled_json(self.of(value.value), value.style)
             self.left -= len(text)
             if self.left < 0:
                 raise ValueError("expected shorter documents: JSON within JSON asks for too much memory")
@@ -142,10 +144,10 @@ class _Writing:
 def _pack_string(text: str) -> object:
     if len(text) < 3 or text[0] not in "[{" or text[-1] not in "]}":
         return text
-    opened = open_json(text)
+    opened = read_styled_json(text)
     if opened is None or not opened[0]:
         return text
-    return Opened(pack_opened(opened[0]), opened[1])
+    return EmbeddedJson(pack_embedded_json(opened[0]), opened[1])
 
 
 def _likely_styles(text: str) -> tuple[str, ...]:

@@ -7,25 +7,36 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "PRESENT", "Alias", "Anchor", "Column", "Constant", "Lists", "Mark", "Opened", "Table", "bare", "like",
+    "ABSENT",
+    "NEXT_ROW",
+    "Column",
+    "Constant",
+    "EmbeddedJson",
+    "Placeholder",
+    "PooledLists",
+    "RepeatedValue",
+    "Repetition",
+    "Table",
+    "content_of",
+    "with_content",
 ]  # fmt: skip
 
 
-class Mark(Enum):
+class Placeholder(Enum):
     """What a slot of a table may hold instead of a value."""
 
     ABSENT = "absent"
     """The map has no such key; not the same as a null."""
-    PRESENT = "present"
+    NEXT_ROW = "present"
     """Here stands the table's next row."""
 
 
-ABSENT: Final = Mark.ABSENT
-PRESENT: Final = Mark.PRESENT
+ABSENT: Final = Placeholder.ABSENT
+NEXT_ROW: Final = Placeholder.NEXT_ROW
 
 
 @dataclass(slots=True)
-class Opened:
+class EmbeddedJson:
     """A string that holds a JSON document; `style` is a code of `opened.STYLES`."""
 
     value: object
@@ -33,16 +44,16 @@ class Opened:
 
 
 @dataclass(slots=True)
-class Anchor:
-    """The first place of a value that stands in several; the others are `Alias(number)`."""
+class RepeatedValue:
+    """The first place of a value that stands in several; the others are `Repetition(number)`."""
 
     number: int
     value: object
 
 
 @dataclass(slots=True)
-class Alias:
-    """The same value as stands at `Anchor(number, …)`, earlier in reading order."""
+class Repetition:
+    """The same value as stands at `RepeatedValue(number, …)`, earlier in reading order."""
 
     number: int
 
@@ -59,7 +70,7 @@ class Table:
     """Maps of like shape: their keys once, their values by column.
 
     `slots` has an entry per item where not every item is a map of its own: PRESENT (perhaps inside an
-    `Anchor`) for the next row, else what stands there instead; None where all items are rows.
+    `RepeatedValue`) for the next row, else what stands there instead; None where all items are rows.
     """
 
     columns: dict[str, Column]
@@ -68,21 +79,21 @@ class Table:
 
 
 @dataclass(slots=True)
-class Lists:
+class PooledLists:
     """Lists whose members are pooled into one column; `slots` holds their lengths, or what stands instead."""
 
     slots: list[object]
-    members: Table | Lists
+    members: Table | PooledLists
 
 
-Column: TypeAlias = "list[object] | Constant | Table | Lists"
+Column: TypeAlias = "list[object] | Constant | Table | PooledLists"
 
 
-def bare(value: object) -> object:
+def content_of(value: object) -> object:
     """Return `value` without the anchor it may stand at."""
-    return value.value if type(value) is Anchor else value
+    return value.value if type(value) is RepeatedValue else value
 
 
-def like(value: object, content: object) -> object:
+def with_content(value: object, content: object) -> object:
     """Return `content`, standing at the anchor of `value` if that has one."""
-    return Anchor(value.number, content) if type(value) is Anchor else content
+    return RepeatedValue(value.number, content) if type(value) is RepeatedValue else content

@@ -16,9 +16,9 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.packing.embedded_json import STYLES, open_json, write_json
+from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json
 from accp_core.strict_json import is_utf8
-from accp_core.view.notation import RAW
+from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.read import read
 
 __all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
@@ -39,7 +39,7 @@ _ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _STRING: Final = rf"""'(?:[^'\\\n]|{_ESCAPE})*+'|"(?:[^"\\\n]|{_ESCAPE})*+\""""
 _PYTHON: Final = re.compile(rf"(?:[\[\]{{}}]|[,:] |True|False|None|-?[0-9][0-9.]*+(?:e[+-][0-9]+)?|{_STRING})*+")
 _LITERAL: Final = re.compile(rf"(?<==)(?:{_STRING})")
-_FENCE: Final = f"{RAW}\n"
+_FENCE: Final = f"{TEXT_BLOCK}\n"
 _SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]{1,18})")
 
 
@@ -80,7 +80,7 @@ def find_documents(source: str) -> list[Document]:
 
 
 def _as_json(body: str) -> tuple[object, str] | None:
-    opened = open_json(body) if body[0] in "[{" else None
+    opened = read_styled_json(body) if body[0] in "[{" else None
     return (opened[0], f"j{opened[1]}") if opened and opened[0] else None
 
 
@@ -91,7 +91,7 @@ def _as_lines(body: str) -> tuple[object, str] | None:
     values: list[object] = []
     styles: set[str] = set()
     for line in lines:
-        opened = open_json(line)
+        opened = read_styled_json(line)
         if opened is None:
             return None
         values.append(opened[0])
@@ -102,8 +102,8 @@ def _as_lines(body: str) -> tuple[object, str] | None:
 def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> tuple[object, str] | None:
     # A line without a non-ASCII character fits both styles of its kind.
     style = max(styles, key=len)
-    same = all(write_json(value, style) == line for value, line in zip(values, lines, strict=True))
-    return (values, f"l{style}") if same else None
+    is_same_json = all(write_styled_json(value, style) == line for value, line in zip(values, lines, strict=True))
+    return (values, f"l{style}") if is_same_json else None
 
 
 def _as_python(body: str) -> tuple[object, str] | None:
@@ -151,7 +151,7 @@ def _standing_alone(source: str, start: int, end: int) -> Document | None:
     written = source[start:end]
     if len(written) < _SHORTEST or "{" not in written or _END.match(source, end) is None:
         return None
-    opened = open_json(written)
+    opened = read_styled_json(written)
     return Document(start, end, opened[0], f"j{opened[1]}") if opened else None
 
 
@@ -228,11 +228,11 @@ def _written(view: str, form: str, style: str) -> str:
 def _write_lines(value: object, style: str) -> str:
     if type(value) is not list:
         raise ValueError(f"expected an array for JSON Lines, got {type(value).__name__!r}")
-    return "\n".join([write_json(member, style) for member in value])
+    return "\n".join([write_styled_json(member, style) for member in value])
 
 
 _WRITERS: Final[dict[str, Callable[[object, str], str]]] = {
-    "j": write_json,
+    "j": write_styled_json,
     "l": _write_lines,
     "p": lambda value, _style: repr(value),
 }

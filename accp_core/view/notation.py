@@ -38,8 +38,23 @@ from typing import Final
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL", "CELL", "INLINE", "LAST_CELL", "LEGEND", "LINE", "LITERAL", "NESTED_CELL", "NESTED_LAST",
-    "NESTED_WORD", "RAW", "WORD", "Plain", "bare_key", "copy_limit", "quote", "write_key",
+    "ABSENT_CELL",
+    "CELL",
+    "INLINE",
+    "LAST_CELL",
+    "LEGEND",
+    "LINE",
+    "LITERAL",
+    "NESTED_CELL",
+    "NESTED_LAST",
+    "NESTED_WORD",
+    "TEXT_BLOCK",
+    "WORD",
+    "PlainTextRule",
+    "copy_limit",
+    "is_plain_key",
+    "quote",
+    "write_key",
 ]  # fmt: skip
 
 LEGEND: Final = (
@@ -49,14 +64,14 @@ LEGEND: Final = (
 """What a reader who has never seen the notation is told, once."""
 
 ABSENT_CELL: Final = "-"
-RAW: Final = '"""'
+TEXT_BLOCK: Final = '"""'
 """Announces a block of text below the line, and ends it."""
 
 LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """What is no string; looser than JSON (`007`), so that nothing which looks like a number is ever a plain string."""
 
 
-class Plain:
+class PlainTextRule:
     """Which strings may stand without quotes in one kind of place.
 
     Nowhere: the empty string, a literal, `-`, one that begins with a sign of the notation or a blank, ends with a
@@ -82,20 +97,20 @@ class Plain:
         return lines.count("\n") == len(texts) and self._other.search(lines) is None
 
 
-LINE: Final = Plain()
+LINE: Final = PlainTextRule()
 """The rest of a line."""
 LAST_CELL: Final = LINE
-WORD: Final = Plain(" ")
+WORD: Final = PlainTextRule(" ")
 """A cell that a blank ends."""
-CELL: Final = Plain(comma=True)
+CELL: Final = PlainTextRule(comma=True)
 """A cell that a comma and a blank end."""
-NESTED_LAST: Final = Plain(r";\[\]{}")
-NESTED_WORD: Final = Plain(r" ;\[\]{}")
-NESTED_CELL: Final = Plain(r";\[\]{}", comma=True)
-INLINE: Final = Plain(r",;\[\]{}", first=":")
+NESTED_LAST: Final = PlainTextRule(r";\[\]{}")
+NESTED_WORD: Final = PlainTextRule(r" ;\[\]{}")
+NESTED_CELL: Final = PlainTextRule(r";\[\]{}", comma=True)
+INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 """A member of an array or a map in one line."""
 
-_BARE_KEY: Final = re.compile(
+_PLAIN_KEY: Final = re.compile(
     r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
 )
 
@@ -109,15 +124,15 @@ def copy_limit(length: int) -> int:
     return max(250_000, 500 * length)
 
 
-def bare_key(text: str) -> bool:
+def is_plain_key(text: str) -> bool:
     """Tell whether a key may stand without quotes."""
-    return _BARE_KEY.fullmatch(text) is not None
+    return _PLAIN_KEY.fullmatch(text) is not None
 
 
 @functools.lru_cache(maxsize=4096)
 def write_key(key: str) -> str:
     """Return a key as it stands in a pair or a header."""
-    return key if bare_key(key) else quote(key)
+    return key if is_plain_key(key) else quote(key)
 
 
 def quote(text: str) -> str:

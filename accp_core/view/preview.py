@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final
 
 from accp_core.ports import TokenCounter
-from accp_core.view.notation import RAW
+from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.render import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_text
 
@@ -86,7 +86,7 @@ def preview(
     apart = view
     if "&1" in view.text:
         # What stands in a gap cannot be referred to.
-        apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, shared=False))
+        apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, repeated_values=False))
     pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
@@ -118,10 +118,10 @@ def _pieces(text: str, longest: int) -> Iterator[_Piece]:
         for part in cut.findall(line) if len(line) > longest else (line,):
             yield _Piece(part, line_number, parent)
             number += 1
-        if line == RAW and in_block:
+        if line == TEXT_BLOCK and in_block:
             in_block = False
         elif not in_block:
-            in_block = RAW in line
+            in_block = TEXT_BLOCK in line
             _nest(parents, line, first)
 
 

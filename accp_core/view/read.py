@@ -7,15 +7,15 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.packing.embedded_json import STYLES, unpack_opened
+from accp_core.packing.embedded_json import STYLES, unpack_embedded_json
 from accp_core.packing.number import read_float
-from accp_core.packing.shared import separate, unpack_shared
-from accp_core.packing.tree import Alias, Anchor, Opened
+from accp_core.packing.repeated_values import copy_shared_containers, unpack_repeated_values
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 from accp_core.strict_json import strict_decoder
-from accp_core.view.lines import Lines
-from accp_core.view.notation import RAW, copy_limit
+from accp_core.view.line_reader import LineReader
+from accp_core.view.notation import TEXT_BLOCK, copy_limit
+from accp_core.view.plain_values import END_OF_LINE, INLINE_END, read_plain, read_repeat_number
 from accp_core.view.read_rows import RowReader
-from accp_core.view.scan import END_OF_LINE, INLINE_END, read_number, read_plain
 
 __all__ = ["MAX_READ_DEPTH", "read"]
 
@@ -51,10 +51,10 @@ def read(text: str) -> object:
     try:
         tree = _Reader(text).document()
         if _CONSTANT.search(text):
-            tree = separate(tree, limit=limit)
+            tree = copy_shared_containers(tree, limit=limit)
         if ("&" in text or "*" in text) and _REFERENCE.search(text):
-            tree = unpack_shared(tree, limit=limit)
-        return unpack_opened(tree, limit=50 * limit) if "!json" in text else tree
+            tree = unpack_repeated_values(tree, limit=limit)
+        return unpack_embedded_json(tree, limit=50 * limit) if "!json" in text else tree
     except DecodeError:
         raise
     except (ValueError, RecursionError) as error:
@@ -65,7 +65,7 @@ class _Reader(RowReader):
     """One view, read into a tree of packing nodes."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(Lines(text))
+        super().__init__(LineReader(text))
         self.depth = 0
 
     def document(self) -> object:
@@ -120,8 +120,8 @@ class _Reader(RowReader):
 
     def _marked(self, line: str, at: int) -> object:
         if line[at] == "&":
-            number, at = read_number(self.lines, line, at, " ")
-            return Anchor(number, self.value(line, at))
+            number, at = read_repeat_number(self.lines, line, at, " ")
+            return RepeatedValue(number, self.value(line, at))
         opened = _OPENED.match(line, at)
         if opened is not None:
             return self._opened(opened, self.value(line, opened.end()))
@@ -165,17 +165,17 @@ class _Reader(RowReader):
             value, at = self.inline(line, opened.end(), end)
             return self._opened(opened, value), at
         if sign == "*":
-            number, at = read_number(self.lines, line, at, "")
-            return Alias(number), at
-        number, at = read_number(self.lines, line, at, " ")
+            number, at = read_repeat_number(self.lines, line, at, "")
+            return Repetition(number), at
+        number, at = read_repeat_number(self.lines, line, at, " ")
         value, at = self.inline(line, at, end)
-        return Anchor(number, value), at
+        return RepeatedValue(number, value), at
 
     def _string(self, line: str, at: int) -> tuple[str, int]:
-        if line.startswith(RAW, at):
+        if line.startswith(TEXT_BLOCK, at):
             if not self.lines.blocks:  # pragma: no cover  `take` brings a block for each triple quote
                 self.lines.fail("expected a block of text below the line", at)
-            return self.lines.blocks.popleft(), at + len(RAW)
+            return self.lines.blocks.popleft(), at + len(TEXT_BLOCK)
         return self.string(line, at)
 
     def _inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
@@ -219,10 +219,10 @@ class _Reader(RowReader):
             self.lines.fail(f"expected ', ' or {close!r}", at)
         return at
 
-    def _opened(self, opened: re.Match[str], value: object) -> Opened:
+    def _opened(self, opened: re.Match[str], value: object) -> EmbeddedJson:
         if opened[1] not in STYLES:
             self.lines.fail(f"expected a code of a style of JSON, got {opened[1]!r}", opened.start(1))
-        return Opened(value, opened[1])
+        return EmbeddedJson(value, opened[1])
 
     def _enter(self, at: int) -> None:
         self.depth += 1

@@ -9,16 +9,16 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs m
 from typing import Final
 
 from accp_core.packing.columns import unpack_column
-from accp_core.packing.tree import PRESENT, Alias, Anchor, Column, Constant, Lists, Table
-from accp_core.view.lines import Lines
-from accp_core.view.notation import ABSENT_CELL, RAW
-from accp_core.view.scan import (
+from accp_core.packing.tree import NEXT_ROW, Column, Constant, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.view.line_reader import LineReader
+from accp_core.view.notation import ABSENT_CELL, TEXT_BLOCK
+from accp_core.view.plain_values import (
     CELL_END,
     CONSTANT_END,
     END_OF_LINE,
     NESTED_END,
     WORD_END,
-    Quoted,
+    QuotedCell,
     read_cell,
     read_column,
 )
@@ -36,17 +36,17 @@ _STARTS: Final = frozenset(("", *'"{[&*!'))
 
 
 @dataclass(slots=True)
-class _Leaf:
+class _CellColumn:
     """A column that has a cell in each row, and its cells so far."""
 
-    inside: _Shape | _Leaf | None = None
+    inside: _Header | _CellColumn | None = None
     """What stands within the brackets of a cell."""
     bracket: str = ""
     """Of the cells: "{" a row, "[" several, "" a value."""
     separator: str = " "
     """Between the cell and the next."""
     cells: list[object] = field(default_factory=list)
-    """Plain cells as the text they are, to be told apart all at once; others as values, strings as `Quoted`."""
+    """Plain cells as the text they are, to be told apart all at once; others as values, strings as `QuotedCell`."""
 
     def column(self, rows: int) -> Column:
         """Return the values of the cells."""
@@ -54,18 +54,18 @@ class _Leaf:
             return read_column(self.cells)
         members = self.inside.column(0)
         if self.bracket == "[":
-            assert type(members) is Table or type(members) is Lists
-            return Lists(self.cells, members)
+            assert type(members) is Table or type(members) is PooledLists
+            return PooledLists(self.cells, members)
         assert type(members) is Table
         return Table(members.columns, self.cells, members.rows)
 
 
 @dataclass(slots=True)
-class _Shape:
+class _Header:
     """A header: its columns as they are nested, the leaves among them, and how often a row was read."""
 
-    columns: dict[str, _Leaf | _Shape | Constant]
-    leaves: list[_Leaf]
+    columns: dict[str, _CellColumn | _Header | Constant]
+    leaves: list[_CellColumn]
     slots: list[object] = field(default_factory=list)
     rows: int = 0
 
@@ -80,14 +80,14 @@ class _Shape:
             name: column if isinstance(column, Constant) else column.column(rows)
             for name, column in self.columns.items()
         }
-        whole = self.slots.count(PRESENT) == len(self.slots)
+        whole = self.slots.count(NEXT_ROW) == len(self.slots)
         return Table(columns, None if whole else self.slots, rows)
 
 
 class RowReader(ABC):
     """Tables of one view; the reader of the rest is a subclass: two objects would refer to each other."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: LineReader) -> None:
         self.lines: Final = lines
         self.header_depth = 0
 
@@ -120,12 +120,12 @@ class RowReader(ABC):
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
         keys: list[str] | None = [] if keyed else None
-        if not (type(header) is _Shape and header.is_flat() and self._plain_rows(header, count, keys)):
+        if not (type(header) is _Header and header.is_flat() and self._plain_rows(header, count, keys)):
             for _ in range(count):
                 self._row(header, self.lines.take(), keys)
         return self._unpacked(header, keys)
 
-    def _plain_rows(self, header: _Shape, count: int, keys: list[str] | None) -> bool:
+    def _plain_rows(self, header: _Header, count: int, keys: list[str] | None) -> bool:
         """Read the next rows by column if all their keys and cells are plain; tell whether they are."""
         rests = self.lines.ahead(count)
         if len(rests) < count or _SPECIAL.search("\n".join(["", *rests, ""])):
@@ -142,7 +142,7 @@ class RowReader(ABC):
         for leaf, cells in zip(header.leaves, [*columns, rests], strict=True):
             leaf.cells += cells
         header.rows = count
-        header.slots = [PRESENT] * count
+        header.slots = [NEXT_ROW] * count
         self.lines.number += count
         return True
 
@@ -167,11 +167,11 @@ class RowReader(ABC):
         assert type(members) is dict
         return members, at + 1
 
-    def _inline_header(self, line: str, at: int) -> tuple[_Shape | _Leaf, int]:
+    def _inline_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
         header, at = self.header(line, at)
         return header, self._expect(line, at, ": ")
 
-    def _unpacked(self, header: _Shape | _Leaf, keys: list[str] | None) -> object:
+    def _unpacked(self, header: _Header | _CellColumn, keys: list[str] | None) -> object:
         items = unpack_column(header.column(0), 0)
         if keys is None:
             return items
@@ -181,7 +181,7 @@ class RowReader(ABC):
 
     # Headers
 
-    def header(self, line: str, at: int) -> tuple[_Shape | _Leaf, int]:
+    def header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
         """Return the shape of a header and where it ends."""
         self.header_depth += 1
         if self.header_depth > _MAX_HEADER_DEPTH:
@@ -190,22 +190,22 @@ class RowReader(ABC):
         self.header_depth -= 1
         return result
 
-    def _pool(self, line: str, at: int) -> tuple[_Leaf, int]:
+    def _pool(self, line: str, at: int) -> tuple[_CellColumn, int]:
         inside, at = self.header(line, at + 1)
-        return _Leaf(inside, "["), self._expect(line, at, "]")
+        return _CellColumn(inside, "["), self._expect(line, at, "]")
 
-    def _shape(self, line: str, at: int) -> tuple[_Shape, int]:
-        columns: dict[str, _Leaf | _Shape | Constant] = {}
-        leaves: list[_Leaf] = []
+    def _shape(self, line: str, at: int) -> tuple[_Header, int]:
+        columns: dict[str, _CellColumn | _Header | Constant] = {}
+        leaves: list[_CellColumn] = []
         while True:
             name, at = self._name(line, at)
             column, at = self._column(line, at)
             if name in columns:
                 self.lines.fail(f"expected each column once, found {name!r} again", at)
             columns[name] = column
-            leaves += [column] if type(column) is _Leaf else column.leaves if type(column) is _Shape else []
+            leaves += [column] if type(column) is _CellColumn else column.leaves if type(column) is _Header else []
             if not line.startswith(" ", at):
-                return _Shape(columns, leaves), at
+                return _Header(columns, leaves), at
             at += 1
 
     def _name(self, line: str, at: int) -> tuple[str, int]:
@@ -216,10 +216,10 @@ class RowReader(ABC):
             self.lines.fail("expected the name of a column", at)
         return name[0], name.end()
 
-    def _column(self, line: str, at: int) -> tuple[_Leaf | _Shape | Constant, int]:
+    def _column(self, line: str, at: int) -> tuple[_CellColumn | _Header | Constant, int]:
         sign = line[at : at + 1]
         if sign == ",":
-            return _Leaf(separator=", "), at + 1
+            return _CellColumn(separator=", "), at + 1
         if sign == "=":
             value, at = self.inline(line, at + 1, CONSTANT_END)
             return Constant(value), at
@@ -227,17 +227,17 @@ class RowReader(ABC):
             return self._pool(line, at)
         if sign == "?" and line.startswith("?{", at):
             inside, at = self.header(line, at + 2)
-            return _Leaf(inside, "{"), self._expect(line, at, "}")
+            return _CellColumn(inside, "{"), self._expect(line, at, "}")
         if sign == "{":
             inside, at = self.header(line, at + 1)
-            if type(inside) is not _Shape:
+            if type(inside) is not _Header:
                 self.lines.fail("expected the name of a column", at)
             return inside, self._expect(line, at, "}")
-        return _Leaf(), at
+        return _CellColumn(), at
 
     # Rows
 
-    def _row(self, header: _Shape | _Leaf, line: str, keys: list[str] | None) -> None:
+    def _row(self, header: _Header | _CellColumn, line: str, keys: list[str] | None) -> None:
         at = 0
         if keys is not None:
             key, at = self.key(line, at)
@@ -246,22 +246,22 @@ class RowReader(ABC):
         if end != len(line):
             self.lines.fail("expected the end of the row", end)
 
-    def item(self, header: _Shape | _Leaf, line: str, at: int, *, nested: bool) -> int:
+    def item(self, header: _Header | _CellColumn, line: str, at: int, *, nested: bool) -> int:
         """Read one item of a table: a row, a reference to one, or a list; return where it ends."""
-        if isinstance(header, _Leaf):
+        if isinstance(header, _CellColumn):
             return self.cell(header, line, at, NESTED_END if nested else END_OF_LINE)
         sign = line[at : at + 1]
         if sign == "*" and len(header.leaves) != 1 and (alias := _ROW_ALIAS.match(line, at)):
-            header.slots.append(Alias(int(alias[1])))
+            header.slots.append(Repetition(int(alias[1])))
             return alias.end()
         if sign == "&" and (anchor := _ROW_ANCHOR.match(line, at)):
-            header.slots.append(Anchor(int(anchor[1]), PRESENT))
+            header.slots.append(RepeatedValue(int(anchor[1]), NEXT_ROW))
             at = anchor.end()
         else:
-            header.slots.append(PRESENT)
+            header.slots.append(NEXT_ROW)
         return self.row(header, line, at, nested=nested)
 
-    def row(self, header: _Shape, line: str, at: int, *, nested: bool) -> int:
+    def row(self, header: _Header, line: str, at: int, *, nested: bool) -> int:
         """Read the cells of a row; return where they end."""
         header.rows += 1
         if not header.leaves:
@@ -282,7 +282,7 @@ class RowReader(ABC):
         leaf.cells.append(line[at:])
         return len(line)
 
-    def cell(self, leaf: _Leaf, line: str, at: int, end: re.Pattern[str]) -> int:
+    def cell(self, leaf: _CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
         """Read one cell; return where it ends."""
         sign = line[at : at + 1]
         if sign not in _STARTS:
@@ -295,28 +295,28 @@ class RowReader(ABC):
             return stop
         if leaf.bracket and sign != "*":
             return self._bracketed(leaf, line, at)
-        if sign == '"' and not line.startswith(RAW, at):
+        if sign == '"' and not line.startswith(TEXT_BLOCK, at):
             text, at = self.string(line, at)
-            leaf.cells.append(Quoted(text))
+            leaf.cells.append(QuotedCell(text))
             return at
         value, at = self.inline(line, at, end)
-        leaf.cells.append(Quoted(value) if type(value) is str else value)
+        leaf.cells.append(QuotedCell(value) if type(value) is str else value)
         return at
 
-    def _bracketed(self, leaf: _Leaf, line: str, at: int) -> int:
+    def _bracketed(self, leaf: _CellColumn, line: str, at: int) -> int:
         assert leaf.inside is not None
         anchor = _CELL_ANCHOR.match(line, at)
         at = self._expect(line, at if anchor is None else anchor.end(), leaf.bracket)
-        slot: object = PRESENT
+        slot: object = NEXT_ROW
         if leaf.bracket == "{":
-            assert type(leaf.inside) is _Shape
+            assert type(leaf.inside) is _Header
             at = self._expect(line, self.row(leaf.inside, line, at, nested=True), "}")
         else:
             slot, at = self._items(leaf.inside, line, at)
-        leaf.cells.append(slot if anchor is None else Anchor(int(anchor[1]), slot))
+        leaf.cells.append(slot if anchor is None else RepeatedValue(int(anchor[1]), slot))
         return at
 
-    def _items(self, header: _Shape | _Leaf, line: str, at: int) -> tuple[int, int]:
+    def _items(self, header: _Header | _CellColumn, line: str, at: int) -> tuple[int, int]:
         count = 0
         while not line.startswith("]", at):
             at = self._next(line, self.item(header, line, at, nested=True), "]")

@@ -8,10 +8,10 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
-from accp_core.packing.embedded_json import pack_opened
-from accp_core.packing.number import Spelled
-from accp_core.packing.shared import pack_shared
-from accp_core.packing.tree import Opened
+from accp_core.packing.embedded_json import pack_embedded_json
+from accp_core.packing.number import SpelledFloat
+from accp_core.packing.repeated_values import pack_repeated_values
+from accp_core.packing.tree import EmbeddedJson
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view.notation import copy_limit
@@ -21,7 +21,7 @@ __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "render"]
 
 MAX_DEPTH: Final = 50
 """Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
-_JSON_TYPES: Final = frozenset((str, int, float, Spelled, bool, type(None), dict, list))
+_JSON_TYPES: Final = frozenset((str, int, float, SpelledFloat, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
 _CUT: Final = 8
 """Tokens; more than the count of a text grows where it is cut in two."""
@@ -31,13 +31,13 @@ _CUT: Final = 8
 class Options:
     """Which transforms a view may use; all of them lose nothing."""
 
-    opened: bool = True
+    embedded_json: bool = True
     """JSON documents inside strings are opened."""
-    shared: bool = True
+    repeated_values: bool = True
     """A repeated sub-tree or long string stands once; later places refer to it."""
-    least_tokens: int = 5
+    min_repeated_tokens: int = 5
     """Tokens of a string, below which repeating it is clearer than referring to it."""
-    least_gain: int = 6
+    min_saved_tokens: int = 6
     """Tokens that the references to one string must save together."""
 
 
@@ -68,19 +68,19 @@ def render_tree(value: object, compact: str, *, counter: TokenCounter, options: 
 
     `compact` is its compact JSON.
     """
-    if options.opened and ('"[' in compact or '"{' in compact):
-        value = pack_opened(value)
+    if options.embedded_json and ('"[' in compact or '"{' in compact):
+        value = pack_embedded_json(value)
     # Each level has a bracket, which is cheaper to count than the levels; an opened document is a level of its own.
     if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
         return None
-    if options.shared:
+    if options.repeated_values:
 
         def worth(text: str, uses: int) -> bool:
             tokens = counter(f" {text}")
             # An anchor and each reference are two tokens.
-            return tokens >= options.least_tokens and (uses - 1) * (tokens - 2) >= options.least_gain
+            return tokens >= options.min_repeated_tokens and (uses - 1) * (tokens - 2) >= options.min_saved_tokens
 
-        value = pack_shared(value, worth)
+        value = pack_repeated_values(value, worth)
     view = write_view(value)
     return view if len(compact) <= copy_limit(len(view)) else None
 
@@ -157,7 +157,7 @@ def is_too_deep(value: object) -> bool:
 
 
 def _containers(values: list[object]) -> list[object]:
-    return [value for value in values if type(value) is dict or type(value) is list or type(value) is Opened]
+    return [value for value in values if type(value) is dict or type(value) is list or type(value) is EmbeddedJson]
 
 
 def _members(values: list[object]) -> list[object]:
@@ -168,6 +168,6 @@ def _members(values: list[object]) -> list[object]:
         elif type(value) is list:
             members += value
         else:
-            assert type(value) is Opened
+            assert type(value) is EmbeddedJson
             members.append(value.value)
     return members

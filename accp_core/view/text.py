@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accp_core.packing.embedded_json import write_json
+from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import is_utf8
 from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
@@ -70,8 +70,8 @@ def _segments(source: str, documents: list[Document], counter: TokenCounter, opt
 def _view(document: Document, counter: TokenCounter, options: Options) -> str:
     if type(document.value) is str:
         return fence(document.value)
-    compact = write_json(document.value, "0u")
+    compact = write_styled_json(document.value, "0u")
     if not is_utf8(compact):
-        compact = write_json(document.value, "0")
+        compact = write_styled_json(document.value, "0")
     view = render_known(document.value, compact, counter=counter, options=options)
     return fence(view) if document.form.startswith("q") else view

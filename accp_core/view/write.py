@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import Final
 
 from accp_core.packing.columns import pack_list
-from accp_core.packing.tree import Alias, Anchor, Opened, Table
-from accp_core.view.notation import INLINE, LINE, RAW, Plain, quote, write_key
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, Table
+from accp_core.view.notation import INLINE, LINE, TEXT_BLOCK, PlainTextRule, quote, write_key
 from accp_core.view.write_rows import RowWriter
 
 __all__ = ["write_view"]
@@ -16,9 +16,9 @@ __all__ = ["write_view"]
 _SHORT_MAP: Final = 4
 _SHORT_TEXT: Final = 40
 """Characters; a longer member gets a line of its own."""
-_ROWS: Final = frozenset((dict, Anchor, Alias))
+_ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """What the rows of a table may be; an anchor of another kind makes none."""
-_STRUCTURED: Final = frozenset((dict, list, Anchor, Opened))
+_STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
 _NO_RAW: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BLOCK_MARK: Final = re.compile(r"\x01([0-9]+)\x01")
 
@@ -42,7 +42,7 @@ class _Writer(RowWriter):
 
         def below(line: str) -> str:
             blocks = [self.blocks[int(number)] for number in _BLOCK_MARK.findall(line)]
-            return "\n".join((_BLOCK_MARK.sub(RAW, line), *(f"{block}\n{RAW}" for block in blocks)))
+            return "\n".join((_BLOCK_MARK.sub(TEXT_BLOCK, line), *(f"{block}\n{TEXT_BLOCK}" for block in blocks)))
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
@@ -72,9 +72,9 @@ class _Writer(RowWriter):
             return self.map(value)
         if type(value) is list:
             return self.array(value)
-        if type(value) is Anchor:
+        if type(value) is RepeatedValue:
             return f"&{value.number} {self.value(value.value)}"
-        if type(value) is Opened:
+        if type(value) is EmbeddedJson:
             return f"!json{value.style} {self.value(value.value)}"
         return _scalar(value)
 
@@ -106,7 +106,7 @@ class _Writer(RowWriter):
         header, rows = self.table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
 
-    def inline(self, value: object, plain: Plain) -> str:
+    def inline(self, value: object, plain: PlainTextRule) -> str:
         """Return a value within a line, in a place where `plain` strings need no quotes."""
         if type(value) is str:
             return self.string(value, plain)
@@ -114,9 +114,9 @@ class _Writer(RowWriter):
             return self.inline_map(value)
         if type(value) is list:
             return self.inline_array(value)
-        if type(value) is Anchor:
+        if type(value) is RepeatedValue:
             return f"&{value.number} {self.inline(value.value, plain)}"
-        if type(value) is Opened:
+        if type(value) is EmbeddedJson:
             return f"!json{value.style} {self.inline(value.value, plain)}"
         return _scalar(value)
 
@@ -140,7 +140,7 @@ class _Writer(RowWriter):
         header, rows = self.table(table, nested=True)
         return f"[:{header}: {'; '.join(rows)}]"
 
-    def string(self, text: str, plain: Plain) -> str:
+    def string(self, text: str, plain: PlainTextRule) -> str:
         """Return a string plain, as a JSON string or, if it has many lines or quotes, announced as a block."""
         if plain.fits(text):
             return text
@@ -162,7 +162,7 @@ def _is_block(text: str) -> bool:
     """Tell whether a string reads better below its line: many lines or quotes, and nothing that needs an escape."""
     lines = text.count("\n")
     many = lines > 2 or lines + text.count('"') > 5
-    return many and not text.endswith('"') and RAW not in text and _NO_RAW.search(text) is None
+    return many and not text.endswith('"') and TEXT_BLOCK not in text and _NO_RAW.search(text) is None
 
 
 def _short_texts(members: Collection[object]) -> list[str] | None:
@@ -189,6 +189,6 @@ def _scalar(value: object) -> str:
         return "true"
     if value is False:
         return "false"
-    if type(value) is Alias:
+    if type(value) is Repetition:
         return f"*{value.number}"
     return repr(value)

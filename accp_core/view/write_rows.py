@@ -8,13 +8,13 @@ from typing import Final, TypeAlias
 from accp_core.packing.columns import last_with_cells
 from accp_core.packing.tree import (
     ABSENT,
-    PRESENT,
-    Anchor,
+    NEXT_ROW,
     Column,
     Constant,
-    Lists,
+    PooledLists,
+    RepeatedValue,
     Table,
-    bare,
+    content_of,
 )
 from accp_core.view.notation import (
     ABSENT_CELL,
@@ -25,13 +25,13 @@ from accp_core.view.notation import (
     NESTED_LAST,
     NESTED_WORD,
     WORD,
-    Plain,
+    PlainTextRule,
     write_key,
 )  # fmt: skip
 
 __all__ = ["RowWriter"]
 
-_CONSTANT: Final = Plain(r" ,;:\[\]{}")
+_CONSTANT: Final = PlainTextRule(r" ,;:\[\]{}")
 
 
 _Cells: TypeAlias = tuple[list[str], str]
@@ -42,12 +42,12 @@ class RowWriter(ABC):
     """Headers and rows; the writer of the rest is a subclass: two objects would refer to each other."""
 
     @abstractmethod
-    def inline(self, value: object, plain: Plain) -> str:
+    def inline(self, value: object, plain: PlainTextRule) -> str:
         """Return a value within a line, in a place where `plain` strings need no quotes."""
 
-    def table(self, members: Table | Lists, *, nested: bool) -> tuple[str, list[str]]:
+    def table(self, members: Table | PooledLists, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and a text per item; `nested` rows stand inside brackets."""
-        if type(members) is Lists:
+        if type(members) is PooledLists:
             header, texts = self.lists(members)
             return f"[{header}]", texts
         assert type(members) is Table
@@ -85,7 +85,7 @@ class RowWriter(ABC):
         """Return what stands behind the key of a column with structure in the header, and the cells."""
         if type(column) is Constant:
             return f"={self.inline(column.value, _CONSTANT)}", []
-        if type(column) is Lists:
+        if type(column) is PooledLists:
             header, texts = self.lists(column)
             return f"[{header}]", [(texts, " ")]
         if type(column) is Table and column.slots is None:
@@ -95,15 +95,15 @@ class RowWriter(ABC):
         header, rows = self.rows(column, nested=True)
         return f"?{{{header}}}", [(self.fill(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
 
-    def lists(self, lists: Lists) -> tuple[str, list[str]]:
+    def lists(self, lists: PooledLists) -> tuple[str, list[str]]:
         """Return the header of the members, and each list as a text in brackets."""
         header, members = self.table(lists.members, nested=True)
         texts = []
         at = 0
         for slot in lists.slots:
-            length = bare(slot)
+            length = content_of(slot)
             if type(length) is int:
-                anchor = f"&{slot.number} " if type(slot) is Anchor else ""
+                anchor = f"&{slot.number} " if type(slot) is RepeatedValue else ""
                 texts.append(f"{anchor}[{'; '.join(members[at : at + length])}]")
                 at += length
             else:
@@ -114,8 +114,8 @@ class RowWriter(ABC):
         """Return a text per slot: the next row where one is due, else what stands instead."""
         rest = iter(rows)
         return [
-            (anchored.format(slot.number, next(rest)) if type(slot) is Anchor else form.format(next(rest)))
-            if bare(slot) is PRESENT
+            (anchored.format(slot.number, next(rest)) if type(slot) is RepeatedValue else form.format(next(rest)))
+            if content_of(slot) is NEXT_ROW
             else self.other(slot)
             for slot in slots
         ]
@@ -152,6 +152,6 @@ def _spaced(values: list[object], kinds: set[type]) -> int:
     """Return how many cells hold a string with a blank."""
     if kinds == {str}:
         return len([text for text in values if " " in text])  # type: ignore[operator]  # all are strings
-    if kinds.isdisjoint((str, Anchor)):
+    if kinds.isdisjoint((str, RepeatedValue)):
         return 0
-    return sum(type(text) is str and " " in text for text in map(bare, values))
+    return sum(type(text) is str and " " in text for text in map(content_of, values))

@@ -25,7 +25,11 @@ REF = "$cold.1f2e3d4c"
 OPENING = f"accp_fetch {REF}"
 bounded = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 options = st.builds(
-    Options, opened=st.booleans(), shared=st.booleans(), least_tokens=st.integers(0, 6), least_gain=st.integers(0, 6)
+    Options,
+    embedded_json=st.booleans(),
+    repeated_values=st.booleans(),
+    min_repeated_tokens=st.integers(0, 6),
+    min_saved_tokens=st.integers(0, 6),
 )
 
 

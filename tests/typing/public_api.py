@@ -49,7 +49,7 @@ from accp_core.aci import (
     verify,
 )
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from accp_core.packing.tree import Alias, Anchor, Column, Opened, Table
+from accp_core.packing.tree import Column, EmbeddedJson, RepeatedValue, Repetition, Table
 from accp_core.ports import ColdStore, InstructionEncoder, TokenCounter
 from accp_core.view import Options
 
@@ -75,7 +75,7 @@ assert_type(RedisColdStore().get("session", "cold.1"), str | None)
 assert_type(RedisColdStore().purge("session"), int)
 
 assert_type(render({"a": 1}, counter=counter), str)
-assert_type(render([1], counter=len, options=Options(shared=False)), str)
+assert_type(render([1], counter=len, options=Options(repeated_values=False)), str)
 assert_type(render(None, counter=counter, options=None), str)
 assert_type(read("a 1"), object)
 view = render_text("text", counter=counter)
@@ -86,8 +86,8 @@ assert_type(view.tokens_before, int)
 assert_type(view.tokens_after, int)
 assert_type(view.restore(), str)
 assert_type(preview("text", limit=100, opening="accp_fetch $cold.1", counter=counter, request="words"), str)
-assert_type(Options().opened, bool)
-assert_type(Options().least_tokens, int)
+assert_type(Options().embedded_json, bool)
+assert_type(Options().min_repeated_tokens, int)
 
 frame = parse_frame("@a>req:op{}")
 assert_type(frame, Frame)
@@ -98,9 +98,9 @@ assert_type(frame.envelope, Envelope)
 assert_type(frame.sender, str)
 assert_type(Ref("warm.x"), Ref)
 
-assert_type(Anchor(1, "x").number, int)
-assert_type(Alias(1).number, int)
-assert_type(Opened([1], "2u").style, str)
+assert_type(RepeatedValue(1, "x").number, int)
+assert_type(Repetition(1).number, int)
+assert_type(EmbeddedJson([1], "2u").style, str)
 
 
 def column(table: Table) -> None:

@@ -12,7 +12,7 @@ from accp_core.packing.columns import (
     unpack_column,
     unpack_table,
 )
-from accp_core.packing.tree import ABSENT, PRESENT, Alias, Anchor, Constant, Lists, Table
+from accp_core.packing.tree import ABSENT, NEXT_ROW, Constant, PooledLists, RepeatedValue, Repetition, Table
 from tests.core.exactly import exactly
 
 TABLES = {
@@ -37,15 +37,15 @@ TABLES = {
     ),
     "nested maps that some lack": (
         [{"i": 1, "u": {"x": 1, "y": 2}}, {"i": 2, "u": None}, {"i": 3}, {"i": 4, "u": {"x": 3, "y": 4}}],
-        {"i": [1, 2, 3, 4], "u": Table({"x": [1, 3], "y": [2, 4]}, [PRESENT, None, ABSENT, PRESENT], 2)},
+        {"i": [1, 2, 3, 4], "u": Table({"x": [1, 3], "y": [2, 4]}, [NEXT_ROW, None, ABSENT, NEXT_ROW], 2)},
     ),
     "nested rows": (
         [{"r": [{"x": 1}, {"x": 2}]}, {"r": []}, {"r": [{"x": 3}]}],
-        {"r": Lists([2, 0, 1], Table({"x": [1, 2, 3]}, None, 3))},
+        {"r": PooledLists([2, 0, 1], Table({"x": [1, 2, 3]}, None, 3))},
     ),
     "nested rows that some lack": (
         [{"i": 1, "r": [{"x": 1}, {"x": 2}]}, {"i": 2, "r": None}, {"i": 3}],
-        {"i": [1, 2, 3], "r": Lists([2, None, ABSENT], Table({"x": [1, 2]}, None, 2))},
+        {"i": [1, 2, 3], "r": PooledLists([2, None, ABSENT], Table({"x": [1, 2]}, None, 2))},
     ),
     "lists of values": ([{"r": [1, 2]}, {"r": [3]}], {"r": [[1, 2], [3]]}),
     "one nested map among scalars": ([{"u": {"x": 1}}, {"u": 3}], {"u": [{"x": 1}, 3]}),
@@ -69,7 +69,7 @@ NO_TABLES = {
     "contradictory orders": [{"a": 1, "b": 2}, {"b": 3, "a": 4}],
     "contradictory orders by way of a third": [{"a": 1, "b": 2}, {"b": 3, "c": 4}, {"c": 5, "a": 6}],
     "hardly a key in common": [{"a": 1}, {"b": 2}, {"c": 3}],
-    "one map and a reference": [{"a": 1, "b": 2}, Alias(1)],
+    "one map and a reference": [{"a": 1, "b": 2}, Repetition(1)],
 }
 
 
@@ -91,9 +91,9 @@ def test_maps_of_other_shapes_make_no_table(items: list[object]) -> None:
         [[{"a": 1}], {"a": 1}],
         [[{"a": 1}], []],
         [None, None],
-        [Alias(1), Alias(1)],
-        [Anchor(1, "text"), Alias(1)],
-        [Anchor(1, {"a": 1}), {"a": 2}, Alias(1)],
+        [Repetition(1), Repetition(1)],
+        [RepeatedValue(1, "text"), Repetition(1)],
+        [RepeatedValue(1, {"a": 1}), {"a": 2}, Repetition(1)],
     ],
     ids=repr,
 )
@@ -102,30 +102,30 @@ def test_an_array_of_other_things_is_no_table(items: list[object]) -> None:
 
 
 def test_rows_may_stand_at_an_anchor_or_be_references() -> None:
-    items = [Anchor(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}, Alias(1)]
+    items = [RepeatedValue(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}, Repetition(1)]
     table = pack_list(items)
-    assert table == Table({"a": [1, 3], "b": [2, 4]}, [Anchor(1, PRESENT), PRESENT, Alias(1)], 2)
+    assert table == Table({"a": [1, 3], "b": [2, 4]}, [RepeatedValue(1, NEXT_ROW), NEXT_ROW, Repetition(1)], 2)
     assert unpack_table(table) == items
 
 
 def test_lists_of_maps_are_pooled_with_their_lengths() -> None:
-    items: list[object] = [[{"a": 1}, {"a": 2}], [], Anchor(1, [{"a": 3}]), Alias(1)]
+    items: list[object] = [[{"a": 1}, {"a": 2}], [], RepeatedValue(1, [{"a": 3}]), Repetition(1)]
     lists = pack_list(items)
-    assert lists == Lists([2, 0, Anchor(1, 1), Alias(1)], Table({"a": [1, 2, 3]}, None, 3))
+    assert lists == PooledLists([2, 0, RepeatedValue(1, 1), Repetition(1)], Table({"a": [1, 2, 3]}, None, 3))
     assert unpack_column(lists, 0) == items
 
 
 def test_lists_of_lists_of_maps_are_pooled_twice() -> None:
     items: list[object] = [[[{"a": 1}], [{"a": 2}]], [[{"a": 3}, {"a": 4}]]]
     lists = pack_list(items)
-    assert lists == Lists([2, 1], Lists([1, 1, 2], Table({"a": [1, 2, 3, 4]}, None, 4)))
+    assert lists == PooledLists([2, 1], PooledLists([1, 1, 2], Table({"a": [1, 2, 3, 4]}, None, 4)))
     assert unpack_column(lists, 0) == items
 
 
 def test_the_members_of_pooled_lists_may_be_references() -> None:
-    items: list[object] = [[Anchor(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}], [Alias(1)]]
+    items: list[object] = [[RepeatedValue(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}], [Repetition(1)]]
     lists = pack_list(items)
-    assert type(lists) is Lists
+    assert type(lists) is PooledLists
     assert unpack_column(lists, 0) == items
 
 
@@ -139,9 +139,9 @@ def test_the_members_of_pooled_lists_may_be_references() -> None:
         ([ABSENT, ABSENT], [ABSENT, ABSENT]),
         ([{"a": 1}, [1]], [{"a": 1}, [1]]),
         ([{"a": 1, "b": 2}, {"b": 1, "a": 2}], [{"a": 1, "b": 2}, {"b": 1, "a": 2}]),
-        ([Anchor(1, "x"), Alias(1)], [Anchor(1, "x"), Alias(1)]),
+        ([RepeatedValue(1, "x"), Repetition(1)], [RepeatedValue(1, "x"), Repetition(1)]),
         ([{"a": 1}, {"a": 1}], Constant({"a": 1})),
-        ([Alias(1), Alias(1)], Constant(Alias(1))),
+        ([Repetition(1), Repetition(1)], Constant(Repetition(1))),
     ],
     ids=repr,
 )

@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from accp_core.packing.embedded_json import STYLES, open_json, pack_opened, unpack_opened, write_json
-from accp_core.packing.tree import Opened
+from accp_core.packing.embedded_json import (
+    STYLES,
+    pack_embedded_json,
+    read_styled_json,
+    unpack_embedded_json,
+    write_styled_json,
+)
+from accp_core.packing.tree import EmbeddedJson
 from tests.core.exactly import exactly
 
 RICH = {
@@ -21,18 +27,18 @@ PLAIN = {"id": 7, "tags": ["a", "b c"], "none": [], "map": {}}
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_document_of_each_style_is_opened_and_written_to_the_same_bytes(style: str) -> None:
-    text = write_json(RICH, style)
-    opened = open_json(text)
+    text = write_styled_json(RICH, style)
+    opened = read_styled_json(text)
     assert opened is not None
     assert exactly(opened[0]) == exactly(RICH)
     assert opened[1] == style
-    assert write_json(*opened) == text
+    assert write_styled_json(*opened) == text
 
 
 @pytest.mark.parametrize("style", [style for style in STYLES if "u" not in style])
 def test_a_document_in_ascii_needs_no_letter_for_raw_unicode(style: str) -> None:
-    text = write_json(PLAIN, style + "u")
-    assert open_json(text) == (PLAIN, style)
+    text = write_styled_json(PLAIN, style + "u")
+    assert read_styled_json(text) == (PLAIN, style)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,7 @@ def test_a_document_in_ascii_needs_no_letter_for_raw_unicode(style: str) -> None
     ],
 )
 def test_the_styles_are_those_of_the_standard_library(keywords: dict[str, Any], style: str) -> None:
-    assert write_json(RICH, style) == json.dumps(RICH, **keywords)
+    assert write_styled_json(RICH, style) == json.dumps(RICH, **keywords)
 
 
 UNUSUAL = {
@@ -76,47 +82,47 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
 def test_what_no_style_writes_is_not_opened(text: str) -> None:
-    assert open_json(text) is None
-    assert pack_opened([text]) == [text]
+    assert read_styled_json(text) is None
+    assert pack_embedded_json([text]) == [text]
 
 
 @pytest.mark.parametrize("text", ['"a"', "1", "null", "[]", "{}", "[ ]", "", "[", "[1", "1]", "x[1]"])
 def test_a_string_that_is_no_filled_array_or_map_stays_a_string(text: str) -> None:
-    assert pack_opened(text) == text
+    assert pack_embedded_json(text) == text
 
 
 def test_documents_are_opened_at_every_depth() -> None:
     inner = json.dumps({"x": [1, 2]}, indent=2)
     value = {"a": [json.dumps({"b": inner}), None], "c": {"d": "[1,2]"}, "e": 1}
-    packed = pack_opened(value)
+    packed = pack_embedded_json(value)
     assert packed == {
-        "a": [Opened({"b": Opened({"x": [1, 2]}, "2")}, ""), None],
-        "c": {"d": Opened([1, 2], "0")},
+        "a": [EmbeddedJson({"b": EmbeddedJson({"x": [1, 2]}, "2")}, ""), None],
+        "c": {"d": EmbeddedJson([1, 2], "0")},
         "e": 1,
     }
-    assert exactly(unpack_opened(packed)) == exactly(value)
+    assert exactly(unpack_embedded_json(packed)) == exactly(value)
 
 
 @pytest.mark.parametrize("value", [None, 1, 1.0, True, "x", [], {}, ["x", {"a": None}]])
 def test_a_value_without_documents_stays_as_it_is(value: object) -> None:
-    assert exactly(pack_opened(value)) == exactly(value)
-    assert exactly(unpack_opened(value)) == exactly(value)
+    assert exactly(pack_embedded_json(value)) == exactly(value)
+    assert exactly(unpack_embedded_json(value)) == exactly(value)
 
 
 def test_the_key_of_a_map_is_never_opened() -> None:
-    assert pack_opened({"[1, 2]": 1}) == {"[1, 2]": 1}
+    assert pack_embedded_json({"[1, 2]": 1}) == {"[1, 2]": 1}
 
 
 def test_documents_within_documents_are_written_within_a_limit() -> None:
     value: object = "x"
     for _ in range(100):
-        value = Opened(value, "")
+        value = EmbeddedJson(value, "")
     with pytest.raises(ValueError, match="too much memory"):
-        unpack_opened(value, limit=1000)
+        unpack_embedded_json(value, limit=1000)
 
 
 def test_the_limit_counts_all_documents_together() -> None:
-    value = [Opened([1], "0")] * 4
-    assert unpack_opened(value, limit=12) == ["[1]"] * 4
+    value = [EmbeddedJson([1], "0")] * 4
+    assert unpack_embedded_json(value, limit=12) == ["[1]"] * 4
     with pytest.raises(ValueError, match="too much memory"):
-        unpack_opened(value, limit=11)
+        unpack_embedded_json(value, limit=11)

@@ -13,8 +13,8 @@ from accp_core.view.notation import (
     NESTED_LAST,
     NESTED_WORD,
     WORD,
-    Plain,
-    bare_key,
+    PlainTextRule,
+    is_plain_key,
     quote,
     write_key,
 )
@@ -130,7 +130,7 @@ def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str])
 
 
 @pytest.mark.parametrize("plain", PLACES.values(), ids=PLACES)
-def test_many_texts_fit_if_each_of_them_does(plain: Plain) -> None:
+def test_many_texts_fit_if_each_of_them_does(plain: PlainTextRule) -> None:
     texts = [*EVERYWHERE, *NOWHERE, *SOMEWHERE]
     fitting = [text for text in texts if plain.fits(text)]
     assert plain.fit(fitting)
@@ -144,7 +144,7 @@ def test_many_texts_fit_if_each_of_them_does(plain: Plain) -> None:
     ["a", "id", "a-b", "a_b", "a.b", "a/b", "$ref", "@type", "été", "中", "1", "true", "null", "a!", "a&b", "_", "#"],
 )
 def test_a_key_stands_bare(key: str) -> None:
-    assert bare_key(key)
+    assert is_plain_key(key)
     assert write_key(key) == key
 
 
@@ -179,7 +179,7 @@ def test_a_key_stands_bare(key: str) -> None:
     ],
 )
 def test_a_key_with_a_blank_or_a_sign_is_quoted(key: str) -> None:
-    assert not bare_key(key)
+    assert not is_plain_key(key)
     assert json.loads(write_key(key)) == key
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_core.packing.embedded_json import open_json, write_json
+from accp_core.packing.embedded_json import read_styled_json, write_styled_json
 from accp_core.view import read, render, render_text
 
 
@@ -59,13 +59,13 @@ def test_a_string_that_looks_like_the_mark_of_a_number_is_a_string() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": -0}', '{"a": 1.50, "a": 2}'])
 def test_what_no_spelling_rebuilds_is_not_opened(text: str) -> None:
-    assert open_json(text) is None
+    assert read_styled_json(text) is None
 
 
 def test_a_number_is_written_as_it_was_spelled() -> None:
-    opened = open_json('{"a":1.50}')
+    opened = read_styled_json('{"a":1.50}')
     assert opened is not None
-    assert write_json(opened[0], "0") == '{"a":1.50}'
+    assert write_styled_json(opened[0], "0") == '{"a":1.50}'
 
 
 def test_a_number_by_itself_is_the_same_number_in_no_longer_a_spelling() -> None:

@@ -158,7 +158,7 @@ def test_nothing_that_a_gap_may_hold_is_referred_to() -> None:
 def test_options_reach_the_view() -> None:
     source = json.dumps([{"id": number, "body": json.dumps({"a": number, "b": "x y"})} for number in range(100)])
     assert "!json" in shown(source, 150)
-    assert "!json" not in shown(source, 150, options=Options(opened=False))
+    assert "!json" not in shown(source, 150, options=Options(embedded_json=False))
 
 
 def test_an_empty_text_has_no_preview_where_nothing_fits() -> None:

@@ -81,7 +81,12 @@ VALUES = {
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize(
     "options",
-    [None, Options(opened=False), Options(shared=False), Options(least_tokens=0, least_gain=0)],
+    [
+        None,
+        Options(embedded_json=False),
+        Options(repeated_values=False),
+        Options(min_repeated_tokens=0, min_saved_tokens=0),
+    ],
     ids=["default", "not opened", "not shared", "all shared"],
 )
 def test_a_value_is_read_back_type_for_type(value: object, options: Options | None) -> None:
@@ -132,16 +137,22 @@ def test_a_document_in_a_string_is_a_table_too() -> None:
 
 
 def test_options_leave_transforms_out() -> None:
-    assert "!json" not in render(messages(8), counter=counter, options=Options(opened=False))
-    assert not re.search(r"[&*]1\b", render(webhook(), counter=counter, options=Options(shared=False)))
+    assert "!json" not in render(messages(8), counter=counter, options=Options(embedded_json=False))
+    assert not re.search(r"[&*]1\b", render(webhook(), counter=counter, options=Options(repeated_values=False)))
 
 
 def test_a_string_is_referred_to_from_the_tokens_and_the_gain_on_that_are_asked_for() -> None:
     value = {"a": "a text of some words", "b": "a text of some words", "c": "x"}
     tokens = counter(" a text of some words")
-    assert "*1" in render(value, counter=counter, options=Options(least_tokens=tokens, least_gain=tokens - 2))
-    assert "*1" not in render(value, counter=counter, options=Options(least_tokens=tokens + 1, least_gain=0))
-    assert "*1" not in render(value, counter=counter, options=Options(least_tokens=0, least_gain=tokens - 1))
+    assert "*1" in render(
+        value, counter=counter, options=Options(min_repeated_tokens=tokens, min_saved_tokens=tokens - 2)
+    )
+    assert "*1" not in render(
+        value, counter=counter, options=Options(min_repeated_tokens=tokens + 1, min_saved_tokens=0)
+    )
+    assert "*1" not in render(
+        value, counter=counter, options=Options(min_repeated_tokens=0, min_saved_tokens=tokens - 1)
+    )
 
 
 @pytest.mark.parametrize("value", [{}, [], "x", 1, None, [1, 2], {"a": 1}, "two words", [[1, 2], [3, 4]]], ids=repr)

@@ -259,7 +259,7 @@ def test_an_escaped_surrogate_stays_escaped() -> None:
 def test_options_reach_the_documents() -> None:
     source = json.dumps(webhook())
     assert "*1" in viewed(source).text
-    assert "*1" not in viewed(source, Options(shared=False)).text
+    assert "*1" not in viewed(source, Options(repeated_values=False)).text
 
 
 def test_a_counter_that_sees_no_gain_leaves_the_text() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from accp_core.packing.number import Spelled
+from accp_core.packing.number import SpelledFloat
 
 __all__ = ["Packed", "pack", "unpack"]
 
@@ -56,7 +56,7 @@ def unpack(value: object, tables: list[Path], orders: list[list[str]]) -> Any:
 
 
 def _tables(value: object, path: Path, tables: list[Path]) -> object:
-    if type(value) is Spelled:
+    if type(value) is SpelledFloat:
         raise ValueError(f"expected a number that a float holds, got {value!r}")
     if isinstance(value, dict):
         return {key: _tables(member, [*path, key], tables) for key, member in value.items()}
@@ -96,7 +96,7 @@ def _maps(value: object) -> Iterator[dict[str, Any]]:
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if type(each) is Spelled:
+        if type(each) is SpelledFloat:
             raise ValueError(f"expected a number that a float holds, got {each!r}")
         if isinstance(each, dict):
             yield each

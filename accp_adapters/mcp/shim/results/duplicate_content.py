@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.shim.protocol import Json, text_block
-from accp_core.packing.embedded_json import STYLES, open_json, write_json
+from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json
 
 __all__ = ["Block", "Copy", "find_copy", "is_bare"]
 
@@ -99,7 +99,7 @@ class Copy:
 
 def _written(item: object, style: str | None) -> str:
     if style is not None:
-        return write_json(item, style)
+        return write_styled_json(item, style)
     if not isinstance(item, str):
         raise TypeError(f"expected text, got {type(item).__name__!r}")
     return item
@@ -144,7 +144,7 @@ def _copy_of(value: object, content: list[Block], key: str | None) -> Copy | Non
 
 def _styles_of(text: str) -> tuple[str | None, ...]:
     """Return the styles that the first text may have, None for a string as it is."""
-    opened = open_json(text)
+    opened = read_styled_json(text)
     if opened is None:
         return (None,)
     style = opened[1].removesuffix("u")
@@ -175,7 +175,7 @@ def _alone(content: list[Block]) -> tuple[Copy, object] | None:
     if at is None:
         return None
     texts = _run(content, at)
-    opened = [open_json(text) for text in texts]
+    opened = [read_styled_json(text) for text in texts]
     values = [each[0] for each in opened if each is not None]
     if len(values) < len(texts) or not values:
         return None

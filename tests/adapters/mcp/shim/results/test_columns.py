@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from accp_adapters.mcp.shim.results.columns import pack, unpack
-from accp_core.packing.number import Spelled
+from accp_core.packing.number import SpelledFloat
 from tests.properties.json_values import values
 
 
@@ -37,7 +37,9 @@ def test_columns_can_be_left_to_a_peer_that_reads_them() -> None:
     assert pack(value, columns=False) == (value, [], [["b", "a"]])
 
 
-@pytest.mark.parametrize("value", [[{"a": 1, "b": 2}, {"b": 1, "a": 2}], [Spelled("1.50")], {"x": Spelled("1E5")}])
+@pytest.mark.parametrize(
+    "value", [[{"a": 1, "b": 2}, {"b": 1, "a": 2}], [SpelledFloat("1.50")], {"x": SpelledFloat("1E5")}]
+)
 @pytest.mark.parametrize("columns", [False, True])
 def test_what_a_note_cannot_say_is_refused(value: Any, columns: bool) -> None:
     with pytest.raises(ValueError, match="expected"):

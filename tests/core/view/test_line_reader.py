@@ -3,11 +3,11 @@
 import pytest
 
 from accp_core import DecodeError
-from accp_core.view.lines import Lines
+from accp_core.view.line_reader import LineReader
 
 
 def test_lines_are_taken_from_top_to_bottom() -> None:
-    lines = Lines("a\n\nb")
+    lines = LineReader("a\n\nb")
     taken = []
     while lines:
         taken.append(lines.take())
@@ -15,24 +15,24 @@ def test_lines_are_taken_from_top_to_bottom() -> None:
 
 
 def test_an_empty_text_is_one_empty_line() -> None:
-    assert Lines("").take() == ""
+    assert LineReader("").take() == ""
 
 
 def test_a_line_brings_the_blocks_that_it_announces() -> None:
-    lines = Lines('a """ """\none\n\n"""\n"""\nb')
+    lines = LineReader('a """ """\none\n\n"""\n"""\nb')
     assert lines.take() == 'a """ """'
     assert list(lines.blocks) == ["one\n", ""]
     assert lines.take() == "b"
 
 
-def refusal_of(lines: Lines, column: int) -> DecodeError:
+def refusal_of(lines: LineReader, column: int) -> DecodeError:
     with pytest.raises(DecodeError) as refusal:
         lines.fail("expected a reason", column)
     return refusal.value
 
 
 def test_a_refusal_counts_from_the_line_that_was_taken_last() -> None:
-    lines = Lines("one\ntwo\nthree")
+    lines = LineReader("one\ntwo\nthree")
     assert refusal_of(lines, 0).position == 0
     lines.take()
     assert refusal_of(lines, 2).position == 2
@@ -43,7 +43,7 @@ def test_a_refusal_counts_from_the_line_that_was_taken_last() -> None:
 
 
 def test_a_refusal_stays_within_the_text() -> None:
-    assert refusal_of(Lines("ab"), 100).position == 2
+    assert refusal_of(LineReader("ab"), 100).position == 2
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_a_refusal_stays_within_the_text() -> None:
 )
 def test_a_block_that_does_not_end_is_refused(text: str, position: int) -> None:
     with pytest.raises(DecodeError, match="at the end of a block of text") as refusal:
-        Lines(text).take()
+        LineReader(text).take()
     assert refusal.value.position == position
 
 
 def test_no_line_is_behind_the_last() -> None:
-    lines = Lines("a")
+    lines = LineReader("a")
     lines.take()
     with pytest.raises(DecodeError, match="the text ends"):
         lines.take()

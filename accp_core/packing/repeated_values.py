@@ -1,7 +1,7 @@
 """A repeated sub-tree or long string stands once and is referred to: `&1 …` first, `*1` afterwards.
 
 Two values are the same here only if they are so in type and order of keys: 1 is not 1.0, nor is it true.
-`pack_shared` and `unpack_shared` are inverse.
+`pack_repeated_values` and `unpack_repeated_values` are inverse.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeAlias
 
-from accp_core.packing.tree import Alias, Anchor, Opened
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 
-__all__ = ["SHORTEST_STRING", "SHORTEST_TREE", "Worth", "pack_shared", "separate", "unpack_shared"]
+__all__ = [
+    "MIN_STRING_CHARS",
+    "MIN_TREE_CHARS",
+    "SavesTokens",
+    "copy_shared_containers",
+    "pack_repeated_values",
+    "unpack_repeated_values",
+]
 
-SHORTEST_STRING: Final = 12
+MIN_STRING_CHARS: Final = 12
 """Characters; shorter strings are not worth a reference and its look-up by the reader."""
-SHORTEST_TREE: Final = 40
+MIN_TREE_CHARS: Final = 40
 """Characters of the strings and keys in a sub-tree, two more for each."""
 
-_SHAREABLE: Final = frozenset((str, dict, list, Opened))
-_NODES: Final = frozenset((dict, list, Opened, Anchor, Alias))
+_SHAREABLE: Final = frozenset((str, dict, list, EmbeddedJson))
+_NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
 
-Worth: TypeAlias = Callable[[str, int], bool]
+SavesTokens: TypeAlias = Callable[[str, int], bool]
 
 
 class _Node:
@@ -43,7 +50,7 @@ def _size(child: Hashable) -> int:
     return child.size() if type(child) is _Node else len(child) + 2 if type(child) is str else 2
 
 
-def pack_shared(value: object, worth: Worth) -> object:
+def pack_repeated_values(value: object, worth: SavesTokens) -> object:
     """Return `value` with its repetitions replaced, or `value` itself where there are none.
 
     `worth(text, uses)` says whether a string that stands `uses` times is to be shared.
@@ -70,7 +77,7 @@ class _Graph:
             names, members = tuple(value), value.values()
         elif type(value) is list:
             members = value
-        elif type(value) is Opened:
+        elif type(value) is EmbeddedJson:
             names, members = (value.style,), (value.value,)
         else:
             # A tuple, so that 1.0 and true are not 1; zero has a sign, and a number may have a spelling.
@@ -93,15 +100,15 @@ class _Graph:
         self.nodes[id(value)] = node
         return node
 
-    def shared(self, worth: Worth) -> set[Hashable]:
+    def shared(self, worth: SavesTokens) -> set[Hashable]:
         """Return the strings and nodes that are to stand once."""
         # Members of equal containers count once: where the container is an alias, they do not stand again.
         children = [child for node in self.distinct.values() for child in node.children]
-        strings = [child for child in children if type(child) is str and len(child) >= SHORTEST_STRING]
+        strings = [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
         shared: set[Hashable] = set()
         if len(set(strings)) < len(strings):
             shared.update(text for text, uses in Counter(strings).items() if uses > 1 and worth(text, uses))
-        large = {node for node in self.repeated if node.size() >= SHORTEST_TREE}
+        large = {node for node in self.repeated if node.size() >= MIN_TREE_CHARS}
         if large:
             trees = Counter([child for child in children if child in large])
             shared.update(node for node, uses in trees.items() if uses > 1)
@@ -138,20 +145,20 @@ class _Replacement:
     def _refer(self, identity: Hashable, value: object) -> object:
         number = self.numbers.get(identity)
         if number is not None:
-            return Alias(number)
+            return Repetition(number)
         number = self.numbers[identity] = len(self.numbers) + 1
-        return Anchor(number, value if type(value) is str else self._members(value))
+        return RepeatedValue(number, value if type(value) is str else self._members(value))
 
     def _members(self, value: object) -> object:
         if type(value) is dict:
             return {name: self.of(member) if type(member) in _SHAREABLE else member for name, member in value.items()}
         if type(value) is list:
             return [self.of(member) if type(member) in _SHAREABLE else member for member in value]
-        assert type(value) is Opened
-        return Opened(self.of(value.value), value.style)
+        assert type(value) is EmbeddedJson
+        return EmbeddedJson(self.of(value.value), value.style)
 
 
-def separate(value: object, *, limit: int = 5_000_000) -> object:
+def copy_shared_containers(value: object, *, limit: int = 5_000_000) -> object:
     """Return `value` with a copy of each container that stands in several places, as a constant of a table does.
 
     Without it a change to one place would show in another, and a short text could read as more than memory holds.
@@ -171,10 +178,10 @@ class _Separation:
 
     def of(self, value: object, *, again: bool) -> object:
         """Return a copy of `value`; `again`: it stands in a container that was passed before."""
-        if type(value) is Anchor:
-            return Anchor(value.number, self.of(value.value, again=again))
-        if type(value) is Opened:
-            return Opened(self.of(value.value, again=again), value.style)
+        if type(value) is RepeatedValue:
+            return RepeatedValue(value.number, self.of(value.value, again=again))
+        if type(value) is EmbeddedJson:
+            return EmbeddedJson(self.of(value.value, again=again), value.style)
         if type(value) is not dict and type(value) is not list:
             return value
         again = again or id(value) in self.seen
@@ -190,7 +197,7 @@ class _Separation:
         return [self.of(member, again=again) if type(member) in _NODES else member for member in value]
 
 
-def unpack_shared(value: object, *, limit: int = 5_000_000) -> object:
+def unpack_repeated_values(value: object, *, limit: int = 5_000_000) -> object:
     """Return `value` with a copy of what each reference stands for, wherever its anchor is.
 
     `limit` bounds the arrays, maps and scalars that copying makes: a few references to references can ask for
@@ -208,7 +215,7 @@ class _Resolution:
     def __init__(self, tree: object, limit: int) -> None:
         self.tree = tree
         self.left = limit
-        self.anchors: dict[int, Anchor] = {}
+        self.anchors: dict[int, RepeatedValue] = {}
         self.resolved: dict[int, object] = {}
         self.open: set[int] = set()
 
@@ -218,15 +225,15 @@ class _Resolution:
             return {name: self.of(member) if type(member) in _NODES else member for name, member in value.items()}
         if type(value) is list:
             return [self.of(member) if type(member) in _NODES else member for member in value]
-        if type(value) is Alias:
+        if type(value) is Repetition:
             return self._copied(self._found(value.number))
-        if type(value) is Anchor:
+        if type(value) is RepeatedValue:
             return self._anchored(value)
-        if type(value) is Opened:
-            return Opened(self.of(value.value), value.style)
+        if type(value) is EmbeddedJson:
+            return EmbeddedJson(self.of(value.value), value.style)
         return value
 
-    def _anchored(self, anchor: Anchor) -> object:
+    def _anchored(self, anchor: RepeatedValue) -> object:
         if self.anchors.setdefault(anchor.number, anchor) is not anchor:
             raise ValueError(f"expected one anchor &{anchor.number}, found another")
         if anchor.number not in self.resolved:
@@ -246,9 +253,9 @@ class _Resolution:
         return self.resolved[number]
 
     def _collect(self, value: object) -> None:
-        if type(value) is Anchor:
+        if type(value) is RepeatedValue:
             self.anchors.setdefault(value.number, value)
-        if type(value) is Anchor or type(value) is Opened:
+        if type(value) is RepeatedValue or type(value) is EmbeddedJson:
             self._collect(value.value)
         for member in value.values() if type(value) is dict else value if type(value) is list else ():
             if type(member) in _NODES:
@@ -263,6 +270,6 @@ class _Resolution:
             return {name: self._copied(member) for name, member in value.items()}
         if type(value) is list:
             return [self._copied(member) for member in value]
-        if type(value) is Opened:
-            return Opened(self._copied(value.value), value.style)
+        if type(value) is EmbeddedJson:
+            return EmbeddedJson(self._copied(value.value), value.style)
         return value

@@ -7,12 +7,12 @@ from typing import Final, NoReturn
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.view.notation import RAW
+from accp_core.view.notation import TEXT_BLOCK
 
-__all__ = ["Lines"]
+__all__ = ["LineReader"]
 
 
-class Lines:
+class LineReader:
     """A view, read from top to bottom."""
 
     def __init__(self, text: str) -> None:
@@ -34,8 +34,8 @@ class Lines:
             self.fail("expected another line, the text ends", 0)
         line = self.all[self.number]
         self.number += 1
-        if RAW in line:
-            for _ in range(line.count(RAW)):
+        if TEXT_BLOCK in line:
+            for _ in range(line.count(TEXT_BLOCK)):
                 self.blocks.append(self._take_block())
         return line
 
@@ -45,9 +45,9 @@ class Lines:
 
     def _take_block(self) -> str:
         try:
-            end = self.all.index(RAW, self.number)
+            end = self.all.index(TEXT_BLOCK, self.number)
         except ValueError:
-            self.fail(f"expected a line {RAW!r} at the end of a block of text, the text ends", 0)
+            self.fail(f"expected a line {TEXT_BLOCK!r} at the end of a block of text, the text ends", 0)
         block = "\n".join(self.all[self.number : end])
         self.number = end + 1
         return block

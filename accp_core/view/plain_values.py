@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.packing.number import read_float
-from accp_core.packing.tree import ABSENT, Alias
-from accp_core.view.lines import Lines
+from accp_core.packing.tree import ABSENT, Repetition
+from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import ABSENT_CELL
 
 __all__ = [
@@ -18,14 +18,14 @@ __all__ = [
     "INLINE_END",
     "NESTED_END",
     "WORD_END",
-    "Quoted",
+    "QuotedCell",
     "read_cell",
     "read_column",
-    "read_number",
     "read_plain",
+    "read_repeat_number",
 ]
 
-# Where a plain string ends, by the place it stands in; `notation.Plain` says what may be in it.
+# Where a plain string ends, by the place it stands in; `notation.PlainTextRule` says what may be in it.
 END_OF_LINE: Final = re.compile(r"\Z")
 WORD_END: Final = re.compile(" ")
 CELL_END: Final = re.compile(", ")
@@ -47,7 +47,7 @@ _FIRST_OF_CELL: Final = _FIRST_OF_LITERAL | {"*"}
 
 
 @dataclass(slots=True)
-class Quoted:
+class QuotedCell:
     """A cell that is a string and nothing else, whatever it looks like."""
 
     text: str
@@ -75,11 +75,11 @@ def read_cell(text: str) -> object:
     """Return the value of a plain cell: besides literals and strings an absent value or a reference."""
     if text == ABSENT_CELL:
         return ABSENT
-    return Alias(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else read_plain(text)
+    return Repetition(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else read_plain(text)
 
 
 def read_column(cells: list[object]) -> list[object]:
-    """Return the values of cells: of plain texts, of `Quoted` ones and of those that are values already."""
+    """Return the values of cells: of plain texts, of `QuotedCell` ones and of those that are values already."""
     if set(map(type, cells)) != {str}:
         return [cell if type(cell) is str and cell[:1] not in _FIRST_OF_CELL else _read_mixed(cell) for cell in cells]
     if _FIRST_OF_CELL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
@@ -97,10 +97,10 @@ def read_column(cells: list[object]) -> list[object]:
 def _read_mixed(cell: object) -> object:
     if type(cell) is str:
         return read_cell(cell)
-    return cell.text if type(cell) is Quoted else cell
+    return cell.text if type(cell) is QuotedCell else cell
 
 
-def read_number(lines: Lines, line: str, at: int, after: str) -> tuple[int, int]:
+def read_repeat_number(lines: LineReader, line: str, at: int, after: str) -> tuple[int, int]:
     """Return the number of the anchor or alias at `at`, and where it ends, past the text `after`."""
     number = _REFERENCE.match(line, at)
     if number is None or not line.startswith(after, number.end()):

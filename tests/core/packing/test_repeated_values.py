@@ -1,0 +1,180 @@
+"""Repetitions stand once and are referred to."""
+
+from copy import deepcopy
+
+import pytest
+
+from accp_core.packing.repeated_values import (
+    MIN_STRING_CHARS,
+    copy_shared_containers,
+    pack_repeated_values,
+    unpack_repeated_values,
+)
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
+from tests.core.exactly import exactly
+
+LONG = "a text that is long enough"
+TREE = {"name": "Ana Haas", "mail": "ana@example.org", "roles": ["admin", "author"]}
+
+
+def always(text: str, uses: int) -> bool:
+    return True
+
+
+def never(text: str, uses: int) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("value", "packed"),
+    [
+        ([LONG, LONG, LONG], [RepeatedValue(1, LONG), Repetition(1), Repetition(1)]),
+        ({"a": TREE, "b": deepcopy(TREE)}, {"a": RepeatedValue(1, TREE), "b": Repetition(1)}),
+        (
+            [TREE, [deepcopy(TREE)], LONG, {"x": LONG}],
+            [RepeatedValue(1, TREE), [Repetition(1)], RepeatedValue(2, LONG), {"x": Repetition(2)}],
+        ),
+        (
+            [EmbeddedJson(TREE, "2"), EmbeddedJson(deepcopy(TREE), "2")],
+            [RepeatedValue(1, EmbeddedJson(TREE, "2")), Repetition(1)],
+        ),
+        (
+            [{**TREE, "text": LONG}, LONG, {**TREE, "text": LONG}],
+            [
+                RepeatedValue(1, {**TREE, "roles": ["admin", "author"], "text": RepeatedValue(2, LONG)}),
+                Repetition(2),
+                Repetition(1),
+            ],
+        ),
+    ],
+)
+def test_what_repeats_stands_once(value: object, packed: object) -> None:
+    assert pack_repeated_values(value, always) == packed
+    assert unpack_repeated_values(packed) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        LONG,
+        [LONG],
+        [],
+        {},
+        ["x" * (MIN_STRING_CHARS - 1)] * 5,
+        [["short"], ["short"]],
+        [1, 1, 1.0, True, None, None],
+        [{"some name": LONG + "1", "n": 1}, {"some name": LONG + "1", "n": 1.0}],
+        [{"some name": LONG + "1", "n": 0.0}, {"some name": LONG + "1", "n": -0.0}],
+        [{"some name": LONG + "1", "n": 1}, {"some name": LONG + "1", "n": True}],
+        [{"first name": LONG[1:], "a second name": 1}, {"a second name": 1, "first name": LONG[1:]}],
+        [EmbeddedJson(TREE["roles"], ""), EmbeddedJson(TREE["roles"], "0"), TREE["mail"]],
+        {LONG: 1, "x": {LONG: 2}},
+    ],
+    ids=repr,
+)
+def test_what_differs_or_is_small_stays(value: object) -> None:
+    assert pack_repeated_values(value, never) is value
+
+
+def test_a_value_that_stands_once_in_each_copy_of_a_tree_is_not_counted_twice() -> None:
+    assert pack_repeated_values([TREE, deepcopy(TREE)], always) == [RepeatedValue(1, TREE), Repetition(1)]
+
+
+def test_strings_are_shared_where_they_are_worth_it() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def worth(text: str, uses: int) -> bool:
+        asked.append((text, uses))
+        return text != LONG
+
+    packed = pack_repeated_values([LONG, LONG, LONG[::-1], LONG[::-1], LONG], worth)
+    assert packed == [LONG, LONG, RepeatedValue(1, LONG[::-1]), Repetition(1), LONG]
+    assert sorted(asked) == sorted([(LONG, 3), (LONG[::-1], 2)])
+
+
+def test_one_object_in_two_places_is_shared_like_two_equal_ones() -> None:
+    assert pack_repeated_values([TREE, TREE], always) == pack_repeated_values([TREE, deepcopy(TREE)], always)
+
+
+def test_a_reference_may_stand_before_its_anchor() -> None:
+    tree = {
+        "a": Repetition(1),
+        "b": [{"c": EmbeddedJson([RepeatedValue(1, [1, Repetition(2)])], "")}],
+        "d": RepeatedValue(2, "x"),
+    }
+    assert unpack_repeated_values(tree) == {"a": [1, "x"], "b": [{"c": EmbeddedJson([[1, "x"]], "")}], "d": "x"}
+
+
+def test_the_anchor_may_stand_in_a_document_at_an_anchor() -> None:
+    document = RepeatedValue(1, EmbeddedJson(RepeatedValue(2, [1]), "0"))
+    assert unpack_repeated_values([Repetition(2), document]) == [[1], EmbeddedJson([1], "0")]
+
+
+def test_each_reference_is_a_copy_of_its_own() -> None:
+    first, second, third = unpack_repeated_values([RepeatedValue(1, {"a": [1]}), Repetition(1), Repetition(1)])  # type: ignore[misc]
+    second["a"].append(2)
+    assert (first, third) == ({"a": [1]}, {"a": [1]})
+
+
+def test_a_document_that_is_referred_to_is_a_copy_too() -> None:
+    first, second = unpack_repeated_values([RepeatedValue(1, EmbeddedJson([1], "2")), Repetition(1)])  # type: ignore[misc]
+    assert first == second
+    assert first.value is not second.value
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        (Repetition(1), r"expected an anchor &1 for \*1, found none"),
+        ([RepeatedValue(2, "x"), Repetition(1)], r"expected an anchor &1 for \*1, found none"),
+        ([RepeatedValue(1, "x"), RepeatedValue(1, "x")], "expected one anchor &1, found another"),
+        ([Repetition(1), RepeatedValue(1, "x"), [RepeatedValue(1, "y")]], "expected one anchor &1, found another"),
+        (RepeatedValue(1, Repetition(1)), r"expected \*1 outside of its own anchor"),
+        (
+            [RepeatedValue(1, [Repetition(2)]), RepeatedValue(2, {"a": Repetition(1)})],
+            r"expected \*1 outside of its own anchor",
+        ),
+        ([Repetition(1), RepeatedValue(1, EmbeddedJson(Repetition(1), ""))], r"expected \*1 outside of its own anchor"),
+    ],
+)
+def test_references_that_mean_nothing_are_refused(tree: object, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        unpack_repeated_values(tree)
+
+
+def test_references_to_references_copy_within_a_limit() -> None:
+    tree: list[object] = [RepeatedValue(1, ["x"] * 10)]
+    tree += [RepeatedValue(number, [Repetition(number - 1)] * 10) for number in range(2, 30)]
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_repeated_values(tree, limit=10_000)
+
+
+def test_as_many_copies_as_the_limit_are_made() -> None:
+    tree = [RepeatedValue(1, [1, 2]), Repetition(1), Repetition(1)]
+    assert unpack_repeated_values(tree, limit=6) == [[1, 2]] * 3
+    with pytest.raises(ValueError, match="too much memory"):
+        unpack_repeated_values(tree, limit=5)
+
+
+def test_containers_in_several_places_are_separated() -> None:
+    shared = {"a": [1, {"b": EmbeddedJson([2], "")}]}
+    tree = [shared, {"x": shared}, RepeatedValue(1, shared), Repetition(1), "text"]
+    separated = copy_shared_containers(tree)
+    assert separated == tree
+    first, second = separated[0], separated[1]["x"]  # type: ignore[index]
+    first["a"].append(3)
+    assert exactly(second["a"][0]) == exactly(1)
+    assert len(second["a"]) == 2
+
+
+def test_containers_in_several_places_are_separated_within_a_limit() -> None:
+    tree: list[object] = ["x"]
+    for _ in range(100):
+        tree = [tree, tree]
+    with pytest.raises(ValueError, match="too much memory"):
+        copy_shared_containers(tree, limit=1000)
+
+
+def test_containers_of_their_own_count_nothing() -> None:
+    tree = [[[number]] for number in range(100)]
+    assert copy_shared_containers(tree, limit=0) == tree

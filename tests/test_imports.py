@@ -33,22 +33,38 @@ COMPANIONS = {
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3"},
     "instructions": {"httpx", "websockets", "rich"},
+    "replay": {"tiktoken"},
     "cli": {"tiktoken", "sqlite3"},
 }
 """What a framework, or the tokens and stores that an adapter stands on, may bring along."""
 
 
+PROGRAM = """
+import os, sys
+before = set(sys.modules)
+__import__(sys.argv[1].partition('.')[0])
+for module in sys.argv[1:]:
+    if child := os.fork():
+        assert os.waitpid(child, 0)[1] == 0, module
+    else:
+        __import__(module)
+        print(module, *{name.partition('.')[0] for name in set(sys.modules) - before}, flush=True)
+        os._exit(0)
+"""
+"""Imports modules of one package, each in a fork of an interpreter that has imported the package's root only."""
+
+
 @functools.cache
+def loaded_by_each(*modules: str) -> dict[str, frozenset[str]]:
+    """Return the names of the top-level packages that a fresh interpreter has after importing a module, by module."""
+    run = subprocess.run([sys.executable, "-I", "-c", PROGRAM, *modules], capture_output=True, text=True, check=True)
+    lines = [line.split() for line in run.stdout.splitlines()]
+    return {module: frozenset(loaded) for module, *loaded in lines}
+
+
 def loaded_by(module: str) -> frozenset[str]:
     """Return the names of the top-level packages that a fresh interpreter has after importing `module`."""
-    program = (
-        "import sys\n"
-        "before = set(sys.modules)\n"
-        f"import {module}\n"
-        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})\n"
-    )
-    run = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    return frozenset(run.stdout.split())
+    return loaded_by_each(*(CORE if module in CORE else [module]))[module]
 
 
 def test_there_are_modules_and_adapters() -> None:

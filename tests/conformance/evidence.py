@@ -10,7 +10,7 @@ import pytest
 
 from tests.conformance.requirements import REQUIREMENTS, Requirement
 
-__all__ = ["Evidence", "cases", "gather", "marked_files"]
+__all__ = ["Evidence", "cases", "evidence_files", "gather", "marked_files", "named"]
 
 TESTS = Path(__file__).parent.parent
 
@@ -46,10 +46,15 @@ def _named_files() -> Iterator[Path]:
     yield from (TESTS / name for name in sorted(names))
 
 
+def evidence_files() -> set[Path]:
+    """Return the files whose tests could show a requirement."""
+    return {path for path in {*marked_files(), *_named_files()} if path.exists()}
+
+
 def gather(*, run: bool) -> Evidence:
     """Return what pytest finds; only for an interpreter of its own, not within another run of pytest."""
     evidence = Evidence()
-    paths = [str(path) for path in {*marked_files(), *_named_files()} if path.exists()]
+    paths = sorted(map(str, evidence_files()))
     options = ["-q", "-p", "no:cacheprovider", *([] if run else ["--collect-only"])]
     with contextlib.redirect_stdout(io.StringIO()) as output:
         code = pytest.main([*options, *paths], plugins=[evidence])

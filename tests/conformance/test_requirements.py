@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance import __main__ as table
-from tests.conformance.evidence import Evidence, cases, marked_files, named
+from tests.conformance.evidence import Evidence, cases, evidence_files, marked_files, named
 from tests.conformance.requirements import REQUIREMENTS, Force, Requirement
 from tests.conformance.shown_by import SHOWN_BY
 
@@ -23,7 +23,20 @@ ids = [requirement.id for requirement in REQUIREMENTS]
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Evidence:
+def evidence(request: pytest.FixtureRequest) -> Evidence:
+    evidence = Evidence()
+    evidence.pytest_collection_finish(request.session)
+    return evidence if is_complete(request.session) else collected_anew()
+
+
+def is_complete(session: pytest.Session) -> bool:
+    """Return whether this run of pytest has collected every test that could show a requirement."""
+    narrowing = [session.config.getoption(name) for name in ("keyword", "markexpr", "lf", "deselect")]
+    chosen = any("::" in argument for argument in session.config.args)
+    return not any(narrowing) and not chosen and evidence_files() <= {item.path for item in session.items}
+
+
+def collected_anew() -> Evidence:
     command = [sys.executable, "-m", "tests.conformance", "--collect"]
     root = Path(__file__).parents[2]
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)

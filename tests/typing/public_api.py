@@ -28,8 +28,8 @@ from accp_core.aacp import (
     InstructionStore,
     Packet,
     PayrollEncoder,
-    Report,
     Translation,
+    ValidationReport,
     parse_packet,
     serialize_packet,
     validate,
@@ -123,7 +123,7 @@ def refused(decode: DecodeError, encode: EncodeError, remote: RemoteProtocolErro
 packet = parse_packet("FETCH|HR|return:A|aacp:1.1")
 assert_type(packet, Packet)
 assert_type(serialize_packet(packet), str)
-assert_type(validate(packet), Report)
+assert_type(validate(packet), ValidationReport)
 assert_type(validate("text").errors, tuple[Finding, ...])
 assert_type(validate("text").packet, Packet | None)
 assert_type(PayrollEncoder().fetch_employees("2024-08"), Packet)

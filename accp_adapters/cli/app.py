@@ -1,4 +1,4 @@
-"""`accp`: views and frames as a Unix tool, recorded runs replayed, a demonstration."""
+"""The `accp` command with its sub-commands; each of them is a module of `commands`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["app", "main"]
 
 
 class _Commands(TyperGroup):
-    """The commands, and what they have in common: refused input ends with 1, a missing extra with 2."""
+    """The sub-commands; a refused input ends each of them with exit code 1, a missing extra with 2."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the chosen command."""
+        """Run the chosen sub-command."""
         try:
             return super().invoke(ctx)
         except InputRefused as refused:
@@ -60,14 +60,14 @@ def accp(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", envvar="ACCP_DEBUG", help="Say each frame in words on standard error.")
+        bool, typer.Option("--debug", envvar="ACCP_DEBUG", help="Describe each frame on standard error.")
     ] = False,
     debug_json: Annotated[
-        bool, typer.Option("--debug-json", help="The same as a line of JSON for each frame.")
+        bool, typer.Option("--debug-json", help="The same, as a line of JSON for each frame.")
     ] = False,
     redact: Annotated[
         list[str] | None,
-        typer.Option("--redact", metavar="KEY", help="With --debug, hide what stands under this key, too; repeatable."),
+        typer.Option("--redact", metavar="KEY", help="With --debug: hide the values of this key, too; repeatable."),
     ] = None,
 ) -> None:
     """The fewest tokens a team of AI agents can exchange without losing anything."""
@@ -80,14 +80,14 @@ def accp(
 app.command()(view)
 app.command()(replay)
 app.command()(demo)
-# What follows the server's name is the server's.
+# Options after the server's name belong to the server.
 app.command(context_settings={"allow_interspersed_args": False})(mcp)
 app.add_typer(frame, name="frame")
 app.add_typer(aacp, name="aacp")
 
 
 def main() -> None:
-    """Run the command of `sys.argv`; the entry point of the package."""
+    """Run the command in `sys.argv`; the entry point of the package."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""`accp --debug`: each frame that a command moves, in words on standard error (draft-benzing-accp-00, section 9)."""
+"""`accp --debug`: each frame that a command reads or writes, described on standard error (ACCP section 9)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["JsonLines", "observe", "switch_on"]
 
 _LOG: Final[ContextVar[FrameLog | None]] = ContextVar("accp.debug", default=None)
-"""The log of this invocation; None when it is off."""
+"""The log of this invocation; None where it is off."""
 
 
 class JsonLines(logging.Formatter):
-    """Writes the structured event of a record, one JSON object a line."""
+    """Formats the structured event of a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of one record."""
@@ -31,7 +31,13 @@ class JsonLines(logging.Formatter):
 
 
 def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> None:
-    """Log each frame of this invocation to standard error; values under a key in `redact` are not shown."""
+    """Log each frame of this invocation to standard error.
+
+    Args:
+        ctx: The invocation, whose end switches the log off.
+        redact: Keys whose values are hidden, beside those that always are.
+        as_json: Write JSON lines, not sentences.
+    """
     from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, FrameLog
 
     handler = logging.StreamHandler(sys.stderr)
@@ -48,7 +54,15 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
 def observe(
     direction: Direction, place: str, text: str, frame: Frame | None, refusal: ProtocolError | None = None
 ) -> None:
-    """Tell the log, if it is on, of one frame; `place` says where it stands, such as "frames.txt:3"."""
+    """Log one frame where the log is on.
+
+    Args:
+        direction: Whether the frame was read or written.
+        place: The place of the frame, such as "frames.txt:3".
+        text: The text of the frame.
+        frame: The frame; None: the text was refused.
+        refusal: Why it was refused.
+    """
     log = _LOG.get()
     if log is None:
         return

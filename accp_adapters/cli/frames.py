@@ -1,4 +1,4 @@
-"""ACCP frames as JSON, and what is doubtful about one that parses."""
+"""ACCP frames as JSON objects, and the warnings about a frame that parses."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _KEY_ESCAPE: Final = re.compile(r"_x([0-9a-f]{1,6})_(.*)", re.DOTALL)
 
 
 def frame_to_json(frame: Frame) -> dict[str, Any]:
-    """Return `frame` as a JSON object: a reference is `{"$ref": key}`, a removed member `{"$removed": true}`.
+    """Return `frame` as a JSON object; a reference is `{"$ref": key}`, a removed member `{"$removed": true}`.
 
-    A parameter's key that stands for itself and not for an abbreviation keeps the escape it has on the wire.
+    The key of a parameter that is not an abbreviation, though it looks like one, keeps its escape of the wire.
     """
     known = {name: value for name, value in asdict(frame.envelope).items() if value not in (None, {})}
     return {
@@ -35,7 +35,7 @@ def frame_to_json(frame: Frame) -> dict[str, Any]:
 
 
 def frame_from_json(value: Mapping[str, Any]) -> Frame:
-    """Return the frame that `frame_to_json` wrote.
+    """Return the frame of a JSON object; the inverse of `frame_to_json`.
 
     Raises:
         KeyError, TypeError, ValueError: a member is missing, unknown or of another type.
@@ -50,7 +50,7 @@ def frame_from_json(value: Mapping[str, Any]) -> Frame:
 
 
 def warnings(text: str, frame: Frame) -> Iterator[tuple[int, str]]:
-    """Yield column and reason of what is doubtful in `text`, which reads as `frame`."""
+    """Yield the column, from 1, and the reason of each warning about `text`, which parses as `frame`."""
     yield from _spelling(text, frame)
     envelope = frame.envelope
     block = text.rfind("[") + 1 if text.endswith("]") else len(text)
@@ -67,9 +67,9 @@ def _spelling(text: str, frame: Frame) -> Iterator[tuple[int, str]]:
     try:
         parse_frame(text, strict=True)
     except DecodeError as error:
-        yield error.position + 1, f"only a known erratum of the draft allows this: {_reason(error)}"
+        yield error.position + 1, f"allowed only by a known erratum of the draft: {_reason(error)}"
     if outside := _ABNF_CHARACTERS.search(text):
-        yield outside.start() + 1, f"{outside.group()!r} is no character of the draft's grammar (use --ascii)"
+        yield outside.start() + 1, f"{outside.group()!r} is not a character of the draft's grammar (use --ascii)"
     try:
         canonical = serialize_frame(frame)
     except ProtocolError:

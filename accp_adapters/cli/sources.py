@@ -1,9 +1,10 @@
-"""Input and output of a Unix tool: a file or `-`, bytes as they are, UTF-8 or a refusal that says where."""
+"""The input and output of a command: a file or `-`, UTF-8, line ends unchanged."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -11,29 +12,30 @@ from accp_adapters.cli.errors import InputRefused, line_and_column
 
 __all__ = ["STDIN", "read_source", "write_text"]
 
-STDIN = "-"
+STDIN: Final = "-"
+"""The path that stands for standard input."""
 
 
 def read_source(path: str) -> str:
-    """Return the text of the file at `path`, of standard input for `-`; line ends stay as they are.
+    """Return the text of the file at `path`, or of standard input for `-`.
 
     Raises:
-        InputRefused: the text is no UTF-8.
+        InputRefused: the text is not UTF-8; with line and column.
         typer.BadParameter: the file cannot be read.
     """
     try:
-        read = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}") from error
     try:
-        return read.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = read[: error.start].decode("utf-8")
+        before = content[: error.start].decode("utf-8")
         line, column = line_and_column(before, len(before))
-        raise InputRefused(f"no UTF-8: {error.reason}", path=path, line=line, column=column) from error
+        raise InputRefused(f"expected UTF-8: {error.reason}", path=path, line=line, column=column) from error
 
 
 def write_text(text: str) -> None:
-    """Write `text` and a line end to standard output, as UTF-8 whatever the locale."""
+    """Write `text` and a line feed to standard output, in UTF-8 whatever the locale is."""
     sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()

@@ -1,1 +1,1 @@
-"""What a person looks at: the report of a replay."""
+"""What a person looks at: figures as tables for a terminal."""

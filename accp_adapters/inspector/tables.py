@@ -1,9 +1,10 @@
-"""A replay's report as tables for a terminal of 80 columns."""
+"""Tables for a terminal of 80 columns: the report of a replay, and the plain table that all figures are printed in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
+from typing import Final
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -14,37 +15,46 @@ from accp_adapters.replay.report import Comparison, LargestMessage, Report, Tool
 
 __all__ = ["cost_table", "percent", "plain_table", "print_report", "readable_table"]
 
-_ROWS = 12
+_MAX_ROWS: Final = 12
 """Rows of the tables of agents and tools."""
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print what was sent, what stayed readable, agents, tools and the largest messages."""
+    """Print a report: what was sent, what stayed readable, agents, tools and the largest messages."""
     total = report.total()
     sources = report.by_source()
     rows = [*sources, total] if len(sources) > 1 else [total]
-    console.print(cost_table("prompts of all model calls", [(_short(r.name), r.before, r.after) for r in rows]))
+    costs = [(_file_name(row.name), row.before, row.after) for row in rows]
+    console.print(cost_table("prompts of all model calls", costs))
     console.print(readable_table("what stayed readable", rows))
-    console.print(_fetch_line(total), highlight=False)
+    console.print(_fetch_estimate(total), highlight=False)
     if total.runs == 1:
-        # Of many runs `--json` has the calls.
+        # The calls of several runs would be a long list; `--json` has them.
         console.print(cost_table("model calls", _call_rows(report)))
     agents = report.by_agent()
-    console.print(cost_table(_shown("agents", len(agents)), agents[:_ROWS]))
+    console.print(cost_table(_title("agents", len(agents)), agents[:_MAX_ROWS]))
     console.print(_tool_table(report.by_tool()))
     console.print(_largest_table("largest messages as recorded", report.largest_recorded()))
     console.print(_largest_table("largest messages as sent", report.largest_sent()))
 
 
 def percent(part: float, whole: float) -> str:
-    """Return `part` in percent of `whole`, a dash where there is no whole."""
+    """Return `part` in percent of `whole` with one decimal, a dash where `whole` is 0."""
     return f"{100 * part / whole:.1f}" if whole else "-"
 
 
 def plain_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = ""
 ) -> RenderableType:
-    """Return a table of which the first column holds names, to be cut first, and the others numbers."""
+    """Return a table of names and numbers.
+
+    Args:
+        title: The line above the table.
+        columns: The heading of each column.
+        rows: The cells of each row. The first is a name, which is cut where the terminal is narrow; the others are
+            numbers, which never are.
+        caption: The line below the table; empty: none.
+    """
     cells = [tuple(map(_printable, row)) for row in rows]
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column(columns[0], overflow="ellipsis", no_wrap=True)
@@ -53,24 +63,25 @@ def plain_table(
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
     for row in cells:
         table.add_row(*map(Text, row))
-    # Not the table's own title, which would wrap at the width of the table.
+    # Not rich's own title, which would wrap at the width of the table.
     return Group(Text(title, style="bold"), table, *([Text(f"{caption}\n")] if caption else []))
 
 
 def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> RenderableType:
-    """Return tokens and cost, as sent and with us, of each name."""
+    """Return the table of tokens and costs, as recorded and with the middleware, of each named row."""
     columns = ("", "tokens", "with us", "%", "cost", "with us", "%")
-    return plain_table(title, columns, [(name, *_costs(before, after)) for name, before, after in rows])
+    return plain_table(title, columns, [(name, *_cost_cells(before, after)) for name, before, after in rows])
 
 
 def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
-    """Return what each comparison left readable, and what it made worse."""
+    """Return the table of what each comparison left readable and what it made worse."""
     columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "costlier", "larger")
     caption = "needed: values that a model went on to use; costlier: runs by over 1 %; larger: messages"
-    return plain_table(title, columns, [(_short(row.name), *_readable(row)) for row in rows], caption=caption)
+    cells = [(_file_name(row.name), *_readable_cells(row)) for row in rows]
+    return plain_table(title, columns, cells, caption=caption)
 
 
-def _costs(before: Totals, after: Totals) -> tuple[str, ...]:
+def _cost_cells(before: Totals, after: Totals) -> tuple[str, ...]:
     return (
         f"{before.prompt:,}",
         f"{after.prompt:,}",
@@ -81,7 +92,7 @@ def _costs(before: Totals, after: Totals) -> tuple[str, ...]:
     )
 
 
-def _readable(row: Comparison) -> tuple[str, ...]:
+def _readable_cells(row: Comparison) -> tuple[str, ...]:
     after = row.after
     return (
         f"{row.runs:,}",
@@ -101,7 +112,7 @@ def _call_rows(report: Report) -> list[tuple[str, Totals, Totals]]:
     ]
 
 
-def _fetch_line(total: Comparison) -> str:
+def _fetch_estimate(total: Comparison) -> str:
     return (
         "If every needed value that is not visible were fetched (an estimate): "
         f"{percent(total.after.fetch_prompt, total.before.prompt)} % of the tokens, "
@@ -110,12 +121,12 @@ def _fetch_line(total: Comparison) -> str:
 
 
 def _tool_table(rows: Sequence[ToolTotals]) -> RenderableType:
-    title = _shown("results of tools, and messages of agents to others", len(rows))
+    title = _title("results of tools, and messages of agents to others", len(rows))
     columns = ("", "messages", "tokens", "%", "in prompts", "with us", "%")
-    return plain_table(title, columns, [(row.name, *_tool(row)) for row in rows[:_ROWS]])
+    return plain_table(title, columns, [(row.name, *_tool_cells(row)) for row in rows[:_MAX_ROWS]])
 
 
-def _tool(row: ToolTotals) -> tuple[str, ...]:
+def _tool_cells(row: ToolTotals) -> tuple[str, ...]:
     return (
         f"{row.messages:,}",
         f"{row.recorded:,}",
@@ -127,10 +138,10 @@ def _tool(row: ToolTotals) -> tuple[str, ...]:
 
 
 def _largest_table(title: str, rows: Iterable[LargestMessage]) -> RenderableType:
-    return plain_table(title, ("begins", "from", "run", "tokens", "with us", "%"), map(_largest, rows))
+    return plain_table(title, ("begins", "from", "run", "tokens", "with us", "%"), map(_largest_cells, rows))
 
 
-def _largest(row: LargestMessage) -> tuple[str, ...]:
+def _largest_cells(row: LargestMessage) -> tuple[str, ...]:
     message = row.message
     return (
         message.preview[:34],
@@ -147,9 +158,9 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _short(source: str) -> str:
+def _file_name(source: str) -> str:
     return PurePath(source).name
 
 
-def _shown(title: str, rows: int) -> str:
-    return f"{title} ({_ROWS} of {rows})" if rows > _ROWS else title
+def _title(title: str, rows: int) -> str:
+    return f"{title} ({_MAX_ROWS} of {rows})" if rows > _MAX_ROWS else title

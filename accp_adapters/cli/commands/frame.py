@@ -1,4 +1,4 @@
-"""`accp frame`: ACCP frames read, written and checked, one a line (draft-benzing-accp-00, section 3)."""
+"""`accp frame`: ACCP frames parsed, formatted and checked, one a line (draft-benzing-accp-00, section 3)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["frame"]
 
 frame = typer.Typer(
-    help="Read, write and check ACCP frames, one a line (draft-benzing-accp-00, section 3).",
+    help="Parse, format and check ACCP frames, one a line (draft-benzing-accp-00, section 3).",
     no_args_is_help=True,
 )
 
 File = Annotated[str, typer.Argument(help="A file with a frame on each line; `-` is standard input.")]
-Strict = Annotated[bool, typer.Option("--strict", help="The draft's grammar only, none of the known errata.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Accept the draft's grammar only, without the known errata.")]
 
 
 @frame.command()
@@ -41,11 +41,13 @@ def parse(file: File = STDIN, *, strict: Strict = False) -> None:
 
 @frame.command("format")
 def format_frame(
-    file: Annotated[str, typer.Argument(help="Frames, or what `parse` prints, one a line; `-` is stdin.")] = STDIN,
+    file: Annotated[
+        str, typer.Argument(help="Frames, or the JSON that `parse` prints, one a line; `-` is standard input.")
+    ] = STDIN,
     *,
-    ascii_only: Annotated[bool, typer.Option("--ascii", help="Only the draft's own characters.")] = False,
+    ascii_only: Annotated[bool, typer.Option("--ascii", help="Write only characters of the draft's grammar.")] = False,
 ) -> None:
-    """Print each frame in its canonical spelling: always the same bytes for equal frames.
+    """Print each frame in its canonical spelling: equal frames have the same bytes.
 
     Example: `accp frame parse frames.txt | jq -c '.params.pri = "low"' | accp frame format`
     """
@@ -55,11 +57,10 @@ def format_frame(
 
 @frame.command()
 def check(file: File = STDIN, *, strict: Strict = False) -> None:
-    """Report what is wrong or doubtful in each frame; exit code 1 if a frame is refused.
+    """Report the errors and warnings of each frame; exit code 1 if a frame is refused.
 
-    Warned about: what only the errata of the draft allow, a spelling that is not the canonical one,
-    characters outside the draft's, an envelope without `mid` or `seq`, a `mid` that is not 12 hex digits,
-    unknown fields.
+    Warnings: a form that only the errata of the draft allow, a spelling that is not canonical, characters that are not
+    in the draft's grammar, an envelope without `mid` or `seq`, a `mid` that is not 12 hex digits, unknown fields.
 
     Example: `accp frame check frames.txt && echo fine`
     """
@@ -79,7 +80,7 @@ def check(file: File = STDIN, *, strict: Strict = False) -> None:
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
-    # On the line feed only: a frame may hold the other characters at which str.splitlines cuts.
+    # At line feeds only: a frame may hold the other characters at which str.splitlines splits.
     lines = read_source(path).split("\n")
     yield from ((number, line) for number, line in enumerate(lines, 1) if line)
 
@@ -112,7 +113,7 @@ def _serialize(written: Frame, path: str, line: int, *, ascii_only: bool) -> str
 
 
 def _read(text: str, path: str, line: int) -> Frame:
-    """Return the frame of one line of `format`: a frame, or the JSON of one."""
+    """Return the frame in one line of the input of `format`: a frame, or its JSON."""
     from accp_adapters.cli.frames import frame_from_json
 
     if not text.startswith("{"):
@@ -122,4 +123,4 @@ def _read(text: str, path: str, line: int) -> Frame:
     except json.JSONDecodeError as error:
         raise InputRefused(error.msg, path=path, line=line, column=error.colno) from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputRefused(f"no frame: {error}", path=path, line=line) from error
+        raise InputRefused(f"expected the JSON of a frame: {error}", path=path, line=line) from error

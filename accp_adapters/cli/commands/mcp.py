@@ -1,4 +1,4 @@
-"""`accp mcp`: stand in front of any MCP server, so that its results reach the model in a smaller text."""
+"""`accp mcp`: a proxy for any MCP server that compresses the results of its tools."""
 
 from __future__ import annotations
 
@@ -21,56 +21,63 @@ __all__ = ["mcp"]
 def mcp(
     command: Annotated[
         Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Argument(metavar="-- COMMAND ARGS…", help="The server, started as a child process."),
+        typer.Argument(metavar="-- COMMAND ARGS…", help="The server, which is started as a child process."),
     ] = None,
     *,
-    url: Annotated[str, typer.Option(help="The server's streamable HTTP endpoint, in place of a command.")] = "",
+    url: Annotated[str, typer.Option(help="The streamable HTTP endpoint of the server, instead of a command.")] = "",
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="With --url: serve HTTP here; none: serve standard streams.")
+        str,
+        typer.Option(
+            metavar="HOST:PORT", help="With --url: serve HTTP at this address; without it, serve standard streams."
+        ),
     ] = "",
     policy: Annotated[
         Literal["negotiate", "always", "never"],
-        typer.Option(help="Rewrite results for clients that asked for it, for all of them, or for none."),
+        typer.Option(help="Compress results for clients that ask for it, for all clients, or for none."),
     ] = "negotiate",
     carrier: Annotated[
-        Literal["resource", "text"], typer.Option(help="A frame as an embedded resource, or a text block.")
+        Literal["resource", "text"], typer.Option(help="Send a frame as an embedded resource or as a text block.")
     ] = "resource",
     structured: Annotated[
-        Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text says again.")
+        Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text repeats.")
     ] = "keep",
     tools: Annotated[
         Literal["plain", "lazy"],
-        typer.Option(help="All tool definitions at once, or an index with definitions on demand."),
+        typer.Option(help="List all tool definitions at once, or an index with definitions on demand."),
     ] = "plain",
     fetch: Annotated[
-        bool, typer.Option("--fetch", help="Show large results as a preview, and serve accp_fetch, which opens them.")
+        bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
     ] = False,
     decode: Annotated[
-        bool, typer.Option("--decode", help="The inverse: ask the server for frames, give the client plain results.")
+        bool, typer.Option("--decode", help="The inverse: ask the server for frames and give the client plain results.")
     ] = False,
     header: Annotated[
         Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Option("--header", metavar="NAME: VALUE", help="With --url: a field for every request; repeatable."),
+        typer.Option(
+            "--header", metavar="NAME: VALUE", help="With --url: a header field of every request; repeatable."
+        ),
     ] = None,
     allow_host: Annotated[
         Optional[list[str]],  # noqa: UP045  typer reads the annotation
         typer.Option(
-            "--allow-host", metavar="NAME", help="With --listen: a further name that Host and Origin may give."
+            "--allow-host",
+            metavar="NAME",
+            help="With --listen: another name that Host and Origin may have; repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Stand in front of an MCP server, in any language, and shrink the results of its tools.
+    """Run a proxy for an MCP server in any language, and compress the results of its tools.
 
-    Requests go through byte for byte, and so does every answer that does not get smaller. Environment, standard
-    error, signals and exit code are the server's. A client that did not ask for frames notices nothing, unless
-    `--policy always` says that it is to have views as text.
+    Requests pass byte for byte, and so does every result that would not get smaller. Environment, standard error,
+    signals and exit code are those of the server. A client that does not ask for frames notices nothing, unless
+    `--policy always` gives every client views as text.
 
     Example: `accp mcp --policy always -- uvx mcp-server-git --repository .`
 
     Example: `accp mcp --url https://example.com/mcp --listen 127.0.0.1:8931`
     """
     if bool(command) == bool(url):
-        raise typer.BadParameter("expected either a command after -- or --url, got " + ("both" if url else "neither"))
+        raise typer.BadParameter("expected either a command after -- or --url, found " + ("both" if url else "neither"))
     if listen and not url:
         raise typer.BadParameter("expected --url with --listen", param_hint="--listen")
     new_relay = (
@@ -81,7 +88,7 @@ def mcp(
     if command:
         raise typer.Exit(_serve_command(command, new_relay()))
     if not url.startswith(("http://", "https://")):
-        raise typer.BadParameter(f"expected an http or https URL, got {url!r}", param_hint="--url")
+        raise typer.BadParameter(f"expected an http or https URL, found {url!r}", param_hint="--url")
     if listen:
         _listen(url, listen, new_relay, header or [], allow_host or [])
     else:
@@ -116,7 +123,7 @@ def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[
         from accp_adapters.mcp.proxy.headers import Hosts
         from accp_adapters.mcp.proxy.http import serve_http
     except ImportError as error:
-        raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
+        raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     host, port = _address(listen)
     hosts = Hosts.of([host, *allow_host])
     serving = serve_http(
@@ -126,7 +133,7 @@ def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[
         port=port,
         hosts=hosts,
         extra=_fields(header),
-        announce=lambda at: typer.echo(f"accp mcp: {at} stands in front of {url}", err=True),
+        announce=lambda at: typer.echo(f"accp mcp: {at} is a proxy for {url}", err=True),
     )
     try:
         with suppress(KeyboardInterrupt):
@@ -139,7 +146,7 @@ def _serve_remote(url: str, relay: Relay, header: list[str]) -> None:
     try:
         from accp_adapters.mcp.proxy.remote import run_remote
     except ImportError as error:
-        raise ExtraMissing("a proxy for HTTP", extra="mcp") from error
+        raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     with suppress(KeyboardInterrupt):
         asyncio.run(run_remote(url, relay, extra=_fields(header)))
 
@@ -147,7 +154,7 @@ def _serve_remote(url: str, relay: Relay, header: list[str]) -> None:
 def _address(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise typer.BadParameter(f"expected HOST:PORT, got {listen!r}", param_hint="--listen")
+        raise typer.BadParameter(f"expected HOST:PORT, found {listen!r}", param_hint="--listen")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -156,6 +163,6 @@ def _fields(lines: list[str]) -> Headers:
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not name.strip().isascii() or not value.strip().isprintable():
-            raise typer.BadParameter(f"expected NAME: VALUE, got {name!r}", param_hint="--header")
+            raise typer.BadParameter(f"expected NAME: VALUE, found {name!r}", param_hint="--header")
         fields.append((name.strip().lower().encode(), value.strip().encode()))
     return fields

@@ -1,4 +1,4 @@
-"""`accp replay`: what recorded runs would have sent with the middleware."""
+"""`accp replay`: recorded runs replayed with the middleware."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["replay"]
 
 
 class Format(StrEnum):
-    """How a run is written down."""
+    """How a run is written; the same as `RunFormat`, without importing a tokenizer for `--help`."""
 
     OPENAI = "openai"
     LANGCHAIN = "langchain"
@@ -30,25 +30,23 @@ def replay(
     *,
     run_format: Annotated[
         Optional[Format],  # noqa: UP045  typer reads the annotation
-        typer.Option("--format", help="Found by looking at the content when not given."),
+        typer.Option("--format", help="How the runs are written; without it, found from the content."),
     ] = None,
     lossless: Annotated[
-        bool, typer.Option("--lossless", help="Policy.lossless(): no previews, no fetch tool.")
+        bool, typer.Option("--lossless", help="Use Policy.lossless(): no previews, no fetch tool.")
     ] = False,
-    tight: Annotated[bool, typer.Option("--tight", help="Policy.tight(): previews of what is long.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole report as JSON.")] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 is as many as make sense.")] = 0,
+    tight: Annotated[bool, typer.Option("--tight", help="Use Policy.tight(): previews of all long texts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: as many as are useful.")] = 0,
 ) -> None:
-    """Count what recorded runs sent, what they would have sent with us, and what stayed readable.
+    """Compare the tokens that recorded runs sent with those that they would have sent with the middleware.
 
-    Tool results are rewritten once, when they are born; every agent reads nothing twice, and other agents' long
-    words as a preview; what was sent never changes. Counted for each model call: the tokens of its prompt, their
-    cost with a provider's prompt cache (a cached token 0.1, all others 1.25), and the values that the model went
-    on to use: visible in its prompt, or behind a reference.
+    For each model call the report has the tokens of its prompt, their cost with a provider's prompt cache (a cached
+    token costs 0.1, any other 1.25), and how many of the values that the model went on to use are visible in the
+    prompt or one fetch away. The definition of the fetch tool counts in every prompt that shows a reference. A text
+    that was sent never changes in a later prompt.
 
-    The fetch tool's definition counts in every prompt that shows a reference.
-
-    Reads OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
+    Formats: OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
 
     Example: `accp replay conversation.json`
 
@@ -56,7 +54,7 @@ def replay(
     """
     if lossless and tight:
         raise typer.BadParameter("expected one of --lossless and --tight, found both")
-    report = _replayed(_read(files, run_format), "lossless" if lossless else "tight" if tight else "default", jobs)
+    report = _replay_runs(_read(files, run_format), "lossless" if lossless else "tight" if tight else "default", jobs)
     if as_json:
         write_text(json.dumps(report.to_json(), indent=1))
     else:
@@ -73,7 +71,7 @@ def _read(files: list[str], run_format: Format | None) -> list[Run]:
         raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
 
 
-def _replayed(runs: list[Run], policy: str, jobs: int) -> Report:
+def _replay_runs(runs: list[Run], policy: str, jobs: int) -> Report:
     from rich.console import Console
     from rich.progress import track
 
@@ -94,5 +92,5 @@ def _print(report: Report) -> None:
     from accp_adapters.inspector.tables import print_report
 
     console = Console()
-    # A file or a pipe has no width of its own; 80 columns would cut names.
+    # A file or a pipe has no width; in the default of 80 columns names would be cut.
     print_report(report, console if console.is_terminal else Console(width=110))

@@ -1,4 +1,4 @@
-"""`accp view`: a text as a model reads it, and back."""
+"""`accp view`: the view of a text, and the value of a view."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from accp_adapters.cli.errors import InputRefused, refusal
 from accp_adapters.cli.sources import STDIN, read_source, write_text
+from accp_core.error_codes import ErrorCode
 
 __all__ = ["view"]
 
@@ -15,18 +16,17 @@ __all__ = ["view"]
 def view(
     file: Annotated[str, typer.Argument(help="A JSON document or any text; `-` is standard input.")] = STDIN,
     *,
-    read: Annotated[bool, typer.Option("--read", help="The inverse: a view in, compact JSON out.")] = False,
+    read: Annotated[bool, typer.Option("--read", help="The inverse: read a view, print compact JSON.")] = False,
     restore: Annotated[
-        bool, typer.Option("--restore", help="Write the text rebuilt from its view; fails if a byte differs.")
+        bool, typer.Option("--restore", help="Print the text restored from its view; fails if a byte differs.")
     ] = False,
     tokenizer: Annotated[
         str, typer.Option(help="A tiktoken encoding, or the path of a Hugging Face tokenizer.json.")
     ] = "o200k_base",
 ) -> None:
-    """Show a text in as few tokens as a model needs to read all of it.
+    """Print the view of a text: the same content in fewer tokens.
 
-    The view goes to standard output, the token counts to standard error. A text that does not get smaller
-    comes out as it is.
+    Standard output has the view, standard error the token counts. A text whose view is not smaller is printed as it is.
 
     Example: `curl -s https://api.github.com/repos/python/cpython/issues | accp view`
 
@@ -50,7 +50,7 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
     shown = render_text(source, counter=counter)
     restored = shown.restore() if restore else source
     if restored != source:
-        raise InputRefused("the view does not rebuild this text", path=path, code="E1005")
+        raise InputRefused("expected the view to restore this text", path=path, code=ErrorCode.INTERNAL_ERROR)
     write_text((source if restore else shown.text).removesuffix("\n"))
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
     typer.echo(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True)

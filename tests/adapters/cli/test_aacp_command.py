@@ -74,15 +74,15 @@ def test_warnings_are_told_beside_the_packet() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (("payroll.nothing",), 2, "no step 'payroll.nothing'"),
-        (("invoice",), 2, "no step 'invoice'"),
+        (("payroll.nothing",), 2, "found 'payroll.nothing'"),
+        (("invoice",), 2, "found 'invoice'"),
         (("payroll.fetch_budgets",), 2, "expected period, found nothing"),
         (("payroll.fetch_budgets", "period=1", "when=2"), 2, "'when'"),
         (("payroll.fetch_budgets", "period"), 2, "expected NAME=VALUE, found"),
-        (("payroll", "period=1", "--return", "X"), 2, "are for one step"),
-        (("payroll.fetch_budgets", "period=1", "--domain", "HR"), 2, "are for --english"),
-        (("--english", "Fetch it"), 2, "--english wants --domain and --return"),
-        (("payroll.fetch_budgets", *ENGLISH), 2, "no step"),
+        (("payroll", "period=1", "--return", "X"), 2, "only for one step"),
+        (("payroll.fetch_budgets", "period=1", "--domain", "HR"), 2, "only with --english"),
+        (("--english", "Fetch it"), 2, "--return with --english, and no step"),
+        (("payroll.fetch_budgets", *ENGLISH), 2, "and no step"),
         (("payroll.fetch_budgets", "period=a|b"), 1, "payroll.fetch_budgets:1:1: E1004: period: expected no '|'"),
         (ENGLISH, 1, "--english:1:1: E4001: expected a rule, an entry or a model for 'Fetch absences of E-17'"),
         ((*ENGLISH, "--model", "nobody:nothing"), 2, "--model"),
@@ -173,10 +173,10 @@ def test_rules_are_imported_listed_and_forgotten(tmp_path: Path) -> None:
         "-: 1 new entries, 1 refused",
     ]
     assert run("registry", "list", path)[1:] == (f"1\t-\t{PACKET}\tFetch it\n", "1 entries\n")
-    assert run("registry", "forget", path, PACKET) == (0, "", f"1 removed: {PACKET}\n")
+    assert run("registry", "forget", path, PACKET) == (0, "", f"1 deleted: {PACKET}\n")
     code, _, err = run("registry", "forget", path, PACKET)
     assert code == 1
-    assert "E2001: no entry with the packet" in err
+    assert "E2001: expected an entry with the packet" in err
 
 
 @pytest.mark.parametrize(

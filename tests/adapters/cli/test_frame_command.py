@@ -54,7 +54,7 @@ def test_format_can_keep_to_ascii() -> None:
     ("text", "stderr"),
     [
         ("{", "-:1:2: E1001: "),
-        ('{"sender": "a"}', "-:1:1: E1001: no frame: 'intent'"),
+        ('{"sender": "a"}', "-:1:1: E1001: expected the JSON of a frame: 'intent'"),
         ('{"sender": "a b", "intent": "req", "operation": "x"}', "-:1:1: E1001: "),
         ("@a>req:x{k}", "-:1:11: E1001: "),
     ],
@@ -89,9 +89,9 @@ def test_check_is_silent_about_a_sound_frame() -> None:
         ("@a>req:x{}[mid:abc,seq:1]", "1:16: warning: mid 'abc' is not 12 hex digits (Table 4)"),
         ("@a>req:x{}[seq:1]", "without mid"),
         ("@a>req:x{}[mid:49679033e07c]", "without seq"),
-        ("@a>req:x{who:@dev}[mid:49679033e07c,seq:1]", "1:14: warning: only a known erratum"),
+        ("@a>req:x{who:@dev}[mid:49679033e07c,seq:1]", "1:14: warning: allowed only by a known erratum"),
         ("@a>req:x{k:{z:1,b:2}}[mid:49679033e07c,seq:1]", "1:13: warning: not the canonical spelling"),
-        ("@a>req:x{k:中文}[mid:49679033e07c,seq:1]", "1:12: warning: '中' is no character of the draft"),
+        ("@a>req:x{k:中文}[mid:49679033e07c,seq:1]", "1:12: warning: '中' is not a character of the draft"),
         ("@a>req:x{}[mid:49679033e07c,seq:1,zz:1]", "1:35: warning: field 'zz' is not in Table 4"),
     ],
 )

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
@@ -31,6 +32,12 @@ def test_prose_comes_out_as_it_is(tmp_path: Path) -> None:
 def test_restore_writes_the_source() -> None:
     source = json.dumps(FLIGHTS, indent=4)
     assert runner.invoke(app, ["view", "--restore"], input=source).stdout == f"{source}\n"
+
+
+def test_a_view_that_does_not_restore_its_text_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_core.view.text.View.restore", lambda self: "another text")
+    result = runner.invoke(app, ["view", "--restore"], input=json.dumps(FLIGHTS))
+    assert (result.exit_code, result.stderr) == (1, "-:1:1: E9999: expected the view to restore this text\n")
 
 
 def test_empty_input_is_empty_output() -> None:

@@ -1,19 +1,23 @@
-"""The core of accp-middleware: frames, packing and views; standard library only, no I/O, no clock."""
+"""The core of accp-middleware: frames, views and compression; standard library only, no I/O, no clock."""
 
 from accp_core.accp import Codec, Envelope, Frame, Message, Ref, Session, parse_frame, serialize_frame
+from accp_core.compression import Compressed, ResultLimits, compress
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.view import View, preview, read, render, render_text
 
 __all__ = [
     "Codec",
+    "Compressed",
     "DecodeError",
     "EncodeError",
     "Envelope",
     "Frame",
     "Message",
     "Ref",
+    "ResultLimits",
     "Session",
     "View",
+    "compress",
     "parse_frame",
     "preview",
     "read",

@@ -1,46 +1,52 @@
 """The exceptions of all families.
 
-    ProtocolError                      .code
-    ├── DecodeError (ValueError)       .text .position      the text is no frame, packet, envelope or view
-    ├── EncodeError (ValueError)                            the value cannot be carried
-    ├── LocalProtocolError                                  we may not send this now
-    └── RemoteProtocolError            .reply               the text to answer with, None where silence is demanded
+    ProtocolError                      .code .reason
+    ├── DecodeError (ValueError)       .text .position      a text is no frame, packet, envelope or view
+    ├── EncodeError (ValueError)                            a value cannot be written
+    ├── LocalProtocolError                                  our side may not do this now
+    └── RemoteProtocolError            .reply               the peer broke the protocol
 
-Codes are those of ACCP Table 6; an exception is not a code, it carries one.
+`code` is a code of `accp_core.error_codes` or of `accp_core.acp.error_codes`. The type tells who is at fault, the code
+tells the peer what is wrong.
 """
 
 __all__ = ["DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
 
 
 class ProtocolError(Exception):
-    """Something that the protocol does not allow; `code` is the ACCP error code (Table 6), such as "E1001"."""
+    """The protocol does not allow something; `str(error)` begins with the code."""
 
     def __init__(self, reason: str, *, code: str) -> None:
         super().__init__(f"{code}: {reason}")
         self.reason = reason
+        """What was expected and found, without the code."""
         self.code = code
+        """The error code for the peer, such as "E1001"."""
 
 
 class DecodeError(ProtocolError, ValueError):
-    """The text is malformed and was refused whole (ACCP section 9, item 2)."""
+    """A text is malformed and was refused whole: nothing of it is used (ACCP section 9, item 2)."""
 
     def __init__(self, reason: str, *, code: str, text: str, position: int) -> None:
         super().__init__(f"{reason}, at position {position}", code=code)
         self.text = text
+        """The text."""
         self.position = position
+        """Where the first error is, in characters from 0."""
 
 
 class EncodeError(ProtocolError, ValueError):
-    """The value cannot be carried, so nothing was written."""
+    """A value cannot be written; nothing of it was."""
 
 
 class LocalProtocolError(ProtocolError):
-    """We may not send this now."""
+    """Our side may not do this now; nothing was sent or changed."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer broke the protocol; `reply` is the text to answer with, None where the draft demands silence."""
+    """The peer broke the protocol."""
 
     def __init__(self, reason: str, *, code: str, reply: str | None) -> None:
         super().__init__(reason, code=code)
         self.reply = reply
+        """The text to answer with; None where the draft requires no answer."""

@@ -82,11 +82,20 @@ def test_every_public_method_of_what_is_offered_says_what_it_does(name: str) -> 
 
 def test_the_root_of_the_core_offers_the_everyday_names() -> None:
     everyday = {"parse_frame", "serialize_frame", "Frame", "Envelope", "Ref", "DecodeError", "EncodeError"}
-    assert everyday | {"render", "read", "render_text", "View", "preview"} <= set(accp_core.__all__)
+    assert everyday | {
+        "render",
+        "read",
+        "render_text",
+        "View",
+        "preview",
+        "compress",
+        "Compressed",
+        "ResultLimits",
+    } <= set(accp_core.__all__)
 
 
 def test_what_the_root_offers_is_what_its_packages_offer() -> None:
-    packages = [loaded(f"accp_core.{name}") for name in ("accp", "errors", "view")]
+    packages = [loaded(f"accp_core.{name}") for name in ("accp", "compression", "errors", "view")]
     offered = {id(getattr(package, name)) for package in packages for name in package.__all__}
     assert [name for name in accp_core.__all__ if id(getattr(accp_core, name)) not in offered] == []
 

@@ -1,1 +1,1 @@
-"""One protocol carried by another; the only modules that know two families."""
+"""One protocol carried by another: the only modules of the core that import two families."""

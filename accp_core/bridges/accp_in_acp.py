@@ -1,7 +1,6 @@
-"""Frames of ACCP, packets of AACP and contexts of ACI as parts of ACP messages (ACP transport 0.3, section 3.4).
+"""ACCP frames, AACP packets and ACI contexts as parts of ACP messages (ACP transport 0.3, section 3.4).
 
-A data part carries its content untouched, so the text of another protocol goes in as text and comes out as it was; the
-media type says which it is.
+A data part carries its content unchanged: the text of the other protocol, which the media type names.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["CarriedKind", "read_parts", "text_to_part"]
 
 
 class CarriedKind(StrEnum):
-    """What a data part may carry; the value is its media type."""
+    """The kinds of texts that a data part carries; the value is the media type."""
 
     FRAME = "application/accp"
     PACKET = "application/aacp"
@@ -22,12 +21,12 @@ class CarriedKind(StrEnum):
 
 
 def text_to_part(kind: CarriedKind, text: str) -> DataPart:
-    """Return the part that carries `text`: a frame, a packet or the JSON of a context."""
+    """Return the part for `text`, which is a frame, a packet or the JSON of a context."""
     return DataPart(content=text, media_type=kind.value)
 
 
 def read_parts(message: AcpMessage, kind: CarriedKind) -> list[str]:
-    """Return the texts of one kind that a message carries, in order; other parts are passed over."""
+    """Return the texts of one kind in the parts of a message, in order; other parts are ignored."""
     return [
         part.content
         for part in message.parts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accp_core.accp import ErrorCategory, ErrorCode
+from accp_core.error_codes import ERROR_CODES, ErrorCategory, ErrorCode
 
 TABLE_6 = """
 E1001 PARSE_ERROR No
@@ -52,3 +52,8 @@ def test_a_code_belongs_to_the_category_of_its_range(code: str, category: str) -
 
 def test_a_code_is_the_text_that_stands_on_the_wire() -> None:
     assert f"{ErrorCode.DUPLICATE}" == "E3002"
+
+
+def test_every_code_has_a_meaning_and_a_section() -> None:
+    assert set(ERROR_CODES) == set(ErrorCode)
+    assert all(code.meaning and ERROR_CODES[code].section for code in ErrorCode)

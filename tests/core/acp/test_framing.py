@@ -112,7 +112,7 @@ def test_a_relay_changes_nothing_of_a_message(message: AcpMessage) -> None:
 def test_what_a_relay_would_overwrite_is_not_sent() -> None:
     with pytest.raises(EncodeError, match="a message_id and none of id, sent_at, seq, ts"):
         to_relay(AcpMessage(parts=(TextPart(content="a"),)))
-    with pytest.raises(EncodeError, match="has a message_id"):
+    with pytest.raises(EncodeError, match="expected a message with a message_id"):
         to_relay(AcpMessage(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))
 
 

@@ -89,8 +89,11 @@ def test_an_answer_that_is_no_packet_is_not_sent(answer: str) -> None:
     ("text", "reason"),
     [
         ("FETCH|HR|aacp:1.1", "E1001: expected a valid packet: return: is missing"),
-        ("DO-IT|HR|return:A|aacp:1.1", "E1004: no request says TASK 'DO-IT'"),
-        ("FETCH|HR|return:A|aacp:1.1|dom:FIN", "E1004: no request says TASK 'FETCH' with return, p, aacp, dom"),
+        ("DO-IT|HR|return:A|aacp:1.1", "E1004: expected a TASK that is an operation"),
+        (
+            "FETCH|HR|return:A|aacp:1.1|dom:FIN",
+            "found 'FETCH' with return, p, aacp, dom",
+        ),
     ],
 )
 def test_what_no_request_says_is_refused(text: str, reason: str) -> None:

@@ -32,7 +32,7 @@ from accp_core.accp.session.exchanges import Exchange, ExchangeState
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, Fact
-from accp_core.accp.state.context_state import ColdKey, ColdWrite, ContextState, StateLimits, Tier, foreign_ref
+from accp_core.accp.state.context_state import ColdKey, ContextState, StateLimits, Tier, foreign_ref
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCategory, ErrorCode
 from accp_core.references import StoredText
@@ -48,7 +48,6 @@ __all__ = [
     "CheckpointTrigger",
     "Codec",
     "ColdKey",
-    "ColdWrite",
     "ContextState",
     "Encoded",
     "Envelope",

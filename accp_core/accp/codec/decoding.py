@@ -61,7 +61,9 @@ def resolve_references(work: Decoding) -> None:
     code = work.values.pop(SCHEMA_KEY, None)
     if SCHEMA_KEY in work.frame.params:
         if not isinstance(code, str):
-            raise ProtocolError(f"expected the code of a schema, found {code!r}", code=ErrorCode.INVALID_TYPE)
+            raise ProtocolError(
+                f"expected the code of a schema, found {type(code).__name__}", code=ErrorCode.INVALID_TYPE
+            )
         work.schema = work.codec.registry.get(code)
     if not work.keep_refs:
         work.values = {key: _resolve(value, work) for key, value in work.values.items()}

@@ -112,7 +112,7 @@ def read_position(chunk: Message) -> tuple[int, int | None]:
     """Return the index of a chunk and the number of chunks, None where the chunk does not name it."""
     index, total = chunk.payload.get("chunk_index"), chunk.payload.get("total_chunks")
     if type(index) is not int or index < 0 or not (total is None or type(total) is int):
-        raise refusal(f"expected a chunk with an index from 0, found {index!r} of {total!r}")
+        raise refusal("expected a chunk with an index from 0")
     if chunk.payload.get("is_final") is not True:
         return index, total
     if total not in (None, index + 1):

@@ -1,1 +1,1 @@
-"""What a session knows: hot, warm and cold state, checkpoints and deltas (ACCP section 5)."""
+"""The state of a session: hot, warm and cold tiers, checkpoints and deltas (ACCP section 5)."""

@@ -1,19 +1,21 @@
-"""What stays of a finished phase, and where the rest goes (ACCP sections 5.2 and 5.3)."""
+"""Checkpoints: the summary of a finished phase, and its raw data for the cold store (ACCP sections 5.2 and 5.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from json import dumps
+from math import isfinite
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accp_core.accp.frame import Ref, Value
 from accp_core.accp.state.context_state import ContextState, Entry
 from accp_core.accp.vocabulary import Intent
+from accp_core.errors import EncodeError
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.references import StoredText
+from accp_core.strict_json import compact_json
 
 __all__ = ["INTENT_TRIGGERS", "STEPS", "Checkpoint", "CheckpointTrigger", "Fact", "due_trigger", "take_checkpoint"]
 
@@ -40,11 +42,11 @@ INTENT_TRIGGERS: Final[Mapping[Intent, CheckpointTrigger]] = MappingProxyType(
         Intent.COMPRESS: CheckpointTrigger.REQUESTED,
     }
 )
-"""The conditions that a frame meets by its intent."""
+"""The intents after which a checkpoint is due."""
 
 
 def due_trigger(state: ContextState, intent: Intent | None = None) -> CheckpointTrigger | None:
-    """Return why a checkpoint MUST be taken now, after a frame of that intent; None when it need not."""
+    """Return why a checkpoint MUST be taken now, after a frame of that intent; None where none is due."""
     if intent is not None and intent in INTENT_TRIGGERS:
         return INTENT_TRIGGERS[intent]
     return CheckpointTrigger.HOT_LIMIT if state.hot_tokens > state.limits.checkpoint else None
@@ -52,39 +54,39 @@ def due_trigger(state: ContextState, intent: Intent | None = None) -> Checkpoint
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that holds: "(entity, value, relationship triples)"."""
+    """A key fact: "(entity, value, relationship triples)"."""
 
     entity: str
-    """What it is about, such as "analyst.lookup": who said it, and of which operation."""
+    """The subject, such as "analyst.lookup": the sender and the operation of a frame."""
     relation: str
-    """The key; keys within each other are joined by dots."""
+    """The key; the keys of nested maps are joined by dots."""
     value: str
-    """The value in words, a long one cut."""
+    """The value as text, cut where it is long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What one checkpoint came to."""
+    """The result of one checkpoint."""
 
     id: str
     """Its key in the warm tier, such as "ckpt_1"."""
     trigger: CheckpointTrigger
     """Why it was taken."""
     summary: str
-    """At most 100 tokens."""
+    """The summary, by default of at most 100 tokens."""
     by_rule: bool
-    """Whether the summary is the deterministic one, and not the summarizer's."""
+    """Whether the summary was made by rule, and not by the summarizer."""
     facts: tuple[Fact, ...]
-    """All that were extracted; the warm entry holds those that fit."""
+    """All extracted facts; the warm entry holds those that fit."""
     stored: tuple[StoredText, ...]
-    """What must be in the cold store before anything cites it: the raw data."""
+    """The raw data, which must be in the cold store before anything refers to it."""
     tokens: int
-    """What its warm entry takes."""
+    """The tokens of its warm entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """A checkpoint being taken."""
+    """The intermediate results of one checkpoint."""
 
     state: ContextState
     trigger: CheckpointTrigger
@@ -97,19 +99,19 @@ class _Work:
     facts: tuple[Fact, ...] = ()
     summary: str = ""
     by_rule: bool = True
-    told: frozenset[Fact] = frozenset()
-    """The facts that the summary says."""
+    summarized: frozenset[Fact] = frozenset()
+    """The facts in the summary."""
     tokens: int = 0
 
 
 _Step: TypeAlias = Callable[[_Work], _Work]
 
-_VALUE_CHARS: Final = 50
-_NAME_CHARS: Final = 40
-_FACTS: Final = 64
-_LEVELS: Final = 5
+_MAX_VALUE_CHARS: Final = 50
+_MAX_NAME_CHARS: Final = 40
+_MAX_FACTS: Final = 64
+_MAX_LEVELS: Final = 5
 _HOT_KEY: Final = "checkpoint"
-# What people look for first in a finished phase is how it ended.
+# The outcome of a finished phase is what its readers look for first.
 _OUTCOMES: Final = frozenset({Intent.COMPLETE.value, Intent.FAILURE.value, Intent.ESCALATE.value})
 
 
@@ -122,9 +124,18 @@ def take_checkpoint(
     *,
     lifetime: int | None = None,
 ) -> tuple[ContextState, Checkpoint]:
-    """Return the state after a checkpoint, and what it came to; the same state gives the same.
+    """Return the state after a checkpoint, and the checkpoint; the same state gives the same result.
 
-    The raw data expires `lifetime` seconds after `now`, with None not at all.
+    Args:
+        state: The state before.
+        trigger: Why the checkpoint is taken.
+        now: The current time, in seconds of the Unix epoch.
+        counter: Counts tokens.
+        summarizer: Writes the summary; None: it is made by rule.
+        lifetime: Seconds for which the raw data may be read; None: as long as the store keeps it.
+
+    Raises:
+        ProtocolError: E2003, the limits have no room for the warm entry.
     """
     work = _Work(
         state=state,
@@ -151,44 +162,44 @@ def take_checkpoint(
 
 # "1. Freeze current hot state"
 def freeze_hot(work: _Work) -> _Work:
-    """Take the entries as they are; their texts are the raw data, named by what they say."""
-    raw = _json({key: entry.text or _words(entry.value) for key, entry in work.state.hot.items()})
+    """Take the entries as they are; their texts are the raw data."""
+    raw = _to_json({key: entry.text or _to_text(entry.value) for key, entry in work.state.hot.items()})
     return replace(work, frozen=work.state.hot, raw=StoredText.of(raw, expires_at=work.expires_at))
 
 
 # "2. Extract key facts (entity, value, relationship triples)"
 def extract_facts(work: _Work) -> _Work:
-    """Take what the values say, by rule: one fact for each scalar, the last one where two are about the same."""
-    found: dict[tuple[str, str], Fact] = {}
+    """Extract one fact for each scalar of the values; the last one counts where two have the same relation."""
+    facts: dict[tuple[str, str], Fact] = {}
     for key, entry in work.frozen.items():
         for fact in _facts(entry.entity or key, entry.value):
-            found.pop((fact.entity, fact.relation), None)
-            found[fact.entity, fact.relation] = fact
-    return replace(work, facts=tuple(found.values())[-_FACTS:])
+            facts.pop((fact.entity, fact.relation), None)
+            facts[fact.entity, fact.relation] = fact
+    return replace(work, facts=tuple(facts.values())[-_MAX_FACTS:])
 
 
 # "3. Generate compressed summary (less than or equal to 100 tokens)"
 def generate_summary(work: _Work) -> _Work:
-    """Let the summarizer write it; without one, and where it fails or says too much, say the facts that fit."""
+    """Ask the summarizer; without one, and where it fails or its answer is too long, list the facts that fit."""
     limit = work.state.limits.summary
-    said = _ask(work.summarizer, work.raw.text, limit)
-    if said and work.counter(said) <= limit:
-        return replace(work, summary=said, by_rule=False)
+    answer = _summarize(work.summarizer, work.raw.text, limit)
+    if answer and work.counter(answer) <= limit:
+        return replace(work, summary=answer, by_rule=False)
     newest_first = list(reversed(work.facts))
     ordered = sorted(newest_first, key=lambda fact: fact.value not in _OUTCOMES)
-    told = _fit(ordered, limit, work.counter, _say, _said)
-    return replace(work, summary=_say(told), told=frozenset(told))
+    fitting = _fit(ordered, limit, work.counter, _facts_to_text, _added_text)
+    return replace(work, summary=_facts_to_text(fitting), summarized=frozenset(fitting))
 
 
 # "4. Move summary to warm state with checkpoint ID"
 def move_summary_to_warm(work: _Work) -> _Work:
-    """Put the summary, as many facts beside it as fit and the name of the raw data under `$warm.<id>`."""
+    """Put the summary, the other facts that fit and the reference to the raw data under `$warm.<id>`."""
 
     def write(facts: Sequence[Fact]) -> str:
-        return _json(_warm_value(work, facts))
+        return _to_json(_warm_value(work, facts))
 
-    untold = [fact for fact in reversed(work.facts) if fact not in work.told]
-    facts = _fit(untold, work.state.limits.warm_entry, work.counter, write, _triple)
+    others = [fact for fact in reversed(work.facts) if fact not in work.summarized]
+    facts = _fit(others, work.state.limits.warm_entry, work.counter, write, _added_json)
     text = write(facts)
     entry = Entry(value=_warm_value(work, facts), tokens=work.counter(text), text=text)
     return replace(work, state=work.state.put_warm(work.id, entry), tokens=entry.tokens)
@@ -196,13 +207,13 @@ def move_summary_to_warm(work: _Work) -> _Work:
 
 # "5. Move raw data to cold state"
 def move_raw_to_cold(work: _Work) -> _Work:
-    """Let the state know how long the raw data lives; the write itself is the caller's, who has the store."""
+    """Remember the lifetime of the raw data; the caller stores it."""
     return replace(work, state=work.state.put_cold(work.raw))
 
 
 # "6. Reset hot state with checkpoint reference"
 def reset_hot(work: _Work) -> _Work:
-    """Leave nothing hot but the reference."""
+    """Leave only the reference to the checkpoint in hot state."""
     value = Ref(f"warm.{work.id}")
     entry = Entry(value=value, tokens=work.counter(f"${value.key}"), text=f"${value.key}")
     hot = {_HOT_KEY: entry}
@@ -217,45 +228,63 @@ STEPS: Final[tuple[_Step, ...]] = (
     move_raw_to_cold,
     reset_hot,
 )
-"""The six steps of section 5.3, in its order."""
+"""The six steps of section 5.3, in order."""
 
 
 def _facts(entity: str, value: Value, relation: str = "", level: int = 0) -> Iterator[Fact]:
-    if isinstance(value, Mapping) and level < _LEVELS:
+    """Yield a fact for each scalar in `value`; an array without maps and what is nested too deep is one scalar."""
+    if isinstance(value, Mapping) and level < _MAX_LEVELS:
         for key, member in value.items():
             yield from _facts(entity, member, f"{relation}.{key}" if relation else str.__str__(key), level + 1)
-    elif isinstance(value, list | tuple) and level < _LEVELS and any(isinstance(item, Mapping) for item in value):
+    elif isinstance(value, list | tuple) and level < _MAX_LEVELS and any(isinstance(item, Mapping) for item in value):
         for item in value:
             yield from _facts(entity, item, relation, level + 1)
     elif not isinstance(value, Ref) or entity != _HOT_KEY:
-        yield Fact(_cut(entity, _NAME_CHARS), _cut(relation or "is", _NAME_CHARS), _cut(_words(value), _VALUE_CHARS))
+        name = _shorten(relation or "is", _MAX_NAME_CHARS)
+        yield Fact(_shorten(entity, _MAX_NAME_CHARS), name, _shorten(_to_text(value), _MAX_VALUE_CHARS))
 
 
-def _words(value: Value) -> str:
-    """Return a value in few words: a string as it is, anything else as JSON, a reference with its `$`."""
+def _to_text(value: Value) -> str:
+    """Return a string as it is, a reference with its `$`, and any other value as JSON."""
     if isinstance(value, str):
         return value
-    return f"${value.key}" if isinstance(value, Ref) else _json(value)
+    return f"${value.key}" if isinstance(value, Ref) else _to_json(value)
 
 
-def _json(value: object) -> str:
-    """Return compact JSON; what JSON cannot say stands there in words."""
-    return dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+def _to_json(value: object) -> str:
+    """Return compact JSON, with text in place of what JSON cannot hold."""
+    try:
+        return compact_json(value, default=_to_json_value)
+    except EncodeError:  # NaN, or two halves of a surrogate pair side by side
+        return compact_json(_replace_unwritable(value))
 
 
-def _plain(value: object) -> object:
+def _to_json_value(value: object) -> object:
+    """Return the JSON value of a value that the JSON writer does not know."""
     if isinstance(value, Mapping):
         return dict(value)
     return f"${value.key}" if isinstance(value, Ref) else str(value)
 
 
-def _cut(text: str, chars: int) -> str:
-    """Return `text` on one line and no longer than that."""
+def _replace_unwritable(value: object) -> object:
+    """Return `value` with text in place of non-finite numbers, and "?" in place of halves of surrogate pairs."""
+    if isinstance(value, Mapping):
+        return {_replace_unwritable(str.__str__(key)): _replace_unwritable(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_unwritable(item) for item in value]
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return str(_to_json_value(value)).encode("utf-8", "replace").decode()
+
+
+def _shorten(text: str, chars: int) -> str:
+    """Return `text` on one line, cut to `chars` characters."""
     line = " ".join(text[: 2 * chars].split())
     return line if len(line) <= chars else f"{line[: chars - 1]}…"
 
 
-def _ask(summarizer: Summarizer | None, raw: str, limit: int) -> str:
+def _summarize(summarizer: Summarizer | None, raw: str, limit: int) -> str:
+    """Return the answer of the summarizer, "" without one and where it fails."""
     if summarizer is None:
         return ""
     try:
@@ -264,28 +293,28 @@ def _ask(summarizer: Summarizer | None, raw: str, limit: int) -> str:
         return ""
 
 
-def _say(facts: Sequence[Fact]) -> str:
-    """Return facts as a text: `analyst.lookup: intent=done, revenue=-12%; …`."""
-    said: dict[str, list[str]] = {}
+def _facts_to_text(facts: Sequence[Fact]) -> str:
+    """Return facts as text: `analyst.lookup: intent=done, revenue=-12%; …`."""
+    relations: dict[str, list[str]] = {}
     for fact in facts:
-        said.setdefault(fact.entity, []).append(f"{fact.relation}={fact.value}")
-    return "; ".join(f"{entity}: {', '.join(relations)}" for entity, relations in said.items())
+        relations.setdefault(fact.entity, []).append(f"{fact.relation}={fact.value}")
+    return "; ".join(f"{entity}: {', '.join(pairs)}" for entity, pairs in relations.items())
 
 
-def _said(fact: Fact, kept: Sequence[Fact]) -> str:
-    """Return what `_say` adds for `fact`: its entity only once."""
+def _added_text(fact: Fact, kept: Sequence[Fact]) -> str:
+    """Return what `fact` adds to the text of the facts before it: its entity only once."""
     entity = "" if any(fact.entity == other.entity for other in kept) else f"; {fact.entity}:"
     return f"{entity} {fact.relation}={fact.value},"
 
 
 def _warm_value(work: _Work, facts: Sequence[Fact]) -> dict[str, Value]:
     triples = [[fact.entity, fact.relation, fact.value] for fact in facts]
-    return {"summary": work.summary, "facts": triples, "raw": f"${work.raw.key}"}
+    return {"summary": work.summary, "facts": triples, "raw": work.raw.reference}
 
 
-def _triple(fact: Fact, kept: Sequence[Fact]) -> str:
-    """Return what the JSON of a warm entry adds for `fact`."""
-    return _json([fact.entity, fact.relation, fact.value]) + "," * bool(kept)
+def _added_json(fact: Fact, kept: Sequence[Fact]) -> str:
+    """Return what `fact` adds to the JSON of a warm entry."""
+    return _to_json([fact.entity, fact.relation, fact.value]) + "," * bool(kept)
 
 
 def _fit(
@@ -295,7 +324,15 @@ def _fit(
     write: Callable[[Sequence[Fact]], str],
     added: Callable[[Fact, Sequence[Fact]], str],
 ) -> list[Fact]:
-    """Return those of `facts`, in their order, whose text stays within `limit` tokens."""
+    """Return those of `facts`, in order, whose text has at most `limit` tokens.
+
+    Args:
+        facts: The facts, the most important ones first.
+        limit: Tokens of the text.
+        counter: Counts tokens.
+        write: Returns the text of some facts.
+        added: Returns about what one fact adds to the text of the facts before it.
+    """
     if counter(write(facts)) <= limit:
         return list(facts)
     kept: list[Fact] = []
@@ -304,7 +341,7 @@ def _fit(
         if (cost := counter(added(fact, kept))) <= room:
             kept.append(fact)
             room -= cost
-    # Tokens of parts do not add up to those of the whole: what counts is the whole.
+    # The tokens of the parts do not add up to those of the whole, which must be within the limit.
     while kept and counter(write(kept)) > limit:
         kept.pop()
     return kept

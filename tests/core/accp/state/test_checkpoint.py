@@ -225,6 +225,17 @@ def test_a_raw_text_is_json_whatever_the_values_are() -> None:
     assert json.loads(json.loads(taken.stored[0].text)["m"]) == ["$warm.x", {"k": 1}, "odd"]
 
 
+def test_what_json_cannot_hold_stands_in_the_raw_text_as_text() -> None:
+    halves = chr(0xD83D) + chr(0xDE00)
+    value = {"n": [float("nan"), 1.5, None, True], halves: [halves], "one": chr(0xD800), "map": MappingProxyType({})}
+    _, taken = take(EMPTY.put_hot("m", Entry(value=value, tokens=1)))
+    assert json.loads(json.loads(taken.stored[0].text)["m"]) == {
+        "n": ["nan", 1.5, None, True], "??": ["??"], "one": "?", "map": {},
+    }  # fmt: skip
+    assert Fact("m", "one", chr(0xD800)) in taken.facts
+    assert taken.tokens
+
+
 def test_limits_are_those_of_the_draft_unless_others_are_given() -> None:
     limits = StateLimits()
     assert (limits.hot, limits.checkpoint, limits.warm_entry, limits.summary) == (500, 400, 200, 100)

@@ -1,4 +1,4 @@
-"""How many tokens a frame takes and may take (ACCP section 3.4, Table 3)."""
+"""The tokens of a frame and their limits (ACCP section 3.4, Table 3)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ __all__ = ["DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "To
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameTokens:
-    """The tokens of one frame, counted part by part and as a whole."""
+    """The tokens of one frame: of each part and of the whole."""
 
     header: int
     """`@sender>intent`."""
     body: int
     """`:operation{…}`."""
     metadata: int
-    """`[…]`, 0 where there is none."""
+    """`[…]`; 0 where there is none."""
     total: int
-    """Of the whole text; parts that meet may be one token."""
+    """The whole text; adjacent parts may share a token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameLimits:
-    """Table 3, in tokens: over a soft limit is worth a word, over a hard one is not sent.
+    """Table 3, in tokens: a frame over a soft limit is reported, one over a hard limit is not sent.
 
-    Header and metadata are only reported. `[mid,seq,ts]` takes 18 to 25 tokens and the soft limit is 10; with
-    correlation and session ids it takes 33 to 48 and the hard limit is 30. No encoder could keep them.
+    The limits of header and metadata are only reported, as no encoder could keep them: `[mid,seq,ts]` has 18 to 25
+    tokens and the soft limit is 10; with correlation and session ids it has 33 to 48, and the hard limit is 30.
     """
 
     header_soft: int = 5
@@ -43,11 +43,11 @@ class FrameLimits:
     total_hard: int = 240
 
     def fits(self, tokens: FrameTokens) -> bool:
-        """Return whether body and total keep their hard limits."""
+        """Return whether body and total are within their hard limits."""
         return tokens.body <= self.body_hard and tokens.total <= self.total_hard
 
     def notes(self, tokens: FrameTokens) -> tuple[str, ...]:
-        """Return a sentence for every limit that the frame is over, the hard one where it is over both."""
+        """Return a sentence for each exceeded limit, the hard one where both are exceeded."""
         notes = []
         for part in ("header", "body", "metadata", "total"):
             used = getattr(tokens, part)
@@ -60,28 +60,28 @@ class FrameLimits:
 
 
 DRAFT_LIMITS: Final = FrameLimits()
-"""Table 3 as it stands."""
+"""The limits of Table 3."""
 
 PRACTICAL_LIMITS: Final = FrameLimits(
     header_soft=10, body_soft=200, body_hard=100_000, metadata_soft=50, metadata_hard=100, total_hard=100_000
 )
-"""For frames that programs read and no model does: splitting would cost an envelope of 30 tokens for every 210."""
+"""Limits for frames that only programs read: splitting would cost an envelope of 30 tokens for every 210."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
-    """What a session has used of its tokens (sections 5.1 and 7.1)."""
+    """The tokens that a session has used (sections 5.1 and 7.1)."""
 
     hot_used: int
     """Tokens of the hot tier."""
     hot_limit: int
-    """Its hard cap."""
+    """The limit of the hot tier."""
     warm_used: int
     """Tokens of all warm entries."""
     warm_limit: int
-    """The cap of each entry."""
+    """The limit of each warm entry."""
     frames: int
-    """Frames sent so far."""
+    """Number of frames sent."""
     tokens: int
     """Tokens of those frames."""
 
@@ -102,9 +102,9 @@ def with_placeholders(frame: Frame) -> Frame:
 
 
 def estimate(text: str, counter: TokenCounter) -> FrameTokens:
-    """Return the tokens of the text of a frame, whose grammar is not looked at."""
+    """Return the tokens of the text of a frame; its grammar is not checked."""
     header, _, _ = text.partition(":")
-    # Everywhere else a brace or a bracket after another stands behind a separator or a backslash.
+    # Everywhere else a bracket after a brace follows a separator or a backslash.
     body_end = text.find("}[") + 1 or len(text)
     return FrameTokens(
         header=counter(header),

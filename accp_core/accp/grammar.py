@@ -1,4 +1,4 @@
-r"""The words of a frame: patterns, and the ways between Python values and those words (ACCP section 3.1).
+r"""The lexical grammar of a frame: patterns, and conversions between Python values and words (ACCP section 3.1).
 
     agent-id    = 1*( ALPHA / DIGIT / "-" / "_" )
     intent      = 1*( ALPHA )
@@ -11,8 +11,8 @@ r"""The words of a frame: patterns, and the ways between Python values and those
     delimiter   = "@" / ">" / ":" / "{" / "}" / "[" / "]"
                 / "|" / "$" / "," / "~" / "\"
 
-Every repetition is possessive, so no input makes a pattern try twice. Literals are case-sensitive, although
-RFC 5234 says otherwise: section 3.1.1 writes "true or false", and `TRUE` must survive as a string.
+Every repetition is possessive, so that no pattern backtracks. Literals are case-sensitive, although RFC 5234 says
+otherwise: section 3.1.1 writes "true or false", and `TRUE` must survive as a string.
 """
 
 import re
@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import accumulate
-from json import loads
 from math import inf
-from typing import Any, Final, NoReturn
+from typing import Any, Final
+
+from accp_core.strict_json import strict_decoder
 
 __all__ = [
     "AGENT_ID",
@@ -61,32 +62,32 @@ __all__ = [
 class GrammarLimits:
     """How much one frame may hold; more is refused with E1001 in both directions.
 
-    Raises: ValueError when a depth is outside 1..100; the recursion would come near the interpreter's limit.
+    Raises:
+        ValueError: a depth is outside 1..100; the recursion would come near the interpreter's limit.
     """
 
     frame_bytes: int = 1 << 20
-    """Length of the frame in UTF-8."""
+    """Bytes of the frame in UTF-8."""
     digits: int = 1_000
     """Digits of one number."""
     depth: int = 5
-    """Arrays and maps inside each other; a parameter's own array is at level 1."""
+    """Levels of nested arrays and maps; an array that is the value of a parameter is at level 1."""
     json_depth: int = 64
-    """Arrays and objects inside each other within one JSON literal."""
+    """Levels of nested arrays and objects within one JSON literal."""
     members: int = 10_000
-    """Parameters, elements, map entries and metadata fields together; a JSON literal is one value."""
+    """Parameters, elements, map entries and metadata fields together; a JSON literal counts as one value."""
     msg_id_chars: int = 64
-    """Length of a msg_id, of which Table 4 wants 12."""
+    """Characters of a msg_id; Table 4 says 12."""
 
     def __post_init__(self) -> None:
         if not (1 <= self.depth <= 100 and 1 <= self.json_depth <= 100):
-            raise ValueError("depth and json_depth must be in 1..100")
+            raise ValueError(f"expected depth and json_depth in 1..100, found {self.depth!r} and {self.json_depth!r}")
 
 
 DEFAULT_LIMITS: Final = GrammarLimits()
 
 _DELIMITER = r"[@>:{}\[\]|$,~\\]"
 _SAFE = r"[^@>:{}\[\]|$,~\\]"
-_INTEGER = r"-?(?:0|[1-9][0-9]*+)"
 
 AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]++")
 INTENT: Final = re.compile(r"[A-Za-z]++")
@@ -101,7 +102,7 @@ NUMBER: Final = re.compile(r"-?[0-9]++(?:\.[0-9]++)?")
 LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
 UNSIGNED: Final = re.compile(r"0|[1-9][0-9]*+")
 
-# Forms that section 3.1.1 does not know and that stand inside the draft's string: "text_with_%25", =json.
+# Two forms of our own, which are strings in the draft's grammar: "text_with_%25", =json.
 QUOTED: Final = re.compile(rf'"((?:(?!["%]){_SAFE}|\\{_DELIMITER}|%[0-9A-F]{{2}})*+)')
 # Two code points in a Python string, but one character once JSON has been read.
 SPLIT_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
@@ -111,15 +112,15 @@ MENTION: Final = re.compile(r"@[A-Za-z0-9_-]++(?::[A-Za-z0-9_]++)?")
 PAIR: Final = re.compile(r"(?!(?:true|false|[0-9]++):)([A-Za-z0-9_]++):")
 NULL_MEMBER: Final = re.compile(r"null(?=[,}])")
 
-# A plain string that would be read as something else: nothing, a quoted form, JSON, boolean, null or number.
+# A plain string that would be read as something else: empty, a quoted form, JSON, boolean, null or number.
 LOOKALIKE: Final = re.compile(r'["=]|(?:true|false|null|-?[0-9]++(?:\.[0-9]++)?)?\Z')
 
-# "Frames MUST NOT contain spaces, tabs, or newlines" (3.3); C1 controls and U+00A0 go with them, and no UTF-8
-# text holds a surrogate.
+# "Frames MUST NOT contain spaces, tabs, or newlines" (3.3); C1 controls and U+00A0 are refused too, and no
+# UTF-8 text holds a surrogate.
 FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f-\xa0\ud800-\udfff]")
 
-# White space, format characters, surrogates, private use, noncharacters and the blocks kept for them. Written
-# out, because str.isprintable follows the interpreter's Unicode tables and canonical bytes must not.
+# White space, format characters, surrogates, private use, noncharacters and the blocks reserved for them. Listed here,
+# because str.isprintable depends on the interpreter's Unicode version and canonical bytes must not.
 _UNPRINTABLE = (
     r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
     r"\u3000\ud800-\uf8ff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -154,25 +155,28 @@ def unescape(text: str) -> str:
 def quote(text: str, hidden: re.Pattern[str]) -> str:
     r"""Return the quoted form of `text`: `_` for a space, `%HH` for a byte of UTF-8; delimiters are escaped.
 
-    `hidden` (HIDDEN or HIDDEN_IN_ASCII) says which characters must not stand for themselves.
+    Args:
+        text: Any string.
+        hidden: HIDDEN or HIDDEN_IN_ASCII: the characters that must be percent-encoded.
     """
     return f'"{hidden.sub(_percent_encode, text.translate(_QUOTED_ESCAPES))}"'
 
 
 def unquote(body: str) -> str:
-    """Return the string whose quoted form holds `body` between its quotes.
+    """Return the string whose quoted form has `body` between its quotes.
 
-    Raises: UnicodeDecodeError when the percent-encoded bytes are not UTF-8 (lone surrogates are let through).
+    Raises:
+        UnicodeDecodeError: the percent-encoded bytes are not UTF-8 (lone surrogates are accepted).
     """
     text = unescape(body).replace("_", " ")
     return _PERCENT_RUN.sub(_percent_decode, text) if "%" in text else text
 
 
 def escape_key(key: str) -> str:
-    """Return `key` in the alphabet of the ABNF; a key that is in it already mostly stays as it is.
+    """Return `key` in the alphabet of the ABNF; a key in that alphabet stays as it is, unless it contains `_x`.
 
-    Each offending character, and each `_` before an `x`, becomes `_x<hex>_`, its code point in lower case;
-    the empty key is `_x_`. No two keys share an escape.
+    Each other character, and each `_` before an `x`, becomes `_x<hex>_` with its code point in lower case; the empty
+    key becomes `_x_`. Different keys have different escapes.
     """
     return _KEY_OFFENDER.sub(lambda offender: f"_x{ord(offender[0]):x}_", key) or "_x_"
 
@@ -180,15 +184,17 @@ def escape_key(key: str) -> str:
 def unescape_key(word: str) -> str:
     """Undo `escape_key`.
 
-    Raises: ValueError when an escape names no code point.
+    Raises:
+        ValueError: an escape names no code point.
     """
     return "" if word == "_x_" else _KEY_ESCAPE.sub(lambda found: chr(int(found[1], 16)), word)
 
 
 def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> int | float | Decimal:
-    """Return the number that `word` spells; a point or an exponent makes it a decimal.
+    """Return the number that `word` spells; one with a point or an exponent is a decimal.
 
-    Raises: ValueError when it has more digits, written without exponent, than `limits` allow.
+    Raises:
+        ValueError: it has too many digits, written without exponent.
     """
     # A short word without exponent cannot be a long number.
     if len(word) > limits.digits or "e" in word or "E" in word:
@@ -197,48 +203,41 @@ def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Gr
 
 
 def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> Any:
-    """Return the value of a JSON text; none of Python's extensions to JSON is one.
+    """Return the value of a JSON text.
 
-    Raises: ValueError when it is malformed, repeats a member's name, nests too deep, or has a number that is
-        too long or, where floats are wanted, beyond float64.
+    Args:
+        source: The text.
+        decimal_type: The type of numbers with a point or an exponent.
+        limits: Bounds nesting and digits.
+
+    Raises:
+        ValueError: it is malformed, repeats a member's name, nests too deep, or has a number that is too long or, as a
+            float, beyond float64.
     """
     brackets = _JSON_BRACKET.findall(_JSON_STRING.sub("", source))
-    # A recursive decoder must not be the first to find out.
+    # The depth is checked first, because the decoder is recursive.
     if max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0) > limits.json_depth:
-        raise ValueError(f"a JSON literal nests at most {limits.json_depth} deep")
-    return loads(
-        source,
-        parse_int=partial(read_number, decimal_type=decimal_type, limits=limits),
-        parse_float=partial(_read_finite, decimal_type=decimal_type, limits=limits),
-        parse_constant=_refuse_constant,
-        object_pairs_hook=_unique_members,
+        raise ValueError(f"expected a JSON literal that nests at most {limits.json_depth} deep")
+    decode = strict_decoder(
+        read_int=partial(read_number, decimal_type=decimal_type, limits=limits),
+        read_float=partial(_read_finite, decimal_type=decimal_type, limits=limits),
     )
+    return decode(source)
 
 
 def _check_digits(word: str, limits: GrammarLimits) -> None:
     mantissa, _, exponent = word.lower().partition("e")
     digits = len(mantissa) - mantissa.count("-") - mantissa.count(".")
     if max(digits, abs(int(exponent or 0))) > limits.digits:
-        raise ValueError(f"a number has at most {limits.digits} digits")
+        raise ValueError(f"expected a number of at most {limits.digits} digits")
 
 
 def _read_finite(word: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> int | float | Decimal:
     number = read_number(word, decimal_type, limits)
-    # A Decimal has no such bound, and is written as a literal when it has many places.
+    # A Decimal has no such bound; with many places it is written as a JSON literal.
     if abs(number) == inf:
-        raise ValueError("the number is beyond float64")
+        raise ValueError("expected a number within float64")
     return number
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("duplicate member")
-    return members
 
 
 def _percent_encode(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a frame means: full keys, JSON values, the schema named (ACCP sections 2.2 and 7.3, item 5)."""
+"""A message: the decoded frame, with full keys and JSON values (ACCP sections 2.2 and 7.3, item 5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ __all__ = ["Message"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message between agents; the codec makes a frame of it, and one of a frame."""
+    """One message between agents, which the codec encodes as a frame."""
 
     sender: str
-    """The agent-id of who sends."""
+    """The agent-id of the sending agent."""
     intent: Intent
-    """What the message is for."""
+    """The purpose of the message."""
     operation: str
-    """The verb; any name will do."""
+    """The verb; any name is allowed."""
     payload: Mapping[str, Value] = field(default_factory=dict)
-    """Full key to JSON value; a `Ref` is a value that stands in the state, REMOVED a key that a delta removes."""
+    """Full key to JSON value; a `Ref` is a value in the state, REMOVED marks a key that a delta removes."""
     schema: str | None = None
-    """The code of the schema whose aliases and defaults hold, such as "TA"."""
+    """The code of the schema whose aliases and defaults apply, such as "TA"."""
     defaulted: frozenset[str] = frozenset()
-    """Keys of the payload that the frame did not hold: the schema's defaults; what one encodes is not asked."""
+    """Keys of a decoded payload that the schema's defaults filled in; encoding ignores them."""
     envelope: Envelope = field(default_factory=Envelope)
-    """The metadata; the session sets id, sequence and time."""
+    """The metadata; a session sets msg_id, sequence and timestamp."""

@@ -1,6 +1,6 @@
-"""From the text of a frame to a Frame, whole or not at all (ACCP sections 3.1, 3.5 and 9, item 2).
+"""Parses the text of a frame, whole or not at all (ACCP sections 3.1, 3.5 and 9, item 2).
 
-Functions have one shape: they take the text and the position where their rule begins, and return the position
+The functions have one shape: they take the text and the position at which their rule starts, and return the position
 after it together with the value. Positions count characters from 0.
 """
 
@@ -22,17 +22,17 @@ __all__ = ["parse_frame"]
 
 
 @dataclass(slots=True)
-class Reading:
-    """The options of one call and what it has seen so far."""
+class _ParseState:
+    """The options of one call, and its counters."""
 
     errata: bool
     compat: bool
     decimal_type: type[float] | type[Decimal]
     limits: GrammarLimits
     header: tuple[str, str] = ("", "")
-    """Intent and operation, by which a parameter may be a delta."""
+    """Intent and operation, which decide whether a parameter is a delta."""
     members: int = 0
-    """Those counted so far."""
+    """Number of members read so far."""
 
 
 def parse_frame(
@@ -43,30 +43,37 @@ def parse_frame(
     decimal_type: type[float] | type[Decimal] = float,
     limits: GrammarLimits = DEFAULT_LIMITS,
 ) -> Frame:
-    """Return the frame that `text`, one line without its line end, says (ACCP section 3.1).
+    """Return the frame that `text` spells (ACCP section 3.1).
 
-    Four forms that the draft's own examples use and its grammar lacks are read unless `strict`: `@agent` and
-    `@agent:operation` as a value, `key:value` as an array element, bare `null` as a member of a `sync:state`
-    delta, and, only with `compat`, `$42.30` as a string. Decimals become `decimal_type`.
+    Four forms of the draft's own examples, which its grammar lacks, are accepted unless `strict`: `@agent` and
+    `@agent:operation` as a value, `key:value` as an array element, `null` as a member of a `sync:state` delta, and,
+    only with `compat`, `$42.30` as a string.
 
-    Raises: DecodeError with the first position that cannot be read: E1001 for the grammar and the limits,
-        E1002 for an unknown intent, E1004 for a sequence, timestamp or ttl that is no whole number and for a
-        decimal beyond float64.
+    Args:
+        text: One line without its line end.
+        strict: Whether only the draft's grammar is accepted.
+        compat: Whether an amount such as `$42.30` is a string.
+        decimal_type: The type of decimals.
+        limits: How much a frame may hold.
+
+    Raises:
+        DecodeError: with the first position that cannot be read. E1001, the grammar or a limit; E1002, the intent is
+            unknown; E1004, a sequence, timestamp or ttl is not a whole number, or a decimal is beyond float64.
     """
-    reading = Reading(not strict, compat and not strict, decimal_type, limits)
+    state = _ParseState(not strict, compat and not strict, decimal_type, limits)
     check_characters(text, limits)
     position, (sender, intent, operation) = parse_header(text)
-    reading.header = intent, operation
-    position, params = parse_pairs(text, position, "|", "}", parse_param, reading)
-    position, fields = parse_metadata(text, position, reading)
+    state.header = intent, operation
+    position, params = parse_pairs(text, position, "|", "}", parse_param, state)
+    position, fields = parse_metadata(text, position, state)
     if position != len(text):
-        raise refusal(text, position, "nothing may follow the frame")
+        raise refusal(text, position, "expected the end of the frame")
     return Frame(
         sender=sender,
         intent=read_intent(text, len(sender) + 2, intent),
         operation=operation,
         params=params,
-        envelope=read_envelope(text, fields, reading),
+        envelope=read_envelope(text, fields, state),
     )
 
 
@@ -76,104 +83,104 @@ def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.P
 
 
 def check_characters(text: str, limits: GrammarLimits) -> None:
-    """Refuse a text that is too long or holds what no frame holds."""
-    # A character is at least one byte, so a long text is refused before it is encoded.
+    """Refuse a text that is too long or contains forbidden characters."""
+    # A character has at least one byte, so a long text is refused before it is encoded.
     if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:
-        raise refusal(text, 0, f"a frame has at most {limits.frame_bytes} bytes")
+        raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
     if found := grammar.FORBIDDEN.search(text):
-        raise refusal(text, found.start(), "white space, controls and surrogates cannot stand in a frame")
+        raise refusal(text, found.start(), "expected no white space, control characters or surrogates in a frame")
 
 
 def parse_word(text: str, position: int, pattern: re.Pattern[str], name: str) -> tuple[int, str]:
-    """Read one word of the alphabet that `pattern` names."""
+    """Read one word that matches `pattern`."""
     found = pattern.match(text, position)
     if not found:
         raise refusal(text, position, f"expected {name}")
     return found.end(), found[0]
 
 
-def parse_mark(text: str, position: int, mark: str) -> int:
-    """Return the position after `mark`."""
-    if text.startswith(mark, position):
+def skip_delimiter(text: str, position: int, delimiter: str) -> int:
+    """Return the position after `delimiter`."""
+    if text.startswith(delimiter, position):
         return position + 1
-    raise refusal(text, position, f"expected {mark!r}")
+    raise refusal(text, position, f"expected {delimiter!r}")
 
 
 # header = "@" agent-id ">" intent
 # body   = ":" operation "{" [payload] "}"
 def parse_header(text: str) -> tuple[int, tuple[str, str, str]]:
-    """Read sender, intent and operation, up to and with the opening brace."""
-    position = parse_mark(text, 0, "@")
+    """Read sender, intent and operation, up to and including the opening brace."""
+    position = skip_delimiter(text, 0, "@")
     position, sender = parse_word(text, position, grammar.AGENT_ID, "an agent-id")
-    position = parse_mark(text, position, ">")
+    position = skip_delimiter(text, position, ">")
     position, intent = parse_word(text, position, grammar.INTENT, "an intent")
-    position = parse_mark(text, position, ":")
+    position = skip_delimiter(text, position, ":")
     position, operation = parse_word(text, position, grammar.NAME, "an operation")
-    return parse_mark(text, position, "{"), (sender, intent, operation)
+    return skip_delimiter(text, position, "{"), (sender, intent, operation)
 
 
 def read_intent(text: str, position: int, code: str) -> Intent:
-    """Return the intent of that code; only after the grammar, which is the first thing to refuse a frame."""
+    """Return the intent with that code; called after parsing, because errors of the grammar come first."""
     try:
         return Intent(code)
     except ValueError:
-        raise refusal(text, position, "unknown intent", ErrorCode.INVALID_INTENT) from None
+        raise refusal(text, position, "expected a known intent", ErrorCode.INVALID_INTENT) from None
 
 
 def parse_separator(text: str, position: int, separator: str, close: str) -> tuple[int, bool]:
     """Read a separator, after which another member must follow (True), or the closing bracket (False)."""
-    mark = text[position : position + 1]
-    if mark == separator:
+    delimiter = text[position : position + 1]
+    if delimiter == separator:
         return position + 1, True
-    if mark == close:
+    if delimiter == close:
         return position + 1, False
     raise refusal(text, position, f"expected {separator!r} or {close!r}")
 
 
-def count_member(text: str, position: int, reading: Reading) -> None:
-    """Refuse the member that is one too many for the frame."""
-    reading.members += 1
-    if reading.members > reading.limits.members:
-        raise refusal(text, position, f"a frame has at most {reading.limits.members} members")
+def count_member(text: str, position: int, state: _ParseState) -> None:
+    """Count a member; refuse one over the limit."""
+    state.members += 1
+    if state.members > state.limits.members:
+        raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
 
 
-PairParser: TypeAlias = Callable[[str, int, Reading], tuple[int, tuple[str, Any]]]
+PairParser: TypeAlias = Callable[[str, int, _ParseState], tuple[int, tuple[str, Any]]]
 
 
 # payload    = param *( "|" param )
 # map        = "{" [ key ":" value *( "," key ":" value ) ] "}"
 # meta-pairs = param *( "," param )
 def parse_pairs(
-    text: str, position: int, separator: str, close: str, parse_pair: PairParser, reading: Reading
+    text: str, position: int, separator: str, close: str, parse_pair: PairParser, state: _ParseState
 ) -> tuple[int, dict[str, Any]]:
-    """Read pairs up to and with `close`; no key may stand twice, however it is spelled."""
+    """Read pairs up to and including `close`; each key may occur once, in any spelling."""
     pairs: dict[str, Any] = {}
     if text.startswith(close, position):
         return position + 1, pairs
     more = True
     while more:
-        count_member(text, position, reading)
-        end, (key, value) = parse_pair(text, position, reading)
+        count_member(text, position, state)
+        end, (key, value) = parse_pair(text, position, state)
         if key in pairs:
-            raise refusal(text, position, "duplicate key")
+            raise refusal(text, position, "expected each key once, found a duplicate key")
         pairs[key] = value
         position, more = parse_separator(text, end, separator, close)
     return position, pairs
 
 
 # param = key ":" value
-def parse_param(text: str, position: int, reading: Reading) -> tuple[int, tuple[str, Value]]:
-    """Read a parameter; the one that is a delta has a null of its own."""
+def parse_param(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, Value]]:
+    """Read a parameter; in a delta, null is read as REMOVED."""
     position, key = parse_key(text, position, LiteralKey)
-    if is_delta(*reading.header, key) and text.startswith("{", position):
-        position, delta = parse_map(text, position, 1, reading, parse_delta_member)
+    if is_delta(*state.header, key) and text.startswith("{", position):
+        position, delta = parse_map(text, position, 1, state, parse_delta_member)
         return position, (key, delta)
-    position, value = parse_value(text, position, 1, reading)
+    position, value = parse_value(text, position, 1, state)
     return position, (key, value)
 
 
 def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
-    """Read a key and its colon; one that was escaped without need becomes a `literal`."""
+    """Read a key and its colon; a key that was escaped without need becomes a `literal`."""
     found = grammar.KEY.match(text, position)
     if not found:
         end, _ = parse_word(text, position, grammar.NAME, "a key")
@@ -184,121 +191,121 @@ def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
     try:
         key = grammar.unescape_key(word)
     except ValueError:
-        raise refusal(text, position, "no such code point in the key") from None
+        raise refusal(text, position, "expected the escape of a code point in the key") from None
     return found.end(), literal(key) if key != word and grammar.escape_key(key) == key else key
 
 
 # value = typed-literal / array / map / ref / null
-def parse_value(text: str, position: int, level: int, reading: Reading) -> tuple[int, Value]:
-    """Read any value; an array or map among them stands at `level`, of which the first is 1."""
-    return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, reading)
+def parse_value(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+    """Read any value; an array or map is at nesting level `level`, which starts with 1."""
+    return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, state)
 
 
 # null = "~"
-def parse_null(text: str, position: int, level: int, reading: Reading) -> tuple[int, None]:
+def parse_null(text: str, position: int, level: int, state: _ParseState) -> tuple[int, None]:
     """Read null."""
     return position + 1, None
 
 
 # "removed_key:null" (section 5.4): against the grammar, the draft removes a key with the word.
-def parse_delta_member(text: str, position: int, level: int, reading: Reading) -> tuple[int, Value]:
-    """Read a direct member of a delta, where null means that the key is gone."""
+def parse_delta_member(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+    """Read a direct member of a delta, in which null removes the key."""
     if text.startswith("~", position):
         return position + 1, REMOVED
-    if reading.errata and (found := grammar.NULL_MEMBER.match(text, position)):
+    if state.errata and (found := grammar.NULL_MEMBER.match(text, position)):
         return found.end(), REMOVED
-    return parse_value(text, position, level, reading)
+    return parse_value(text, position, level, state)
 
 
 # ref = "$" ref-key
-def parse_ref(text: str, position: int, level: int, reading: Reading) -> tuple[int, Ref | str]:
+def parse_ref(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Ref | str]:
     """Read a reference; with `compat` an amount such as `$42.30` (section 3.2) is a string."""
     end, key = parse_word(text, position + 1, grammar.REF_KEY, "a ref-key")
-    if reading.compat and grammar.NUMBER.fullmatch(key) and not grammar.LEADING_ZERO.match(key):
+    if state.compat and grammar.NUMBER.fullmatch(key) and not grammar.LEADING_ZERO.match(key):
         return end, f"${key}"
     return end, Ref(key)
 
 
 # "nx:@strategy:plan", "who:@dev_team" (section 3.2): against the grammar, a value may name an agent.
-def parse_mention(text: str, position: int, level: int, reading: Reading) -> tuple[int, str]:
-    """Read the name of an agent, and of an operation of it, as a string."""
+def parse_mention(text: str, position: int, level: int, state: _ParseState) -> tuple[int, str]:
+    """Read the name of an agent, with or without an operation, as a string."""
     found = grammar.MENTION.match(text, position)
-    if not (reading.errata and found):
-        raise refusal(text, position, "a string cannot begin with an unescaped '@'")
+    if not (state.errata and found):
+        raise refusal(text, position, "expected a value, found an unescaped '@'")
     return found.end(), found[0]
 
 
-def check_level(text: str, position: int, level: int, reading: Reading) -> None:
-    """Refuse the array or map that stands too deep."""
-    if level > reading.limits.depth:
-        raise refusal(text, position, f"arrays and maps nest at most {reading.limits.depth} deep")
+def check_level(text: str, position: int, level: int, state: _ParseState) -> None:
+    """Refuse an array or map that is nested too deep."""
+    if level > state.limits.depth:
+        raise refusal(text, position, f"expected arrays and maps that nest at most {state.limits.depth} deep")
 
 
 # array = "[" [ value *( "," value ) ] "]"
-def parse_array(text: str, position: int, level: int, reading: Reading) -> tuple[int, list[Value]]:
-    """Read an array, its brackets included."""
-    check_level(text, position, level, reading)
+def parse_array(text: str, position: int, level: int, state: _ParseState) -> tuple[int, list[Value]]:
+    """Read an array with its brackets."""
+    check_level(text, position, level, state)
     items: list[Value] = []
     if text.startswith("]", position + 1):
         return position + 2, items
     position, more = position + 1, True
     while more:
-        count_member(text, position, reading)
-        position, item = parse_element(text, position, level + 1, reading)
+        count_member(text, position, state)
+        position, item = parse_element(text, position, level + 1, state)
         items.append(item)
         position, more = parse_separator(text, position, ",", "]")
     return position, items
 
 
 # "f:[rev:-12%QoQ,ent_seg:decline]" (section 3.2): against the grammar, an element may be a pair.
-def parse_element(text: str, position: int, level: int, reading: Reading) -> tuple[int, Value]:
-    """Read an element of an array; a pair is a map of one entry, and as deep as one."""
-    if not (reading.errata and grammar.PAIR.match(text, position)):
-        return parse_value(text, position, level, reading)
-    check_level(text, position, level, reading)
-    count_member(text, position, reading)
+def parse_element(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+    """Read an element of an array; a pair counts as a map of one entry."""
+    if not (state.errata and grammar.PAIR.match(text, position)):
+        return parse_value(text, position, level, state)
+    check_level(text, position, level, state)
+    count_member(text, position, state)
     position, key = parse_key(text, position, str)
-    position, value = parse_value(text, position, level + 1, reading)
+    position, value = parse_value(text, position, level + 1, state)
     return position, {key: value}
 
 
-ValueParser: TypeAlias = Callable[[str, int, int, Reading], tuple[int, Value]]
+ValueParser: TypeAlias = Callable[[str, int, int, _ParseState], tuple[int, Value]]
 
 
 def parse_map(
-    text: str, position: int, level: int, reading: Reading, parse_member: ValueParser = parse_value
+    text: str, position: int, level: int, state: _ParseState, parse_member: ValueParser = parse_value
 ) -> tuple[int, dict[str, Value]]:
-    """Read a map, its braces included."""
+    """Read a map with its braces."""
 
-    def parse_entry(text: str, position: int, reading: Reading) -> tuple[int, tuple[str, Value]]:
+    def parse_entry(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, Value]]:
         position, key = parse_key(text, position, str)
-        position, value = parse_member(text, position, level + 1, reading)
+        position, value = parse_member(text, position, level + 1, state)
         return position, (key, value)
 
-    check_level(text, position, level, reading)
-    return parse_pairs(text, position + 1, ",", "}", parse_entry, reading)
+    check_level(text, position, level, state)
+    return parse_pairs(text, position + 1, ",", "}", parse_entry, state)
 
 
 # typed-literal = boolean / integer / decimal / string
-def parse_atom(text: str, position: int, level: int, reading: Reading) -> tuple[int, Value]:
-    """Read up to the next unescaped delimiter, and type what was read (section 3.1.1)."""
+def parse_atom(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+    """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
     end, word = parse_text(text, position)
     first = word[0]
     if first == '"':
         return parse_quoted(text, position)
     if first == "=":
-        return parse_json(text, position, reading)
+        return parse_json(text, position, state)
     if "\\" in word:
-        # What needed an escape is a string, whatever it looks like without it.
+        # A word with an escape is a string, whatever it looks like without it.
         return end, grammar.unescape(word)
     if first in "-0123456789" and grammar.NUMBER.fullmatch(word):
-        return end, read_number(text, position, word, reading)
+        return end, read_number(text, position, word, state)
     return end, grammar.BOOLEANS.get(word, word)
 
 
 # string = 1*( safe-char / escaped-char )
 def parse_text(text: str, position: int) -> tuple[int, str]:
-    """Read a string with its escapes; a backslash before anything but a delimiter cannot be part of it."""
+    """Read a string with its escapes; a backslash must stand before a delimiter."""
     found = grammar.ATOM.match(text, position)
     if not (found and found[0]):
         raise refusal(text, position, "expected a value")
@@ -306,78 +313,78 @@ def parse_text(text: str, position: int) -> tuple[int, str]:
 
 
 def parse_quoted(text: str, position: int) -> tuple[int, str]:
-    """Read a quoted form, our spelling of the strings that the grammar cannot write (section 3.3, item 1)."""
+    """Read a quoted form, our spelling of strings that the grammar lacks (section 3.3, item 1)."""
     end, word = parse_word(text, position, grammar.QUOTED, "a quoted form")
     try:
-        return parse_mark(text, end, '"'), grammar.unquote(word[1:])
+        return skip_delimiter(text, end, '"'), grammar.unquote(word[1:])
     except UnicodeDecodeError:
-        raise refusal(text, position, "the percent-encoded bytes are not UTF-8") from None
+        raise refusal(text, position, "expected percent-encoded UTF-8") from None
 
 
 # "Integer: Decimal, no leading zeros" (section 3.1.1)
-def read_number(text: str, position: int, word: str, reading: Reading) -> int | float | Decimal:
-    """Return the number that `word` is."""
+def read_number(text: str, position: int, word: str, state: _ParseState) -> int | float | Decimal:
+    """Return the number that `word` spells."""
     if grammar.LEADING_ZERO.match(word):
-        raise refusal(text, position, "a number has no leading zeros")
+        raise refusal(text, position, "expected a number without leading zeros")
     try:
-        number = grammar.read_number(word, reading.decimal_type, reading.limits)
+        number = grammar.read_number(word, state.decimal_type, state.limits)
     except ValueError as error:
         raise refusal(text, position, str(error)) from None
     if abs(number) == inf:
-        raise refusal(text, position, "the decimal is beyond float64", ErrorCode.INVALID_TYPE)
+        raise refusal(text, position, "expected a decimal within float64", ErrorCode.INVALID_TYPE)
     return number
 
 
-def parse_json(text: str, position: int, reading: Reading) -> tuple[int, Any]:
-    """Read a JSON literal, our spelling of long decimals, deep arrays and maps, and null in a delta."""
+def parse_json(text: str, position: int, state: _ParseState) -> tuple[int, Any]:
+    """Read a JSON literal, our spelling of long decimals, of deep arrays and maps, and of null in a delta."""
     end, word = parse_text(text, position)
     try:
-        return end, grammar.read_json(grammar.unescape(word[1:]), reading.decimal_type, reading.limits)
+        return end, grammar.read_json(grammar.unescape(word[1:]), state.decimal_type, state.limits)
     except (ValueError, RecursionError):
-        raise refusal(text, position, "malformed JSON literal") from None
+        raise refusal(text, position, "expected a JSON literal") from None
 
 
 Fields: TypeAlias = dict[str, tuple[int, str]]
 
 
 # metadata = "[" meta-pairs "]"
-def parse_metadata(text: str, position: int, reading: Reading) -> tuple[int, Fields]:
-    """Read the metadata block, where there is one, as field name to position and text of the value."""
+def parse_metadata(text: str, position: int, state: _ParseState) -> tuple[int, Fields]:
+    """Read the metadata block, if there is one: field name to the position and the text of its value."""
     if not text.startswith("[", position):
         return position, {}
     if text.startswith("]", position + 1):
-        raise refusal(text, position + 1, "a metadata block has at least one field")
-    return parse_pairs(text, position + 1, ",", "]", parse_field, reading)
+        raise refusal(text, position + 1, "expected a field in the metadata block")
+    return parse_pairs(text, position + 1, ",", "]", parse_field, state)
 
 
-def parse_field(text: str, position: int, reading: Reading) -> tuple[int, tuple[str, tuple[int, str]]]:
-    """Read one field, in either spelling; its value is always plain text."""
+def parse_field(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, tuple[int, str]]]:
+    """Read one field, in its long or short spelling; the value is plain text."""
     start, key = parse_key(text, position, str)
     end, word = parse_text(text, start)
     return end, (FIELD_NAMES.get(key, key), (start, grammar.unescape(word)))
 
 
-def read_envelope(text: str, fields: Fields, reading: Reading) -> Envelope:
-    """Return the envelope; a field's type goes by its name and never by how its value looks (Table 4)."""
+def read_envelope(text: str, fields: Fields, state: _ParseState) -> Envelope:
+    """Return the envelope; the name of a field decides its type (Table 4)."""
     known: dict[str, Any] = {}
     extra: dict[str, str] = {}
     for name, (position, word) in fields.items():
         if name in INTEGER_FIELDS:
-            known[name] = read_unsigned(text, position, word, reading)
+            known[name] = read_unsigned(text, position, word, state)
         elif name in FIELD_NAMES:
             known[name] = word
         else:
             extra[name] = word
-    if len(known.get("msg_id", "")) > reading.limits.msg_id_chars:
-        raise refusal(text, fields["msg_id"][0], f"a msg_id has at most {reading.limits.msg_id_chars} characters")
+    if len(known.get("msg_id", "")) > state.limits.msg_id_chars:
+        raise refusal(text, fields["msg_id"][0], f"expected a msg_id of at most {state.limits.msg_id_chars} characters")
     return Envelope(extra=extra, **known)
 
 
-def read_unsigned(text: str, position: int, word: str, reading: Reading) -> int | float | Decimal:
+def read_unsigned(text: str, position: int, word: str, state: _ParseState) -> int | float | Decimal:
     """Return a sequence, timestamp or ttl."""
     if not grammar.UNSIGNED.fullmatch(word):
         raise refusal(text, position, "expected a whole number without leading zeros", ErrorCode.INVALID_TYPE)
-    return read_number(text, position, word, reading)
+    return read_number(text, position, word, state)
 
 
 VALUE_PARSERS: Final[dict[str, ValueParser]] = {

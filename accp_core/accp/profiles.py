@@ -1,8 +1,7 @@
-"""The schemas that everybody has, and what messages of each must hold (ACCP sections 3.6, 6.2 and 10)."""
+"""The built-in schemas, and the rules for messages of each (ACCP sections 3.6, 6.2 and 10)."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,6 +13,7 @@ from accp_core.accp.frame import Envelope, Ref
 from accp_core.accp.message import Message
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.vocabulary import Intent
+from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 
@@ -84,10 +84,10 @@ BUILT_IN: Final = SchemaRegistry(
         schema("error", "ER", "code message retryable detail", {}, "msg=message retry=retryable"),
     ),
 )
-"""The registry that a session starts with; a harness registers its own schemas on top."""
+"""The registry with which a session starts; a harness adds its own schemas."""
 
 PINNED: Final = frozenset(schema.code for schema in BUILT_IN.schemas)
-"""The codes that no peer may redefine: the rules below stand on them."""
+"""The codes that no peer may redefine, because the rules below depend on them."""
 
 
 def is_number(value: object) -> bool:
@@ -106,13 +106,13 @@ def is_text(value: object) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Return whether `value` is an integer from 0."""
+    """Return whether `value` is an integer of at least 0."""
     return type(value) is int and value >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a field must be."""
+    """The type of a field."""
 
     name: str
     accepts: Callable[[object], bool]
@@ -124,7 +124,7 @@ TEXT: Final = Kind("text", is_text)
 COUNT: Final = Kind("a whole number from 0", is_count)
 
 # "`amount` MUST be serialized as decimal (not string) to avoid precision loss." (section 10.3) A whole number
-# loses nothing either. A transaction_id that is no text could not be compared over retries.
+# loses nothing either. A transaction_id must be text to be compared between retries.
 FIELD_KINDS: Final[Mapping[str, Mapping[str, Kind]]] = MappingProxyType(
     {
         "TX": {"amount": NUMBER, "transaction_id": TEXT, "retryable": BOOLEAN},
@@ -132,83 +132,84 @@ FIELD_KINDS: Final[Mapping[str, Mapping[str, Kind]]] = MappingProxyType(
         "ER": {"code": TEXT, "retryable": BOOLEAN},
     }
 )
-"""Schema code to field to what it must be, where it is present; every other field may be any value."""
+"""Schema code to field to the type of its value; every other field may have any value."""
 
 
 def check_fields(message: Message) -> None:
-    """Refuse a message whose fields are not of the types its schema wants; a reference may be anything.
+    """Check the types of a message's fields; a reference may have any type.
 
-    Raises: ProtocolError E1004 with the name of the field.
+    Raises:
+        ProtocolError: E1004, a field has the wrong type.
     """
     for name, kind in FIELD_KINDS.get(message.schema or "", {}).items():
         value = message.payload.get(name, kind)
         if value is not kind and not isinstance(value, Ref) and not kind.accepts(value):
-            raise ProtocolError(f"{message.schema}.{name} is {kind.name}", code=ErrorCode.INVALID_TYPE)
+            reason = f"expected {kind.name} as {message.schema}.{name}, found {type(value).__name__}"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
-LONGEST_ID: Final = 64
-"""Characters of an id that is remembered as it is."""
+MAX_ID_CHARS: Final = 64
+"""Characters of an id that is remembered as it is; of a longer one a digest is remembered."""
 
 
 class Transactions:
-    """Which transaction each request chain is about; remembers the last ones only (section 10.3)."""
+    """The transaction of each of the last request chains (section 10.3)."""
 
-    def __init__(self, *, most: int = 1_000) -> None:
-        """Remember at most `most` chains."""
-        self._most = most
-        self._chains: OrderedDict[str, str] = OrderedDict()
-        self._frames: OrderedDict[tuple[str, str], None] = OrderedDict()
+    def __init__(self, *, limit: int = 1_000) -> None:
+        """Remember at most `limit` chains and `limit` frames."""
+        self._chains: BoundedDict[str, str] = BoundedDict(limit)
+        self._frames: BoundedDict[tuple[str, str], None] = BoundedDict(limit)
 
     # "`transaction_id` MUST be stable across retries (idempotency key)."
     # "Retries MUST use the same `transaction_id` with a new `msg_id`."
     def check(self, message: Message) -> None:
-        """Remember a TX request, or refuse it as a wrong retry of one before; other messages pass.
+        """Remember a TX request, if it is not a wrong retry; other messages are accepted.
 
-        Raises: ProtocolError E5001 when the chain was about another transaction, E3002 when a retry has the
-            msg_id of the frame it repeats.
+        Raises:
+            ProtocolError: E5001, its chain has another transaction; E3002, the retry has the msg_id of the frame that
+                it repeats.
         """
         named = message.payload.get("transaction_id")
         if message.schema != "TX" or message.intent is not Intent.REQUEST or not isinstance(named, str):
             return
-        transaction, msg_id = short(named), short(message.envelope.msg_id)
-        chain = short(reply_correlation(message.envelope))
+        transaction, msg_id = _short_id(named), _short_id(message.envelope.msg_id)
+        chain = _short_id(reply_correlation(message.envelope))
         if chain and self._chains.get(chain, transaction) != transaction:
-            raise ProtocolError("a retry keeps its transaction_id", code=ErrorCode.POLICY_DENIED)
+            raise ProtocolError("expected the first transaction_id in a retry", code=ErrorCode.POLICY_DENIED)
         if msg_id and (transaction, msg_id) in self._frames:
-            raise ProtocolError("a retry has a new msg_id", code=ErrorCode.DUPLICATE)
+            raise ProtocolError("expected a new msg_id in a retry", code=ErrorCode.DUPLICATE)
         self._remember(chain, transaction, msg_id)
 
     def _remember(self, chain: str, transaction: str, msg_id: str) -> None:
         if chain:
-            self._chains[chain] = transaction
+            self._chains.put(chain, transaction)
         if msg_id:
-            self._frames[transaction, msg_id] = None
-        for memory in (self._chains, self._frames):
-            if len(memory) > self._most:
-                memory.popitem(last=False)
+            self._frames.put((transaction, msg_id), None)
 
 
-def short(word: str | None) -> str:
-    """Return an id, or a digest of one that is too long to remember; nothing for none."""
-    if word is None or len(word) <= LONGEST_ID:
-        return word or ""
-    return sha256(word.encode("utf-8", "surrogatepass")).hexdigest()
+def _short_id(name: str | None) -> str:
+    """Return an id, or the digest of a long one; "" for None."""
+    if name is None or len(name) <= MAX_ID_CHARS:
+        return name or ""
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # "Tool calls MUST include `correlation_id` in the response to link result to request." (section 10.2)
 # "All chunks in a stream MUST share the same `correlation_id`." (section 10.4)
 def check_correlation(message: Message) -> None:
-    """Refuse a tool's answer or a chunk that says not what it belongs to."""
-    answers = message.schema == "TC" and message.intent in (Intent.COMPLETE, Intent.FAILURE)
-    if (answers or message.schema == "ST") and message.envelope.correlation_id is None:
-        raise ProtocolError(f"{message.schema}: a correlation_id is missing", code=ErrorCode.PARSE_ERROR)
+    """Refuse the answer of a tool and a chunk without a correlation_id."""
+    is_answer = message.schema == "TC" and message.intent in (Intent.COMPLETE, Intent.FAILURE)
+    if (is_answer or message.schema == "ST") and message.envelope.correlation_id is None:
+        reason = f"expected a correlation_id in a message of schema {message.schema}, found none"
+        raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
 
 
 def check_incoming(message: Message, transactions: Transactions | None = None) -> None:
-    """Refuse a message of a peer, with its envelope, that its profile does not allow.
+    """Check a message of a peer, with its envelope, by the rules of its schema.
 
-    Raises: ProtocolError: E1001 for a missing correlation_id, E1004 for a field of the wrong type, E3002 and
-        E5001 for a retry that is another transaction.
+    Raises:
+        ProtocolError: E1001, its correlation_id is missing; E1004, a field has the wrong type; E3002 or E5001, it is a
+            wrong retry of a transaction.
     """
     check_fields(message)
     check_correlation(message)
@@ -217,41 +218,48 @@ def check_incoming(message: Message, transactions: Transactions | None = None) -
 
 
 def check_outgoing(message: Message, transactions: Transactions | None = None) -> None:
-    """Refuse a message of ours, with its envelope, that its profile does not allow.
+    """Check a message of ours, with its envelope, by the rules of its schema.
 
-    Raises: LocalProtocolError with the codes of `check_incoming`, and E4003 for a tool's failure that is no
-        error frame.
+    Raises:
+        LocalProtocolError: as `check_incoming`; E4003, the failure of a tool does not have schema ER.
     """
     try:
         check_incoming(message, transactions)
         # "Tool errors MUST use schema `ER` with code E4002 TOOL_EXEC_FAILED." (section 10.2)
         if message.schema == "TC" and message.intent is Intent.FAILURE:
-            raise ProtocolError("a tool fails with schema ER", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
+            raise ProtocolError(
+                "expected schema ER in the failure of a tool, found TC", code=ErrorCode.TOOL_SCHEMA_MISMATCH
+            )
     except ProtocolError as error:
         raise LocalProtocolError(error.reason, code=error.code) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSignature:
-    """The arguments that a tool takes."""
+    """The names of a tool's arguments."""
 
     required: frozenset[str] = frozenset()
-    """Those that a call must have."""
+    """Arguments that a call must have."""
     optional: frozenset[str] = frozenset()
-    """Those that it may have besides."""
+    """Arguments that a call may have."""
 
 
 def check_tool_call(message: Message, tools: Mapping[str, ToolSignature]) -> None:
-    """Refuse a TC request that no tool can answer; `tools` is tool name to signature.
+    """Check a TC request by the signature of its tool.
 
-    Raises: ProtocolError: E4001 for an unknown tool, E4003 for arguments that are not the tool's.
+    Args:
+        message: The request.
+        tools: Tool name to signature.
+
+    Raises:
+        ProtocolError: E4001, the tool is unknown; E4003, its arguments are wrong.
     """
     signature = tools.get(str(message.payload.get("tool_name", "")))
     if signature is None:
-        raise ProtocolError("no such tool", code=ErrorCode.TOOL_NOT_FOUND)
+        raise ProtocolError("expected the name of a known tool", code=ErrorCode.TOOL_NOT_FOUND)
     arguments = message.payload.get("arguments", {})
     if not isinstance(arguments, Mapping):
-        raise ProtocolError("the arguments of a tool are a map", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
+        raise ProtocolError("expected a map as the arguments of a tool", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     missing = signature.required - set(arguments)
     unknown = set(arguments) - signature.required - signature.optional
     if missing or unknown:
@@ -260,7 +268,7 @@ def check_tool_call(message: Message, tools: Mapping[str, ToolSignature]) -> Non
 
 
 def reply_correlation(envelope: Envelope) -> str | None:
-    """Return the correlation_id of an answer (Correlation Identifier): that of the request, else its msg_id."""
+    """Return the correlation_id of the answer to a request: the request's own, else its msg_id."""
     return envelope.correlation_id if envelope.correlation_id is not None else envelope.msg_id
 
 
@@ -268,7 +276,15 @@ def reply_correlation(envelope: Envelope) -> str | None:
 def error_message(
     sender: str, code: ErrorCode, reason: str, *, correlation_id: str | None = None, detail: Any = None
 ) -> Message:
-    """Return the message that refuses a frame; it may be repeated when Table 6 says so of `code`."""
+    """Return the message that refuses a frame.
+
+    Args:
+        sender: The agent that refuses it.
+        code: The reason; Table 6 says whether it is retryable.
+        reason: The reason in words.
+        correlation_id: The msg_id of the refused frame.
+        detail: A JSON value for the program that receives it; None: no detail.
+    """
     payload: dict[str, Any] = {"code": code.value, "message": reason, "retryable": code.retryable}
     return Message(
         sender=sender,
@@ -288,20 +304,20 @@ def tool_error(sender: str, request: Message, reason: str, *, detail: Any = None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorReport:
-    """What an error frame says."""
+    """The content of an error frame."""
 
     code: str
-    """As it stands; peers may have codes that Table 6 has not."""
+    """The code; peers may use codes that are not in Table 6."""
     message: str
-    """For a person."""
+    """The reason, for a person."""
     retryable: bool
-    """What the frame says, else what Table 6 says, else False."""
+    """Whether the frame may be sent again: by the error frame, else by Table 6, else False."""
     detail: Any = field(default=None)
-    """Anything that helps; None where there is nothing."""
+    """A JSON value with details; None: no details."""
 
 
 def read_error(message: Message) -> ErrorReport | None:
-    """Return what an error frame says, None for any other message; a domain failure without ER is another one."""
+    """Return the content of an error frame, None for any other message, such as a failure without schema ER."""
     if message.intent is not Intent.FAILURE or message.schema != "ER":
         return None
     payload = message.payload

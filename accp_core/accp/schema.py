@@ -1,8 +1,7 @@
-"""Data structures that two agents name instead of describing, and the registry they agree on (ACCP section 6)."""
+"""Schemas, which two agents name instead of describing a payload, and the registry of them (ACCP section 6)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -13,58 +12,63 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from accp_core.accp import grammar
-from accp_core.accp.keys import PLAIN_KEYS, SCHEMA_KEY, KeyTable
+from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.values import same
 from accp_core.accp.vocabulary import CORE_OPERATIONS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "Schema", "SchemaRegistry", "read_hash"]
+__all__ = ["Schema", "SchemaRegistry", "read_hash"]
 
 HASH_DIGITS: Final = 12
-"""Hex digits of a hash that we write; the draft's example has 6, and so many must agree at least."""
-FEWEST_HASH_DIGITS: Final = 6
-LONGEST: Final = 1 << 20
-"""Characters of a registry that peers add to."""
+"""Hexadecimal digits of a hash that we write."""
+MIN_HASH_DIGITS: Final = 6
+"""Hexadecimal digits that must agree; the draft's example has as many."""
+MAX_REGISTRY_CHARS: Final = 1 << 20
+"""Characters of the JSON of a registry to which peers add."""
 
 
 def invalid(reason: str) -> ProtocolError:
-    """Return the exception that refuses what is no schema."""
+    """Return the exception that refuses what is not a schema or a registry."""
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
 def denied(reason: str) -> ProtocolError:
-    """Return the exception that refuses a schema for what it would change."""
+    """Return the exception that refuses a change of the registry."""
     return ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
-# Without slots, both of these: what is derived from them is kept beside them.
+# Without slots, as the registry below: `cached_property` needs an instance dictionary.
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """A pre-defined data structure (section 6.2).
 
-    Raises: ProtocolError E1004 when it could not do what a schema does.
+    Raises:
+        ProtocolError: E1004, a name, field, default or alias is not allowed.
     """
 
     name: str
-    """What people call it, such as "task_assignment"."""
+    """Its name, such as "task_assignment"."""
     code: str
-    """What a frame calls it, such as "TA"; letters, digits and `_`."""
+    """Its name in frames, such as "TA"; letters, digits and `_`."""
     version: int
-    """From 1; a higher one replaces a lower one."""
+    """The version, from 1; a higher one replaces a lower one."""
     fields: tuple[str, ...]
-    """The full keys it knows; a message may have others."""
+    """Its full keys; a message may have others."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Field to the JSON value that an absent field has."""
+    """Field to the JSON value that it has where it is absent."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Abbreviation to full key, before those of Table 8."""
+    """Abbreviation to full key; these take precedence over Table 8."""
 
     def __post_init__(self) -> None:
         check_names(self)
         check_aliases(self.aliases)
         if unknown := set(self.defaults) - set(self.fields):
-            raise invalid(f"schema {self.code}: defaults of no field: {', '.join(sorted(map(str, unknown)))}")
-        object.__setattr__(self, "defaults", MappingProxyType(json.loads(write_json(dict(self.defaults)))))
+            raise invalid(
+                f"schema {self.code}: expected defaults of its fields, found {', '.join(sorted(map(str, unknown)))}"
+            )
+        object.__setattr__(self, "defaults", MappingProxyType(read_json(write_json(dict(self.defaults)))))
         object.__setattr__(self, "aliases", MappingProxyType(dict(self.aliases)))
 
     @cached_property
@@ -74,20 +78,21 @@ class Schema:
 
     @cached_property
     def canonical_json(self) -> str:
-        """The one text that all equal schemas have, and no other."""
-        return canonical_json(self.to_json())
+        """Its JSON with sorted keys, the same text for equal schemas only."""
+        return write_json(self.to_json(), sort_keys=True)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as section 6.2 writes it, without its name; `aliases` only where there are some."""
+        """Return the schema as in section 6.2, without its name; `aliases` only where there are some."""
         data: dict[str, Any] = {"code": self.code, "version": self.version, "fields": list(self.fields)}
         data["defaults"] = deepcopy(dict(self.defaults))
         return {**data, "aliases": dict(self.aliases)} if self.aliases else data
 
     @classmethod
     def from_json(cls, name: str, data: object) -> Schema:
-        """Return the schema that section 6.2 writes as `data`.
+        """Return the schema whose JSON, as in section 6.2, is `data`.
 
-        Raises: ProtocolError E1004 when it is none.
+        Raises:
+            ProtocolError: E1004, `data` is not the JSON of a schema.
         """
         members = check_mapping(data, f"schema {name}")
         fields, unknown = members.get("fields"), set(members) - {"code", "version", "fields", "defaults", "aliases"}
@@ -104,92 +109,83 @@ class Schema:
 
     # "Omit defaults -- Do not encode values that match the schema default." (section 3.3, item 5)
     def is_default(self, key: str, value: object) -> bool:
-        """Return whether an absent `key` would be read as `value`, in type as well."""
+        """Return whether `value` is the default of `key`, in its type as well."""
         return key in self.defaults and same(value, self.defaults[key])
 
     def missing(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the defaults of the fields that `payload` lacks, as values of one's own."""
-        return {key: fresh(value) for key, value in self.defaults.items() if key not in payload}
+        """Return the defaults of the fields that `payload` lacks, as values that the caller may change."""
+        return {key: _copy(value) for key, value in self.defaults.items() if key not in payload}
 
 
 def check_names(schema: Schema) -> None:
-    """Refuse a schema that nobody could name, or whose fields are no keys."""
+    """Refuse a schema whose name, code, version or fields are not allowed."""
     words: tuple[object, ...] = (schema.name, schema.code, *schema.fields)
     if not all(isinstance(word, str) and word for word in words) or not grammar.NAME.fullmatch(schema.code):
-        raise invalid("a schema has a name, a code of letters, digits and '_', and fields, all of them text")
+        raise invalid("expected a schema with a name, a code of letters, digits and '_', and fields that are text")
     if type(schema.version) is not int or schema.version < 1:
-        raise invalid(f"schema {schema.code}: a version is a whole number from 1")
+        raise invalid(f"schema {schema.code}: expected a whole number from 1 as the version")
     if len(set(schema.fields)) < len(schema.fields) or SCHEMA_KEY in schema.fields:
-        raise invalid(f"schema {schema.code}: a field stands twice, or is called {SCHEMA_KEY}")
+        raise invalid(f"schema {schema.code}: expected each field once, and none named {SCHEMA_KEY!r}")
 
 
 def check_aliases(aliases: Mapping[Any, Any]) -> None:
-    """Refuse aliases that a frame could not carry, or that do not lead back."""
+    """Refuse aliases that are not keys of a frame, or of which two stand for one field."""
     for short, full in aliases.items():
         plain = isinstance(short, str) and short and grammar.escape_key(short) == short
         if not plain or not isinstance(full, str) or SCHEMA_KEY in (short, full):
-            raise invalid(f"not an alias: {short!r}")
+            raise invalid(f"expected an alias of letters, digits and '_' and its full key, found {short!r}")
     if len(set(aliases.values())) < len(aliases):
-        raise invalid("two aliases of one field")
+        raise invalid("expected at most one alias of each field")
 
 
 def check_mapping(data: object, what: str) -> Mapping[str, Any]:
-    """Return `data`, if it is a map."""
+    """Return `data`, which must be a map."""
     if not isinstance(data, Mapping):
         raise invalid(f"{what}: expected a map")
     return data
 
 
-def canonical_json(data: object) -> str:
-    """Return the JSON text with sorted keys; raises what `write_json` raises."""
-    return write_json(data, sort_keys=True)
-
-
 def write_json(data: object, *, sort_keys: bool = False) -> str:
-    """Return the JSON text without white space.
+    """Return `data` as compact JSON, in which a Decimal is a float: a registry has one hash for every decimal type.
 
-    Raises: ProtocolError E1004 when `data` is not JSON.
+    Raises:
+        EncodeError: E1004, `data` is not JSON.
     """
-    try:
-        return json.dumps(
-            data, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=read_decimal
-        )
-    except (TypeError, ValueError, RecursionError):
-        raise invalid("a schema is made of JSON values") from None
+    return compact_json(data, sort_keys=sort_keys, default=_decimal_to_float)
 
 
-def read_decimal(value: object) -> float:
-    """Return a decimal as JSON has it: a registry means the same, however its reader likes decimals."""
+def _decimal_to_float(value: object) -> float:
     if isinstance(value, Decimal):
         return float(value)
-    raise TypeError
+    raise TypeError(f"expected a JSON value, found {type(value).__name__}")
 
 
-def fresh(value: Any) -> Any:
-    """Return `value`, copied where somebody could change it."""
+def _copy(value: Any) -> Any:
+    """Return a copy of a value that can be changed."""
     return deepcopy(value) if isinstance(value, (list, dict)) else value
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaRegistry:
-    """The schemas and operations that an agent knows; registering gives another registry, this one stays.
+    """The schemas and operations that an agent knows; registering returns another registry.
 
-    Raises: ProtocolError E1004 when two schemas share a name or a code.
+    Raises:
+        ProtocolError: E1004, two schemas have the same name or code.
     """
 
     version: int = 1
-    """Counts the changes; what agents compare is the hash."""
+    """The number of its changes; agents compare the hash."""
     schemas: tuple[Schema, ...] = ()
-    """In any order, which neither the hash nor a reader sees."""
+    """The schemas; their order does not matter."""
     operations: frozenset[str] = frozenset()
-    """Verbs besides those of section 4.3; nothing is refused for another one."""
+    """Operations besides those of section 4.3; a frame with any other one is accepted as well."""
 
     def __post_init__(self) -> None:
         if type(self.version) is not int or self.version < 0:
-            raise invalid("the version of a registry is a whole number")
+            raise invalid("expected a whole number as the version of a registry")
         names = {schema.name for schema in self.schemas}
         if len(self._codes) < len(self.schemas) or len(names) < len(self.schemas):
-            raise invalid("two schemas of one name or one code")
+            raise invalid("expected schemas with different names and codes")
         for operation in self.operations:
             check_operation(operation)
 
@@ -198,27 +194,31 @@ class SchemaRegistry:
         return {schema.code: schema for schema in self.schemas}
 
     def get(self, code: str) -> Schema:
-        """Return the schema of that code.
+        """Return the schema with that code.
 
-        Raises: ProtocolError E1003 when there is none.
+        Raises:
+            ProtocolError: E1003, there is none.
         """
         try:
             return self._codes[code]
         except KeyError:
-            raise ProtocolError(f"unknown schema {code}", code=ErrorCode.UNKNOWN_SCHEMA) from None
+            raise ProtocolError(
+                f"expected the code of a known schema, found {code!r}", code=ErrorCode.UNKNOWN_SCHEMA
+            ) from None
 
     def has_operation(self, operation: str) -> bool:
-        """Return whether section 4.3 or somebody who registered it knows this verb."""
+        """Return whether an operation is in section 4.3 or was registered."""
         return operation in CORE_OPERATIONS or operation in self.operations
 
     # "RegisterSchema(name, schema)  Register a custom schema" (section 7.1)
     def register(self, schema: Schema) -> SchemaRegistry:
-        """Return a registry that has `schema` as well, or instead of a lower version of it.
+        """Return a registry with one more schema, or with a higher version of a known one.
 
-        The registry itself is returned when it has the very schema.
+        The registry itself is returned where it has the same schema.
 
-        Raises: ProtocolError E5001 when the schema conflicts with one that is known: the name with another
-            code, the code with another name, a lower version, or one version with two meanings.
+        Raises:
+            ProtocolError: E5001, it conflicts with a known schema: its name has another code, its code another name, or
+                its version is not higher.
         """
         old = self._codes.get(schema.code)
         if old is None:
@@ -226,14 +226,15 @@ class SchemaRegistry:
         if old.name == schema.name and old.canonical_json == schema.canonical_json:
             return self
         if old.name != schema.name or old.version >= schema.version:
-            raise denied(f"schema {schema.code}: version {old.version} of {old.name} is known and stays")
+            raise denied(f"schema {schema.code}: expected a version of {old.name!r} above {old.version}")
         return self._changed(schemas=tuple(schema if each is old else each for each in self.schemas))
 
     # "Harnesses MAY register custom operations via the registry extension mechanism." (section 4.3)
     def register_operation(self, operation: str) -> SchemaRegistry:
-        """Return a registry that knows this verb as well.
+        """Return a registry with one more operation.
 
-        Raises: ProtocolError E1004 when it is no word of letters, digits and `_`.
+        Raises:
+            ProtocolError: E1004, it is not a word of letters, digits and `_`.
         """
         check_operation(operation)
         return self if self.has_operation(operation) else self._changed(operations=self.operations | {operation})
@@ -245,21 +246,22 @@ class SchemaRegistry:
             raise denied(error.reason) from None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the registry as section 6.2 writes it; `operations` only where there are some."""
+        """Return the registry as in section 6.2; `operations` only where there are some."""
         schemas = {schema.name: schema.to_json() for schema in self.schemas}
         return {"schemas": schemas, "operations": sorted(self.operations)} if self.operations else {"schemas": schemas}
 
     @classmethod
     def from_json(cls, data: object, *, version: int = 1) -> SchemaRegistry:
-        """Return the registry that section 6.2 writes as `data`.
+        """Return the registry whose JSON, as in section 6.2, is `data`.
 
-        Raises: ProtocolError E1004 when it is none.
+        Raises:
+            ProtocolError: E1004, `data` is not the JSON of a registry.
         """
         members = check_mapping(data, "a registry")
         schemas = check_mapping(members.get("schemas", {}), "schemas")
         operations = members.get("operations", [])
         if not isinstance(operations, list) or not all(isinstance(word, str) for word in operations):
-            raise invalid("operations: expected a list of words")
+            raise invalid("operations: expected a list of text")
         return cls(
             version=version,
             schemas=tuple(Schema.from_json(name, schema) for name, schema in schemas.items()),
@@ -268,52 +270,58 @@ class SchemaRegistry:
 
     @cached_property
     def canonical_json(self) -> str:
-        """The one text that all equal registries have, and no other; the version is not in it."""
-        return canonical_json(self.to_json())
+        """Its JSON with sorted keys and without the version, the same text for equal registries only."""
+        return write_json(self.to_json(), sort_keys=True)
 
     # "Schema registries SHOULD be integrity-checked via hash" (section 9, item 4)
     @cached_property
     def hash(self) -> str:
-        """The first 12 hex digits of the SHA-256 of the canonical JSON."""
+        """The first 12 hexadecimal digits of the SHA-256 of the canonical JSON."""
         return sha256(self.canonical_json.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
 
     # "If hashes match, no further exchange is needed." (section 6.4)
     def matches(self, announced: str) -> bool:
-        """Return whether a registry of that hash is this one; the shorter hash decides, 6 digits at least."""
+        """Return whether a registry with that hash is this one; a hash of 6 digits is compared in these only."""
         length = min(len(announced), HASH_DIGITS)
-        return length >= FEWEST_HASH_DIGITS and announced[:length] == self.hash[:length]
+        return length >= MIN_HASH_DIGITS and announced[:length] == self.hash[:length]
 
     # "@orchestrator>sync:registry{v:3|hash:a7f2c1}" (section 6.4)
     def announcement(self) -> dict[str, Any]:
-        """Return the payload of the `sync:registry` message that opens a session."""
+        """Return the payload of the `sync:registry` message that announces this registry."""
         return {"version": self.version, "hash": self.hash}
 
     # "On mismatch, the full registry delta is transmitted once and cached." (section 6.4)
     def offer(self, base: SchemaRegistry | None = None) -> dict[str, Any]:
-        """Return the payload of the `sync:registry` message that answers an announcement of another hash.
+        """Return the payload of the `sync:registry` message that sends this registry.
 
-        It says all of the registry, or, with `base`, only what a peer that knows `base` lacks.
+        Args:
+            base: The registry of the peer, which is sent the difference only; None: the whole registry is sent.
         """
         if base is None:
             return {**self.announcement(), **self.to_json()}
         return {**self.announcement(), "base": base.hash, **self.delta_from(base)}
 
     def delta_from(self, base: SchemaRegistry) -> dict[str, Any]:
-        """Return the JSON of what this registry has and `base` has not."""
+        """Return the JSON of what this registry has and `base` does not."""
         known = {(schema.name, schema.canonical_json) for schema in base.schemas}
         schemas = tuple(schema for schema in self.schemas if (schema.name, schema.canonical_json) not in known)
         return SchemaRegistry(schemas=schemas, operations=self.operations - base.operations).to_json()
 
     @classmethod
     def from_offer(cls, payload: Mapping[str, Any], bases: Iterable[SchemaRegistry] = ()) -> SchemaRegistry:
-        """Return the registry of a peer's `sync:registry` payload; one of `bases` is what a delta adds to.
+        """Return the registry that a peer sent.
 
-        Raises: ProtocolError E1004 when the payload offers no registry, E5001 when its base is unknown or
-            when what it says has not the hash it announces: somebody changed it on its way.
+        Args:
+            payload: The payload of its `sync:registry` message.
+            bases: The registries to which a delta may refer.
+
+        Raises:
+            ProtocolError: E1004, the payload holds no registry; E5001, its base is unknown, or its hash is not the
+                announced one.
         """
         announced, version = read_hash(payload.get("hash")), payload.get("version")
         if type(version) is not int:
-            raise invalid("the version of a registry is a whole number")
+            raise invalid("expected a whole number as the version of a registry")
         registry = cls.from_json(payload, version=version)
         if "base" in payload:
             base = find_base(read_hash(payload["base"]), bases)
@@ -322,16 +330,20 @@ class SchemaRegistry:
             operations = base.operations | registry.operations
             registry = replace(registry, schemas=(*kept, *registry.schemas), operations=operations)
         if not registry.matches(announced):
-            raise denied(f"the registry is not the announced one: {announced}")
+            raise denied(f"expected a registry with the hash {announced}, found {registry.hash}")
         return registry
 
     def merged(self, peer: SchemaRegistry, *, pinned: frozenset[str] = frozenset()) -> SchemaRegistry:
-        """Return what both registries know; two agents that merge each other's get the same.
+        """Return the union of both registries; two agents that merge each other's registry get the same.
 
-        The codes in `pinned` are not for the peer to change, not even by a higher version.
+        A lower version of a known schema is ignored.
 
-        Raises: ProtocolError E5001 when the two conflict or are too long together; a lower version of what is known
-            here is passed over.
+        Args:
+            peer: The registry of the peer.
+            pinned: Codes of schemas that the peer may not change, not even by a higher version.
+
+        Raises:
+            ProtocolError: E5001, the two conflict, or their union is too long.
         """
         merged = self
         for schema in peer.schemas:
@@ -339,35 +351,36 @@ class SchemaRegistry:
             if old is not None and old.name == schema.name and old.version > schema.version:
                 continue
             if schema.code in pinned and (old is None or old.canonical_json != schema.canonical_json):
-                raise denied(f"schema {schema.code} is not for a peer to change")
+                raise denied(f"schema {schema.code}: expected the built-in schema, found a change by a peer")
             merged = merged.register(schema)
         merged = replace(merged, operations=merged.operations | peer.operations)
-        if len(merged.canonical_json) > LONGEST:
-            raise denied("the registry would be too long to offer in one frame")
+        if len(merged.canonical_json) > MAX_REGISTRY_CHARS:
+            raise denied(f"expected at most {MAX_REGISTRY_CHARS} characters of merged registries, found more")
         newest = max(self.version, peer.version)
         grown = merged.canonical_json not in (self.canonical_json, peer.canonical_json)
         return replace(merged, version=newest + 1 if grown else newest)
 
 
 def check_operation(operation: str) -> None:
-    """Refuse what a frame could not have as its operation."""
+    """Refuse a word that cannot be the operation of a frame."""
     if not grammar.NAME.fullmatch(operation):
-        raise invalid(f"not an operation: {operation!r}")
+        raise invalid(f"expected an operation of letters, digits and '_', found {operation!r}")
 
 
 def find_base(announced: str, bases: Iterable[SchemaRegistry]) -> SchemaRegistry:
-    """Return the one of `bases` that a delta adds to."""
+    """Return the registry among `bases` that has the announced hash."""
     for base in bases:
         if base.matches(announced):
             return base
-    raise denied(f"a delta to an unknown registry: {announced}")
+    raise denied(f"expected a delta to a known registry, found one to {announced}")
 
 
 def read_hash(value: object) -> str:
-    """Return the hash that a parameter says; one that is all digits was read as a number.
+    """Return the hash in a parameter, which was read as a number where it has digits only.
 
-    Raises: ProtocolError E1004 when it can be no hash.
+    Raises:
+        ProtocolError: E1004, it cannot be a hash.
     """
     if isinstance(value, str) or type(value) is int:
         return str(value)
-    raise invalid("expected a hash")
+    raise invalid(f"expected a hash, found {type(value).__name__}")

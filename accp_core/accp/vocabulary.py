@@ -12,14 +12,13 @@ __all__ = [
     "FIELD_NAMES",
     "FRAME_OPERATION",
     "INTEGER_FIELDS",
-    "TRANSPORT_INTENTS",
     "Intent",
     "is_delta",
 ]
 
 
 class Intent(StrEnum):
-    """What a frame is for (Table 7); the value is its code in the header, such as "req"."""
+    """The purpose of a frame (Table 7); the value is its code in the header, such as "req"."""
 
     REQUEST = "req"
     COMPLETE = "done"
@@ -33,12 +32,10 @@ class Intent(StrEnum):
     CANCEL = "cancel"
     STREAM = "stream"
     END_STREAM = "end"
+    # The heartbeat of section 11.2, which Table 7 omits.
     PING = "ping"
     PONG = "pong"
 
-
-TRANSPORT_INTENTS: Final = frozenset({Intent.PING, Intent.PONG})
-"""The heartbeat of section 11.2, which Table 7 forgets; these never trigger a checkpoint."""
 
 ENVELOPE_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -56,7 +53,7 @@ ENVELOPE_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 FIELD_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {spelling: field for field, short in ENVELOPE_FIELDS.items() for spelling in (field, short)}
 )
-"""Either spelling to the field name: peers may write the long one, we never do."""
+"""Both spellings to the field name: peers may write the long one, we write the abbreviation."""
 
 INTEGER_FIELDS: Final = frozenset({"sequence", "timestamp", "ttl"})
 """The fields of type integer (Table 4); every other field is a string, even when it is all digits."""
@@ -81,7 +78,7 @@ ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
         "why": "why",
     }
 )
-"""Abbreviation to full key (Table 8); of two meanings the first, or expanding would be a guess."""
+"""Abbreviation to full key (Table 8); the first meaning where the table has two."""
 
 CORE_OPERATIONS: Final = frozenset(
     {
@@ -106,12 +103,12 @@ CORE_OPERATIONS: Final = frozenset(
         "purge",
     }
 )
-"""The verbs of section 4.3; advice only, the draft's own examples use others."""
+"""The verbs of section 4.3; a recommendation only, the draft's own examples use others."""
 
 FRAME_OPERATION: Final = "frame"
-"""The operation of chunks whose data are the pieces of the swapped text of a frame that was too big for one."""
+"""The operation of the chunks of a frame that was over its limits."""
 
 
 def is_delta(intent: str, operation: str, key: str) -> bool:
-    """Return whether this parameter holds changes to a state, where `~` removes a key (section 5.4)."""
+    """Return whether a parameter is a delta, in which `~` removes a key (section 5.4)."""
     return key == "delta" and operation == "state" and intent == Intent.SYNCHRONIZE

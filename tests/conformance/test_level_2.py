@@ -186,7 +186,7 @@ def calling() -> Session:
 
 @requirement("10.2-1")
 def test_a_tools_answer_without_correlation_is_neither_sent_nor_accepted() -> None:
-    with pytest.raises(LocalProtocolError, match="correlation_id is missing"):
+    with pytest.raises(LocalProtocolError, match="E1001: expected a correlation_id"):
         calling().send(message("done", "tool", schema="TC", tool_name="search", result=1), NOW)
     assert codes(agent("a").receive(wire("tool:search|res:1|schema:TC", head="@b>done:tool"), NOW)) == ["E1001"]
 

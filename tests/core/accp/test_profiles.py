@@ -111,7 +111,7 @@ def test_a_chunk_says_which_stream_it_belongs_to_e1001() -> None:
 
 
 def test_what_we_may_not_send_is_our_fault() -> None:
-    with pytest.raises(LocalProtocolError, match=r"E1004: TX\.amount is a decimal"):
+    with pytest.raises(LocalProtocolError, match=r"E1004: expected a decimal as TX\.amount, found str"):
         check_outgoing(message("TX", amount="1"))
     check_outgoing(message("TX", amount=1.5))
 
@@ -147,7 +147,7 @@ def test_a_long_id_is_remembered_by_its_digest() -> None:
 
 
 def test_only_transaction_requests_are_remembered_and_only_the_last() -> None:
-    log = Transactions(most=1)
+    log = Transactions(limit=1)
     for ignored in (message("TC"), message("TX"), message("TX", Intent.COMPLETE, transaction_id="t")):
         log.check(ignored)
     log.check(message("TX", transaction_id="t0"))

@@ -1,12 +1,13 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
-from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, saving_pays
+from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
 from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
 
 __all__ = [
+    "FETCH_TOKENS",
     "CallRecord",
     "MessageRecord",
     "PriorPrompt",

@@ -1,0 +1,84 @@
+"""The blocks of one message, and the share of one result in its turn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_adapters.tokens import o200k_base
+from accp_core.compression import ResultLimits
+from accp_core.projection import FETCH_TOKENS, PriorPrompt, compress_blocks, share_batch
+from accp_core.references import key_of
+
+counter = o200k_base()
+
+ROWS = json.dumps([{"id": f"CRM-{number:04}", "name": f"Customer {number}", "open": True} for number in range(200)])
+PROSE = "Nothing is known about this customer."
+LIMITS = ResultLimits(inline=500, preview=200)
+
+
+def test_json_is_a_view_prose_and_what_is_no_text_stay() -> None:
+    view, prose, image, empty = compress_blocks(
+        [ROWS, PROSE, None, ""], limits=ResultLimits(inline=None), counter=counter
+    )
+    assert view is not None
+    assert view.restore() == ROWS
+    assert (prose, image, empty) == (None, None, None)
+
+
+def test_a_view_beyond_the_limit_is_a_preview_that_names_the_tool() -> None:
+    (preview,) = compress_blocks([ROWS], limits=LIMITS, counter=counter, open_with="accp_fetch")
+    assert preview is not None
+    assert preview.stored is not None
+    assert preview.stored.key == key_of(ROWS)
+    assert f"accp_fetch {preview.reference}" in preview.text
+    assert preview.tokens_after <= LIMITS.preview
+
+
+def test_the_request_ranks_what_a_preview_shows() -> None:
+    def shown(request: str) -> str:
+        (preview,) = compress_blocks([ROWS], limits=LIMITS, counter=counter, request=request)
+        assert preview is not None
+        return preview.text
+
+    assert "Customer 133" in shown("Who is Customer 133?")
+    assert "Customer 133" not in shown("")
+
+
+def test_blocks_share_the_limits_of_their_message() -> None:
+    shown = compress_blocks([ROWS, ROWS + " ", '{ "a": 1 }'], limits=LIMITS, counter=counter)
+    assert all(block and block.stored for block in shown[:2])
+    assert sum(block.tokens_after for block in shown if block) <= LIMITS.inline
+
+
+def test_a_long_prompt_does_not_pay_for_its_first_reference() -> None:
+    def cites(prompt: PriorPrompt | None) -> bool:
+        (block,) = compress_blocks([ROWS], limits=LIMITS, counter=counter, prompt=prompt)
+        assert block is not None
+        return block.stored is not None
+
+    assert cites(None)
+    assert cites(PriorPrompt())
+    assert cites(PriorPrompt(tokens=FETCH_TOKENS * 10_000, has_references=True))
+    assert not cites(PriorPrompt(tokens=FETCH_TOKENS * 10_000))
+
+
+def test_a_saving_that_the_cache_consumes_changes_nothing() -> None:
+    small = json.dumps([{"id": number, "name": "x"} for number in range(6)])
+    assert compress_blocks([small], limits=LIMITS, counter=counter) != (None,)
+    assert compress_blocks([small], limits=LIMITS, counter=counter, prompt=PriorPrompt(tokens=50_000)) == (None,)
+
+
+@pytest.mark.parametrize(
+    ("limits", "results", "shared"),
+    [
+        (ResultLimits(), 1, ResultLimits()),
+        (ResultLimits(), 0, ResultLimits()),
+        (ResultLimits(), 8, ResultLimits(inline=2_000, preview=2_000, fetch=2_000)),
+        (ResultLimits(inline=None), 8, ResultLimits(inline=None, preview=2_000, fetch=2_000)),
+        (ResultLimits(), 20_000, ResultLimits(inline=1, preview=60, fetch=1)),
+    ],
+)
+def test_the_results_of_a_turn_share_the_batch(limits: ResultLimits, results: int, shared: ResultLimits) -> None:
+    assert share_batch(limits, results=results, batch=16_000) == shared

@@ -1,4 +1,4 @@
-"""Where the state definition is all that you can change: a channel that shows each new tool result as its view."""
+"""For code in which only the state definition can change: a channel that stores each new tool result as its view."""
 
 from __future__ import annotations
 

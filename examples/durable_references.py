@@ -1,4 +1,4 @@
-"""Full texts in a store of your choice: one argument, and a reference opens after a restart, on any machine.
+"""Full texts in a store of your choice, so that a reference opens after a restart and on any machine.
 
 python examples/durable_references.py                                      a file (here: a temporary one)
 python examples/durable_references.py redis://localhost:6379/0             a plain Redis
@@ -30,16 +30,16 @@ def read_log(day: str) -> str:
     return "".join(f"{n:05} worker {n % 7} {'disk full' if n == 4_711 else 'ok'}\n" for n in range(9_000))
 
 
-def opened(place: str) -> AbstractContextManager[Any]:
-    """Return the store at `place`; PostgreSQL's tables must be there (`store.setup()`, once)."""
+def open_store(place: str) -> AbstractContextManager[Any]:
+    """Return the store at `place`; PostgreSQL needs its tables (`store.setup()`, once)."""
     if place.startswith("postgresql:"):
         return PostgresStore.from_conn_string(place)
     return closing(RedisColdStore(place) if place.startswith("redis") else SqliteColdStore(place))
 
 
 def run(place: str, asked: list[Any], *steps: Any) -> list[Any]:
-    """Return the messages of one run, as each process of yours would make it."""
-    with opened(place) as store:
+    """Return the messages of one run; each run could be in another process."""
+    with open_store(place) as store:
         agent = create_agent(Scripted(steps=[*steps]), [read_log], middleware=[AccpMiddleware(store=store)])
         return list(agent.invoke({"messages": asked})["messages"])
 

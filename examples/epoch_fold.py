@@ -1,4 +1,4 @@
-"""A long loop in little context: beyond the hot budget, older results become one summary with a reference."""
+"""A long loop in a small context: beyond the hot budget, older results become one summary with a reference."""
 
 from __future__ import annotations
 

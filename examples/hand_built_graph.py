@@ -1,4 +1,4 @@
-"""A graph of your own: one node after the tools, one tool beside them, a file that outlives the process."""
+"""A hand-built graph: one node after the tools, one more tool, and a file that outlives the process."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ graph.add_edge("compress", "agent")
 state = graph.compile().invoke({"messages": [("user", "What failed on Monday?")]})
 
 shown = o200k_base()(model.sent[1][-1].text)
-print(f"of {o200k_base()(LOG):,} tokens the model read {shown:,}, and found: {state['messages'][-1].text}")
+print(f"the model read {shown:,} of {o200k_base()(LOG):,} tokens and found: {state['messages'][-1].text}")
 assert shown <= policy.preview_limit
 assert state["messages"][-1].text == "777: 12:57 worker 777 failed: disk full\n"
 store.close()

@@ -1,4 +1,4 @@
-"""A swarm in which the next agent gets a task and what the task names, instead of everybody's history."""
+"""A swarm in which the next agent gets a task and the references in it, instead of the whole history."""
 
 from __future__ import annotations
 

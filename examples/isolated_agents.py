@@ -1,4 +1,4 @@
-"""A planner and two agents, each with its own context: a whole master graph in about twenty lines."""
+"""A planner and two agents with a context each: a whole master graph in about twenty lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ agents = {
 
 
 def plan(state: dict[str, Any]) -> dict[str, Any]:
-    """Yours, most often a model's: which agent does what, and what waits for what."""
+    """Return which agent does what, and what it depends on; most often a model decides this."""
     find, write = todo("Count who left", "Name their plan"), todo("Write one mail")
     return begin(
         TaskContext(task_id="churn", user_query="Why do customers leave, and what should we write?"),

@@ -1,4 +1,4 @@
-"""A graph of your own: isolated agents, sent to at once, judged by a rule of yours, asked again with feedback."""
+"""A hand-built graph: isolated agents that run in parallel, a verifier, and feedback for the second attempt."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ asked: list[AgentContext] = []
 
 
 def hotels(context: AgentContext) -> str:
-    """An agent may be a function, sync or async: of its context to an answer, or to the context itself."""
+    """Return an answer: an agent may be a function of its context, sync or async."""
     asked.append(context)
     return "about a hundred" if len(asked) == 1 else f"{PRICES['Porto']:.2f} EUR in Porto"
 
 
 async def flights(context: AgentContext) -> str:
-    """Or something remote that one awaits."""
+    """Return an answer: a remote agent would be awaited here."""
     return "arrives 11:40, 59.00 EUR"
 
 
 def has_a_price(subtask: str, item: str, abstract: str) -> str | None:
-    """None is a yes; words are what the agent is told when it is asked again."""
+    """Return None for a yes, else the feedback with which the agent is asked again."""
     return None if "EUR" in abstract else "say the price in EUR"
 
 
 def plan(state: dict[str, Any]) -> dict[str, Any]:
     contexts = [
-        AgentContext(agent_id=each, subtask_id=each, todo_items=todo(f"Find {each} with a price"))
-        for each in ("hotels", "flights")
+        AgentContext(agent_id=agent, subtask_id=agent, todo_items=todo(f"Find {agent} with a price"))
+        for agent in ("hotels", "flights")
     ]
     return begin(TaskContext(task_id="trip", user_query="Plan my trip to Porto"), contexts)
 

@@ -1,4 +1,4 @@
-"""One line for `create_agent`: results take fewer tokens; what is too big to show is one fetch away."""
+"""One line for `create_agent`: results take fewer tokens, and a large one is a preview with a reference."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ state = agent.invoke({"messages": "Who won deals in the north?"})
 
 count = o200k_base()
 raw, shown = count(json.dumps(DEALS)), count(model.sent[1][-1].text)
-print(f"the tool returned {raw:,} tokens, the model read {shown:,}, and fetched what it needed:")
+print(f"the tool returned {raw:,} tokens, the model read {shown:,} and fetched what it needed:")
 print(state["messages"][-1].text)
 
 assert shown * 5 < raw

@@ -1,4 +1,4 @@
-"""A shared history: an agent reads no line twice, and another agent's long report as a preview that it can open."""
+"""A shared history: no line is sent twice, and another agent's long report is a preview with a reference."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ state = team.compile().invoke({"messages": "Which dojo closed?"})
 
 count = o200k_base()
 sent = model.sent[-1]
-whole, read = sum(count(each.text) for each in state["messages"][:-1]), sum(count(each.text) for each in sent)
-print(f"of {whole:,} tokens in the shared history the clerk read {read:,}; the page again was:\n{sent[6].text}")
-print(f"and what it fetched of the scout's report: {state['messages'][-1].text}")
+whole = sum(count(message.text) for message in state["messages"][:-1])
+read = sum(count(message.text) for message in sent)
+print(f"the clerk read {read:,} of {whole:,} tokens in the shared history; the repeated page was:\n{sent[6].text}")
+print(f"from the scout's report it fetched: {state['messages'][-1].text}")
 
 assert read * 3 < whole * 2
 assert sent[6].text == 'Scrolled to 9 %.\n[as above: 61 lines from "The dojo in street number 0 teac…"]'

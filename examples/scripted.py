@@ -1,4 +1,4 @@
-"""Stands in for a chat model in these examples: it follows a script and remembers what it was sent."""
+"""The chat model of these examples: it follows a script and records what it was sent."""
 
 from __future__ import annotations
 

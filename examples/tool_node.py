@@ -1,4 +1,4 @@
-"""A graph with its own `ToolNode`: it takes the hooks of the middleware, sync and async, and no other node."""
+"""A graph with its own `ToolNode`, which takes the hooks of the middleware, sync and async; no other node is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accp_adapters.langgraph import AccpMiddleware, fetch_tool
 
 @tool
 def stock(site: str) -> str:
-    """Return what is in stock."""
+    """Return the stock of a site."""
     return json.dumps([{"sku": f"{site}-{n:04}", "left": n * 31 % 50, "bin": n * 7 % 90} for n in range(500)])
 
 

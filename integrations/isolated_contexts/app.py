@@ -1,4 +1,4 @@
-"""A planner with three workers over a shop's data: once with the history shared, once with isolated contexts."""
+"""A planner with three workers over a shop's data, once with a shared history and once with isolated contexts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from database import Database, NoServer, open_postgres, open_sqlite
 from langchain.agents import create_agent
@@ -31,22 +31,17 @@ WORKERS: Final = ("sales", "support", "writer")
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one way of working."""
+    """The result of one way of working."""
 
     answer: str
     log: Log
 
 
 class State(AciState):
-    """What the master knows, and what it answers."""
+    """The state of the master."""
 
     answer: str
-
-
-class Keys(TypedDict):
-    """The configuration of a run."""
-
-    configurable: dict[str, str]
+    """What it tells the user."""
 
 
 def tools_of(folder: Path, out: Path) -> dict[str, list[Any]]:
@@ -55,7 +50,7 @@ def tools_of(folder: Path, out: Path) -> dict[str, list[Any]]:
 
 
 def run_shared(folder: Path, out: Path) -> Run:
-    """Do the job as most graphs do: everybody reads and writes one list of messages."""
+    """Do the job as most graphs do: all agents read and write one list of messages."""
     log = Log()
     graph = StateGraph(MessagesState)
     chain = ["planner", *WORKERS, "reporter"]
@@ -85,20 +80,19 @@ def run_isolated(folder: Path, out: Path, database: Database, thread: str) -> Ru
         )
 
     def report(state: State) -> dict[str, Any]:
-        found = render(read_results(state), counter=o200k_base())
-        return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{found}")]).text}
+        results = render(read_results(state), counter=o200k_base())
+        return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{results}")]).text}
 
     master = master_graph(agents, plan=plan, report=report, state_schema=State, policy=POLICY)
     graph = master.compile(checkpointer=database.saver, store=database.store)
-    keys: Any = Keys(configurable={"thread_id": thread})
-    return Run(graph.invoke({}, keys)["answer"], log)
+    return Run(graph.invoke({}, {"configurable": {"thread_id": thread}})["answer"], log)
 
 
 def contexts_of(plan: dict[str, list[str]]) -> Iterator[AgentContext]:
-    """Yield the subtasks of a plan as the planner writes it: "agent after other, other" to its steps."""
+    """Yield the subtasks of a plan, a mapping from "agent after other, other" to the steps of that agent."""
     for name, steps in plan.items():
         agent, _, others = name.partition(" after ")
-        after = tuple(each.strip() for each in others.split(",") if each)
+        after = tuple(other.strip() for other in others.split(",") if other)
         yield AgentContext(
             agent_id=agent, subtask_id=agent, subtask_name=agent, dependencies=after, todo_items=todo(*steps)
         )
@@ -106,20 +100,20 @@ def contexts_of(plan: dict[str, list[str]]) -> Iterator[AgentContext]:
 
 @contextmanager
 def database_in(folder: Path, *, sqlite: bool) -> Iterator[Database]:
-    """Yield PostgreSQL where it can be started, else SQLite, and say so."""
+    """Yield PostgreSQL where it can be started, else SQLite, and print which."""
     with ExitStack() as stack:
         try:
             if sqlite:
-                raise NoServer("as you asked")
+                raise NoServer("chosen by --sqlite")
             opened = stack.enter_context(open_postgres())
         except NoServer as reason:
-            print(f"without PostgreSQL, in SQLite files: {reason}")
+            print(f"SQLite files instead of PostgreSQL: {reason}")
             opened = stack.enter_context(open_sqlite(folder))
         yield opened
 
 
 def table(shared: Run, isolated: Run) -> str:
-    """Return what both took."""
+    """Return the calls, tokens and cost of both as a table in Markdown."""
     lines = ["| one job, 5 agents | model calls | input tokens | with prompt cache |", "|---|--:|--:|--:|"]
     for name, log in (("shared history", shared.log), ("isolated contexts", isolated.log)):
         lines.append(f"| {name} | {log.calls} | {log.tokens:,} | {log.cost:,.0f} |")
@@ -129,8 +123,10 @@ def table(shared: Run, isolated: Run) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run both ways and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("isolated-contexts-out"), help="where letters and run.json go")
-    parser.add_argument("--sqlite", action="store_true", help="do not look for PostgreSQL")
+    parser.add_argument(
+        "--out", type=Path, default=Path("isolated-contexts-out"), help="folder for letters and run.json"
+    )
+    parser.add_argument("--sqlite", action="store_true", help="use SQLite, even where PostgreSQL is installed")
     chosen = parser.parse_args(arguments)
     for name in ("shared", "isolated"):
         (chosen.out / name).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Start the team as a user would, and compare what it says with the data: exit code 0 if all of it is right."""
+"""Start the team as a user would and compare its answer with the data: exit code 0 if all of it is right."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def start(*arguments: str) -> dict[str, Any]:
 
 
 def expected(folder: Path) -> tuple[str, list[str]]:
-    """Return the answer and the names of the three largest customers, worked out row by row."""
+    """Return the answer and the names of the three largest customers, computed row by row."""
     spent: dict[int, float] = defaultdict(float)
     last: dict[int, str] = defaultdict(str)
     with closing(sqlite3.connect(folder / "shop.sqlite")) as database:
@@ -39,41 +39,41 @@ def expected(folder: Path) -> tuple[str, list[str]]:
         for customer, day, total in database.execute("SELECT customer, day, total FROM orders"):
             spent[customer] += total
             last[customer] = max(last[customer], day)
-    gone = sorted((each for each in spent if last[each] < "2026-07-01"), key=lambda each: -spent[each])
-    revenue = round(sum(round(spent[each], 2) for each in gone), 2)
+    gone = sorted((number for number in spent if last[number] < "2026-07-01"), key=lambda number: -spent[number])
+    revenue = round(sum(round(spent[number], 2) for number in gone), 2)
     with (folder / "tickets.csv").open(encoding="utf-8", newline="") as file:
         ((topic, count),) = Counter(row["topic"] for row in csv.DictReader(file)).most_common(1)
-    largest = [names[each] for each in gone[:3]]
+    largest = [names[number] for number in gone[:3]]
     letters = [f"letter_{name.replace(' ', '_')}.txt" for name in largest]
-    said = [
+    parts = [
         f"{len(gone)} customers",
         f"{revenue} EUR",
         f"{topic}, {count} tickets",
         f"{revenue * 0.1:.2f} EUR",
         *letters,
     ]
-    return "; ".join(said), largest
+    return "; ".join(parts), largest
 
 
 def check_answers(record: dict[str, Any], out: Path, answer: str, largest: list[str]) -> None:
-    """Both ways must come to the right answer, and to the same letters."""
+    """Check that both ways give the right answer and the same letters."""
     for name in ("shared", "isolated"):
         assert record[name]["answer"] == answer, record[name]["answer"]
         letters = {path.name: path.read_text(encoding="utf-8") for path in (out / name).iterdir()}
         assert len(letters) == 3
-        assert all(f"Dear {each}," in letters[f"letter_{each.replace(' ', '_')}.txt"] for each in largest)
+        assert all(f"Dear {name}," in letters[f"letter_{name.replace(' ', '_')}.txt"] for name in largest)
 
 
 def check_isolation(record: dict[str, Any], tickets: list[dict[str, str]], emails: set[str]) -> None:
-    """No worker may have read the question, or the raw data of another."""
+    """Check that no worker has read the question or the raw data of another worker."""
     prompts = {agent: "\n".join(texts) for agent, texts in record["isolated"]["prompts"].items()}
     for agent in ("sales", "support", "writer"):
         assert QUESTION not in prompts[agent]
         assert QUESTION in "\n".join(record["shared"]["prompts"][agent])
-    assert not [each for each in tickets if each["text"] in prompts["sales"]]
-    assert not [each for each in emails if each in prompts["support"]]
-    quoted = {each["text"] for each in tickets if each["text"] in prompts["writer"]}
-    opened = {each for each in emails if each in prompts["writer"]}
+    assert not [ticket for ticket in tickets if ticket["text"] in prompts["sales"]]
+    assert not [email for email in emails if email in prompts["support"]]
+    quoted = {ticket["text"] for ticket in tickets if ticket["text"] in prompts["writer"]}
+    opened = {email for email in emails if email in prompts["writer"]}
     assert (len(quoted), len(opened)) == (1, 3)
     assert record["isolated"]["tokens"] * 10 < record["shared"]["tokens"]
 
@@ -93,7 +93,9 @@ def main() -> int:
             check_answers(record, folder / name, answer, largest)
             check_isolation(record, tickets, emails)
             tokens = record["isolated"]["tokens"]
-            print(f"{record['database']}: right, {tokens:,} of {record['shared']['tokens']:,} tokens, nobody read more")
+            print(
+                f"{record['database']}: right, {tokens:,} of {record['shared']['tokens']:,} tokens, no agent read more"
+            )
         assert record["database"] == "SQLite"
     return 0
 

@@ -1,4 +1,4 @@
-"""Where the run is kept: a PostgreSQL server of our own, started from the system's binaries, or SQLite files."""
+"""The checkpointer and store of a run: a PostgreSQL server started from the system's binaries, or SQLite files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from langgraph.store.sqlite import SqliteStore
 
 __all__ = ["Database", "NoServer", "open_postgres", "open_sqlite"]
 
-_PATIENCE = 120.0
+_START_SECONDS = 120.0
+"""How long the server may take to start."""
 
 
 class NoServer(Exception):
-    """PostgreSQL cannot be started here; the message says why."""
+    """PostgreSQL cannot be started on this machine; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def open_sqlite(folder: Path) -> Iterator[Database]:
 
 @contextmanager
 def open_postgres() -> Iterator[Database]:
-    """Yield a database on a private PostgreSQL server, which listens on a socket in its own folder and ends with us.
+    """Yield a database on a private PostgreSQL server, which listens on a socket in its own folder until the end.
 
     Raises:
         NoServer: the server's binaries are missing, or it does not start.
@@ -70,7 +71,7 @@ def _server() -> Iterator[str]:
     initdb, postgres = _binary("initdb"), _binary("postgres")
     folder = Path(tempfile.mkdtemp(prefix="isolated-contexts-"))
     # PostgreSQL refuses to run as root.
-    user = None if os.geteuid() else next((each for each in ("postgres", "nobody") if _exists(each)), None)
+    user = None if os.geteuid() else next((name for name in ("postgres", "nobody") if _exists(name)), None)
     if user:
         shutil.chown(folder, user)
     data = str(folder / "data")
@@ -97,8 +98,8 @@ def _server() -> Iterator[str]:
 
 
 def _wait_for(address: str, running: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server accepts connections; whoever starts it can only ask again."""
-    deadline = time.monotonic() + _PATIENCE
+    """Return when the server accepts connections; it says nothing itself, so that this tries again and again."""
+    deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
             psycopg.connect(address).close()
@@ -111,13 +112,13 @@ def _wait_for(address: str, running: subprocess.Popen[bytes], log: Path) -> None
 
 
 def _exists(user: str) -> bool:
-    return any(each.pw_name == user for each in pwd.getpwall())
+    return any(entry.pw_name == user for entry in pwd.getpwall())
 
 
 def _binary(name: str) -> str:
-    """Return the path of a server binary: distributions keep them off the PATH."""
-    places = [*Path("/usr/lib/postgresql").glob("*/bin"), *Path("/usr").glob("pgsql-*/bin")]
-    for place in [None, *sorted(places, reverse=True)]:
-        if found := shutil.which(name, path=place and str(place)):
-            return found
-    raise NoServer(f"no {name} here; with apt: postgresql")
+    """Return the path of a server binary, which distributions do not put on the PATH."""
+    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *Path("/usr").glob("pgsql-*/bin")]
+    for folder in [None, *sorted(folders, reverse=True)]:
+        if path := shutil.which(name, path=folder and str(folder)):
+            return path
+    raise NoServer(f"expected {name} on this machine, found none; install the package postgresql")

@@ -1,4 +1,4 @@
-"""Chat models that follow a script, so that no key is needed: they decide by what they read, and note every prompt."""
+"""Chat models that follow a script, so that no API key is needed; they decide by their prompts and record them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tiktoken import Encoding
 from accp_adapters.replay.cache_pricing import PromptCache
 from accp_adapters.tokens.vocabulary import load_o200k_base
 from accp_core import DecodeError, read
+from accp_core.references import find_references, reference_to
+from accp_core.strict_json import compact_json
 
 __all__ = ["SCRIPTS", "Log", "Model"]
 
@@ -28,30 +30,29 @@ _LAPSED: Final = (
     f"JOIN orders o ON o.customer = c.id GROUP BY c.id HAVING last_order < '{_SINCE}' ORDER BY revenue DESC"
 )
 _TOTAL: Final = f"SELECT count(*) AS customers, round(sum(revenue), 2) AS revenue FROM ({_LAPSED})"
-_REF: Final = re.compile(r"\$cold\.[0-9a-f]{12}")
 
 
 @dataclass
 class Log:
-    """Every prompt of one run."""
+    """The prompts of one run."""
 
     calls: int = 0
     tokens: int = 0
-    """o200k_base, of messages, tool calls and tool definitions."""
+    """o200k_base tokens of messages, tool calls and tool definitions."""
     cost: float = 0.0
-    """In fresh tokens, with each agent's prompt cache (read 0.1, write 1.25)."""
+    """In tokens that are not cached, with a prompt cache for each agent (read 0.1, write 1.25)."""
     prompts: dict[str, list[str]] = field(default_factory=dict)
     """Agent to the text of each of its prompts."""
-    ledger: PromptCache = field(default_factory=PromptCache)
+    cache: PromptCache = field(default_factory=PromptCache)
 
     def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
-        """Note one prompt."""
-        said = [_compact(convert_to_openai_tool(each)) for each in tools] + [_words(each) for each in messages]
-        parts = [_encoding().encode_ordinary(text) for text in said]
+        """Record one prompt."""
+        texts = [compact_json(convert_to_openai_tool(tool)) for tool in tools] + [_text_of(each) for each in messages]
+        parts = [_encoding().encode_ordinary(text) for text in texts]
         self.calls += 1
         self.tokens += sum(map(len, parts))
-        self.cost += self.ledger.charge(agent, parts).cost
-        self.prompts.setdefault(agent, []).append("\n".join(said))
+        self.cost += self.cache.charge(agent, parts).cost
+        self.prompts.setdefault(agent, []).append("\n".join(texts))
 
 
 class Model(BaseChatModel):
@@ -67,7 +68,7 @@ class Model(BaseChatModel):
         return "scripted"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        """Note the tools that the next prompts carry."""
+        """Record the tools of the next prompts."""
         self.tools = list(tools)
         return self
 
@@ -79,7 +80,7 @@ class Model(BaseChatModel):
 
 
 def _plan(_: list[BaseMessage]) -> AIMessage:
-    """The master's model decomposes the question."""
+    """Return the plan of the master's model."""
     return AIMessage(
         json.dumps(
             {
@@ -101,23 +102,28 @@ def _calls(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
 
 
 def _rows(message: BaseMessage) -> Any:
-    """Return the value that a tool's answer says, in JSON or as a view; None for a preview."""
-    text, _, _ = message.text.partition("\n…")  # below stands how to go on
+    """Return the value of a tool's answer, which is JSON or a view; None for a preview."""
+    text, _, _ = message.text.partition("\n…")  # the lines below say how to go on
     try:
         return read(text)
     except DecodeError:
         return None
 
 
+def _reference_in(message: BaseMessage) -> str | None:
+    """Return the first reference in a message, None where there is none."""
+    return next((reference_to(key) for key in find_references(message.text)), None)
+
+
 def _answers(messages: Sequence[BaseMessage], tool: str) -> list[ToolMessage]:
-    return [each for each in messages if isinstance(each, ToolMessage) and each.name == tool]
+    return [message for message in messages if isinstance(message, ToolMessage) and message.name == tool]
 
 
-def _say_sales(messages: list[BaseMessage]) -> AIMessage:
+def _answer_sales(messages: list[BaseMessage]) -> AIMessage:
     listed, counted = _answers(messages, "query_sales")[-2:]
-    ref = _REF.search(listed.text)
+    reference = _reference_in(listed)
     (total,) = _rows(counted)
-    where = f"all rows in {ref[0]}" if ref else "see the rows above"
+    where = f"all rows in {reference}" if reference else "see the rows above"
     return AIMessage(f"1: {total['customers']} customers\n2: {where}\n3: {total['revenue']} EUR")
 
 
@@ -126,26 +132,26 @@ def _read_topic(messages: list[BaseMessage]) -> AIMessage:
 
 
 def _open_first(messages: list[BaseMessage]) -> AIMessage:
-    """Open the first row where there is a preview, count again where all rows are there: one call either way."""
-    ref = _REF.search(messages[-1].text)
-    return _call("accp_fetch", ref=ref[0], limit=1) if ref else _call("count_tickets", column="topic")
+    """Open the first row of a preview; where all rows are shown, count again, so that both runs make one call."""
+    reference = _reference_in(messages[-1])
+    return _call("accp_fetch", ref=reference, limit=1) if reference else _call("count_tickets", column="topic")
 
 
-def _say_support(messages: list[BaseMessage]) -> AIMessage:
+def _answer_support(messages: list[BaseMessage]) -> AIMessage:
     top = _rows(_answers(messages, "count_tickets")[0])[0]
     opened = _answers(messages, "accp_fetch") or _answers(messages, "read_tickets")
     return AIMessage(f'1: {top["topic"]}, {top["tickets"]} tickets\n2: "{_rows(opened[-1])[0]["text"]}"')
 
 
-def _work_out(messages: list[BaseMessage]) -> AIMessage:
-    said = " ".join(message.text for message in messages if not isinstance(message, ToolMessage))
-    revenue = re.findall(r"([0-9.]+) EUR", said)[-1]
+def _calculate(messages: list[BaseMessage]) -> AIMessage:
+    words = " ".join(message.text for message in messages if not isinstance(message, ToolMessage))
+    revenue = re.findall(r"([0-9.]+) EUR", words)[-1]
     return _call("calculate", expression=f"{revenue} * 0.1")
 
 
 def _open_largest(messages: list[BaseMessage]) -> AIMessage:
-    ref = _REF.search(messages[0].text)
-    return _call("accp_fetch", ref=ref[0], limit=3) if ref else _call("calculate", expression="3 * 1")
+    reference = _reference_in(messages[0])
+    return _call("accp_fetch", ref=reference, limit=3) if reference else _call("calculate", expression="3 * 1")
 
 
 def _write(messages: list[BaseMessage]) -> AIMessage:
@@ -157,16 +163,16 @@ def _write(messages: list[BaseMessage]) -> AIMessage:
     return _calls(*(("save_letter", letter) for letter in letters))
 
 
-def _say_writer(messages: list[BaseMessage]) -> AIMessage:
-    worth = _answers(messages, "calculate")[0].text
-    saved = ", ".join(each.text for each in _answers(messages, "save_letter"))
-    return AIMessage(f"1: {worth} EUR\n2: {saved}")
+def _answer_writer(messages: list[BaseMessage]) -> AIMessage:
+    amount = _answers(messages, "calculate")[0].text
+    saved = ", ".join(answer.text for answer in _answers(messages, "save_letter"))
+    return AIMessage(f"1: {amount} EUR\n2: {saved}")
 
 
 def _report(messages: list[BaseMessage]) -> AIMessage:
-    """The master's model writes the answer out of what it read last of each."""
-    said = "\n".join(message.text for message in messages if not isinstance(message, ToolMessage))
-    found = re.findall(r"[0-9]+ customers|[0-9.]+ EUR|late delivery, [0-9]+ tickets|letter_\w+\.txt", said)
+    """Return the answer of the master's model, made of the results in its prompt."""
+    words = "\n".join(message.text for message in messages if not isinstance(message, ToolMessage))
+    found = re.findall(r"[0-9]+ customers|[0-9.]+ EUR|late delivery, [0-9]+ tickets|letter_\w+\.txt", words)
     return AIMessage("; ".join(dict.fromkeys(found)))
 
 
@@ -174,12 +180,12 @@ Step = Callable[[list[BaseMessage]], AIMessage]
 
 SCRIPTS: Final[dict[str, list[Step]]] = {
     "planner": [_plan],
-    "sales": [lambda _: _call("query_sales", sql=_LAPSED), lambda _: _call("query_sales", sql=_TOTAL), _say_sales],
-    "support": [lambda _: _call("count_tickets", column="topic"), _read_topic, _open_first, _say_support],
-    "writer": [_work_out, _open_largest, _write, _say_writer],
+    "sales": [lambda _: _call("query_sales", sql=_LAPSED), lambda _: _call("query_sales", sql=_TOTAL), _answer_sales],
+    "support": [lambda _: _call("count_tickets", column="topic"), _read_topic, _open_first, _answer_support],
+    "writer": [_calculate, _open_largest, _write, _answer_writer],
     "reporter": [_report],
 }
-"""Agent to its steps; the same ones with a shared history and with isolated contexts."""
+"""Agent to its steps, the same with a shared history and with isolated contexts."""
 
 
 @functools.cache
@@ -187,10 +193,8 @@ def _encoding() -> Encoding:
     return load_o200k_base()
 
 
-def _words(message: BaseMessage) -> str:
-    calls = [_compact({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())]
+def _text_of(message: BaseMessage) -> str:
+    calls = [
+        compact_json({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())
+    ]
     return "\n".join([message.text, *calls] if message.text else calls)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Ways to let agents work together, each without and with us: what one job takes of the models' input."""
+"""Ways to let agents work together, each without and with the adapter: the input tokens that one job takes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ TASKS: Final = {
     "market": "Which branches does this week's report point at?",
     "writer": "Write the brief from what @crm and @market found.",
 }
-"""What whoever leads asks of each agent, where a pattern lets it say so."""
+"""The task for each agent, in the patterns that give it one."""
 
 FOLD: Final[dict[str, Any]] = {"hot_budget": 4_000}
 
 _TOOLS: Final[dict[str, BaseTool]] = {"crm": crm_rows, "market": market_report}
-_LOOKS: Final = {
+_FIRST_CALLS: Final = {
     "crm": calls(call("crm_rows", "look1", query="open offers")),
     "market": calls(call("market_report", "look2", topic="this week")),
 }
@@ -48,21 +48,22 @@ class Team:
     """The agents of one run."""
 
     options: dict[str, Any] | None
-    """How our middleware is made that each agent has; None: it has none."""
+    """The arguments of each agent's AccpMiddleware; None: agents have none."""
     log: Log = field(default_factory=Log)
+    """The prompts of all agents."""
 
     def model(self, name: str, *steps: Any) -> Scripted:
         """Return the model of an agent."""
         return Scripted(agent=name, log=self.log, script=list(steps))
 
     def middleware(self) -> list[Any]:
-        """Return what each agent is given."""
+        """Return the middleware of an agent."""
         return [] if self.options is None else [AccpMiddleware(**self.options)]
 
     def worker(self, name: str, *after: Any, tools: Sequence[BaseTool] = ()) -> Any:
-        """Return an agent that looks with its tool, if it has one, and then does what is given, or answers."""
+        """Return an agent that calls its tool, if it has one, and then takes the steps `after`, or answers."""
         own = [_TOOLS[name]] if name in _TOOLS else []
-        steps = [*([_LOOKS[name]] if own else []), *(after or [ANSWERS[name]])]
+        steps = [*([_FIRST_CALLS[name]] if own else []), *(after or [ANSWERS[name]])]
         return create_agent(self.model(name, *steps), [*own, *tools], name=name, middleware=self.middleware())
 
 
@@ -70,7 +71,7 @@ Build = Callable[[Team], StateGraph[Any, Any, Any, Any]]
 
 
 def shared(team: Team) -> Any:
-    """One list of messages for all."""
+    """Return agents that share one list of messages."""
     graph = StateGraph(MessagesState)
     for name in TASKS:
         graph.add_node(name, team.worker(name))
@@ -79,10 +80,10 @@ def shared(team: Team) -> Any:
 
 
 def isolated(team: Team) -> Any:
-    """A master whose plan is fixed, and agents that get their own context (ACI): `isolate` around each."""
-    waits: dict[str, tuple[str, ...]] = {"writer": ("crm", "market")}
+    """Return a master with a fixed plan, and agents that get their own context (ACI)."""
+    dependencies: dict[str, tuple[str, ...]] = {"writer": ("crm", "market")}
     contexts = [
-        AgentContext(agent_id=name, subtask_id=name, dependencies=waits.get(name, ()), todo_items=todo(task))
+        AgentContext(agent_id=name, subtask_id=name, dependencies=dependencies.get(name, ()), todo_items=todo(task))
         for name, task in TASKS.items()
     ]
     task = TaskContext(task_id="brief", user_query=QUESTION)
@@ -90,7 +91,7 @@ def isolated(team: Team) -> Any:
 
 
 def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
-    """Return a supervisor, with its library's tools or ours."""
+    """Return a supervisor with its library's tools, or with `handoff_tool`."""
 
     def build(team: Team) -> Any:
         tools = [handoff_tool(name, style="supervisor") for name in TASKS] if handoff else []
@@ -103,7 +104,7 @@ def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
 
 
 def swarm(*, handoff: bool = False) -> Build:
-    """Return a swarm, with its library's tools or ours."""
+    """Return a swarm with its library's tools, or with `handoff_tool`."""
 
     def build(team: Team) -> Any:
         make: Any = handoff_tool if handoff else create_handoff_tool_by_name
@@ -124,14 +125,14 @@ def create_handoff_tool_by_name(name: str) -> BaseTool:
 
 
 def _transfer(name: str, number: int, *, task: bool, found: str | None = None) -> AIMessage:
-    """Return the turn that hands over; what was found so far stands in the task where there is one."""
+    """Return the turn that hands over, with what was found so far in the task or, without one, in the text."""
     words = f"{found}\n{TASKS[name]}" if found else TASKS[name]
     given = {"task": words} if task else {}
     return AIMessage("" if task else found or "", tool_calls=[call(f"transfer_to_{name}", f"hand{number}", **given)])
 
 
 def as_tools(*, dumped: bool = False) -> Build:
-    """Return an agent whose tools are agents; each answers with its last message, or with all of them."""
+    """Return an agent whose tools are agents, each of which answers with its last message or with all of them."""
 
     def build(team: Team) -> Any:
         asking = [_ask(name, team.worker(name), dumped) for name in TASKS]
@@ -156,7 +157,7 @@ def _ask(name: str, worker: Any, dumped: bool) -> BaseTool:
 
 
 def deep(team: Team) -> Any:
-    """deepagents: sub-agents behind one tool, beside a file system and a list of things to do."""
+    """Return an agent of deepagents: sub-agents behind one tool, with a file system and a list of tasks."""
     found = f"{ANSWERS['crm']}\n{ANSWERS['market']}\n"
     turns = [
         calls(call("task", f"task{number}", description=(found if name == "writer" else "") + task, subagent_type=name))
@@ -167,7 +168,7 @@ def deep(team: Team) -> Any:
             "name": name,
             "description": f"Ask agent '{name}' for help",
             "system_prompt": "Answer briefly.",
-            "model": team.model(name, *([_LOOKS[name]] if name in _LOOKS else []), ANSWERS[name]),
+            "model": team.model(name, *([_FIRST_CALLS[name]] if name in _FIRST_CALLS else []), ANSWERS[name]),
             "tools": [_TOOLS[name]] if name in _TOOLS else [],
             "middleware": team.middleware(),
         }
@@ -178,7 +179,7 @@ def deep(team: Team) -> Any:
 
 
 def alone(looks: int, *, rows: int) -> Build:
-    """Return one agent that looks into the CRM so many times, each time at so many rows."""
+    """Return one agent that reads a page of `rows` from the CRM, `looks` times."""
 
     def build(team: Team) -> Any:
         turns = [calls(call("crm_page", f"look{number}", page=number, rows=rows)) for number in range(looks)]
@@ -189,27 +190,27 @@ def alone(looks: int, *, rows: int) -> Build:
 
 
 class Topics(MessagesState):
-    """A team's messages, and the topic of the one that reads them."""
+    """The messages of a team, and the topic of one reader."""
 
     topic: str
 
 
 def mapped(*, whole: bool) -> Build:
-    """Return a fan-out: four readers of what was looked up, each with all of the state or with its topic alone."""
+    """Return a fan-out to four readers, each with the whole state or with its topic alone."""
 
     def build(team: Team) -> Any:
         topics = ["offers", "branches", "cities", "owners"]
         reader = create_agent(team.model("reader", *[ANSWERS["crm"]] * 4), [], middleware=team.middleware())
         scout = create_agent(
-            team.model("scout", calls(*_LOOKS["crm"].tool_calls, *_LOOKS["market"].tool_calls), "Looked."),
+            team.model("scout", calls(*_FIRST_CALLS["crm"].tool_calls, *_FIRST_CALLS["market"].tool_calls), "Looked."),
             list(_TOOLS.values()),
             middleware=team.middleware(),
         )
 
         def fan_out(state: Any) -> list[Send]:
             asks = [[*state["messages"], HumanMessage(f"Report on {topic}.")] for topic in topics]
-            given = [{**state, "messages": ask} if whole else {"messages": _topic_only(ask)} for ask in asks]
-            return [Send("reader", each) for each in given]
+            states = [{**state, "messages": ask} if whole else {"messages": _topic_only(ask)} for ask in asks]
+            return [Send("reader", reader_state) for reader_state in states]
 
         graph = StateGraph(Topics).add_node("scout", scout).add_node("reader", reader)
         graph.add_node("writer", team.worker("writer"))
@@ -220,14 +221,14 @@ def mapped(*, whole: bool) -> Build:
 
 
 def _topic_only(messages: Sequence[Any]) -> list[Any]:
-    """Return the report and the last question: what a careful author would send."""
+    """Return the report and the last question, which is all that a reader needs."""
     report = next(message.text for message in messages if getattr(message, "tool_call_id", "") == "look2")
     return [HumanMessage(f"{report}\n\n{messages[-1].text}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one way of working took."""
+    """The figures of one way of working."""
 
     pattern: str
     variant: str
@@ -266,7 +267,7 @@ PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("one agent, 24 small looks", "+ middleware", alone(24, rows=4), {}),
     ("one agent, 24 small looks", "+ fold", alone(24, rows=4), FOLD),
 )
-"""Each row of the table: the pattern, what was added, how it is built, and how each agent's middleware is made."""
+"""Each row of the table: the pattern, what is added to it, its graph, and the arguments of each AccpMiddleware."""
 
 
 def measure(pattern: str, variant: str, build: Build, options: dict[str, Any] | None) -> Outcome:

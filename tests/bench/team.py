@@ -1,4 +1,4 @@
-"""One job for a team of agents, and models that follow a script and note each prompt: `tests.bench patterns`."""
+"""One job for a team of agents, and models that follow a script and record each prompt: `tests.bench patterns`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tiktoken import Encoding
 
 from accp_adapters.replay.cache_pricing import PromptCache, TokenIds
 from accp_adapters.tokens.vocabulary import load_o200k_base
+from accp_core.strict_json import compact_json
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel
 
@@ -57,7 +58,7 @@ def customer(number: int) -> dict[str, Any]:
 
 
 ROWS: Final = [customer(number) for number in range(44)]
-"""What the CRM knows; its tool prints it as `json.dumps` does."""
+"""The rows of the CRM; its tool prints them as `json.dumps` does."""
 
 _SENTENCES: Final = (
     "Freight rates from {0} rose by {1} percent over the week while volumes in {2} stayed where they were.",
@@ -72,7 +73,7 @@ REPORT: Final = " ".join(
     _SENTENCES[number % 6].format(_CITIES[number * 3 % 8], 3 + number * 7 % 26, _BRANCHES[number * 5 % 7])
     for number in range(51)
 )
-"""What the market desk returns: prose."""
+"""The report of the market desk: prose."""
 
 ANSWERS: Final = {
     name: " ".join(
@@ -86,7 +87,7 @@ ANSWERS: Final = {
         ("writer", "Call, before the offers grow old,", 21),
     )
 }
-"""What each agent says in the end, of about 115 tokens."""
+"""The answer of each agent, about 115 tokens."""
 
 
 @tool
@@ -109,18 +110,19 @@ def market_report(topic: str) -> str:
 
 @dataclass
 class Log:
-    """Every prompt of one run: what it took, what it cost, and which provider would refuse it."""
+    """The prompts of one run: their tokens, their cost, and the providers that would refuse one."""
 
     calls: int = 0
+    """Model calls."""
     messages: int = 0
-    """Tokens of what the messages say and call."""
+    """Tokens of the messages, their tool calls included."""
     schemas: int = 0
-    """Tokens of the tools bound."""
+    """Tokens of the tool definitions."""
     cost: float = 0.0
-    """In fresh tokens, with each agent's prompt cache."""
+    """In tokens that are not cached, with a prompt cache for each agent."""
     refused: set[str] = field(default_factory=set)
-    """The providers that would not take one of the prompts."""
-    ledger: PromptCache = field(default_factory=PromptCache)
+    """The providers that would refuse one of the prompts."""
+    cache: PromptCache = field(default_factory=PromptCache)
 
     @property
     def tokens(self) -> int:
@@ -128,18 +130,18 @@ class Log:
         return self.messages + self.schemas
 
     def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
-        """Note one prompt."""
-        schemas = [_encode(_compact(convert_to_openai_tool(each))) for each in tools]
-        said = [_encode(_words(message)) for message in messages]
+        """Record one prompt."""
+        schemas = [_encode(compact_json(convert_to_openai_tool(tool))) for tool in tools]
+        texts = [_encode(_text_of(message)) for message in messages]
         self.calls += 1
         self.schemas += sum(map(len, schemas))
-        self.messages += sum(map(len, said))
-        self.cost += self.ledger.charge(agent, [*schemas, *said]).cost
+        self.messages += sum(map(len, texts))
+        self.cost += self.cache.charge(agent, [*schemas, *texts]).cost
         self.refused |= {line.partition(":")[0] for line in violations(messages)}
 
 
 class Scripted(ScriptedModel):
-    """A scripted model that notes its prompts, and sends what a provider would refuse, too."""
+    """A scripted model that records its prompts, and accepts those that a provider would refuse, too."""
 
     agent: str
     log: Any
@@ -147,7 +149,7 @@ class Scripted(ScriptedModel):
     tools: list[Any] = Field(default_factory=list)
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        """Note the tools that the next prompts carry."""
+        """Record the tools of the next prompts."""
         self.tools = list(tools)
         return self
 
@@ -157,7 +159,7 @@ class Scripted(ScriptedModel):
 
 
 def bytes_in(saver: InMemorySaver) -> int:
-    """Return the bytes that a run left in its checkpoints."""
+    """Return the bytes in the checkpoints of a run."""
     return sum(_bytes(part) for part in (saver.storage, saver.blobs, saver.writes))
 
 
@@ -168,13 +170,10 @@ def _bytes(value: Any) -> int:
     return sum(map(_bytes, members))
 
 
-def _words(message: BaseMessage) -> str:
-    calls = [_compact({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())]
+def _text_of(message: BaseMessage) -> str:
+    tool_calls = getattr(message, "tool_calls", ())
+    calls = [compact_json({"name": call["name"], "arguments": call["args"]}) for call in tool_calls]
     return "\n".join([message.text, *calls] if message.text else calls)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @functools.cache

@@ -25,7 +25,7 @@ def test_it_says_where_it_keeps_the_run_and_what_it_took(tmp_path: Path) -> None
     command = [sys.executable, "-W", "error", str(FOLDER / "app.py"), "--sqlite", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("without PostgreSQL, in SQLite files: as you asked\nSQLite: 73 customers; ")
+    assert done.stdout.startswith("SQLite files instead of PostgreSQL: chosen by --sqlite\nSQLite: 73 customers; ")
     told = figures((FOLDER / "README.md").read_text(encoding="utf-8"))
     measured = figures(done.stdout)
     assert list(measured) == list(told) == ["shared history", "isolated contexts"]

@@ -15,11 +15,11 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_core.references import find_references, reference_to
 from accp_core.view import read
 
 __all__ = ["MustCall", "ToolAnswers", "last_reference", "tool_call"]
 
-_REFERENCE: Final = re.compile(r"\$cold\.[0-9a-f]{12}")
 _NOTE: Final = re.compile(r"\n?… (?:rows|lines) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
 _LINE_NUMBER: Final = re.compile(r"^\d+: ")
 
@@ -94,8 +94,8 @@ class ToolAnswers:
 
 def last_reference(text: str) -> str:
     """Return the last reference in `text`, an empty text where there is none."""
-    references: list[str] = _REFERENCE.findall(text)
-    return references[-1] if references else ""
+    keys = find_references(text)
+    return reference_to(keys[-1]) if keys else ""
 
 
 def tool_call(tool: str, call_id: str, arguments: Mapping[str, Any]) -> AIMessage:

@@ -8,10 +8,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from accp_adapters.cli.demo.scripted_model import next_turn
 from accp_adapters.cli.demo.tool_answers import MustCall, ToolAnswers
 from accp_adapters.tokens import o200k_base
+from accp_core.references import StoredText
 from accp_core.view import render
 
 ROWS = [{"path": "a.py", "lines": 10}, {"path": "b.py", "lines": 30}, {"path": "c.py", "lines": 20}]
-REF = "$cold.0123456789ab"
+REF = StoredText.of("rows").reference
 
 
 def said(text: str, call_id: str = "c", *, error: bool = False) -> ToolMessage:

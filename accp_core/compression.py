@@ -60,7 +60,7 @@ class Compressed:
     stored: StoredText | None
     """The source of a preview, to be put into the store before `text` is shown; None: `text` is a view."""
     tokens_before: int
-    """Tokens of the source."""
+    """Tokens of the source; of a long one whose preview was made without a view, those of its first part."""
     tokens_after: int
     """Tokens of `text`."""
 
@@ -143,7 +143,7 @@ def show_preview(
         limit: Tokens of the preview, at least MIN_PREVIEW.
         counter: Counts the tokens of the model.
         view: The result of `show_view` for `text`; None: it is made here, unless `chars` cuts the text.
-        chars: Characters of `text` that are looked at; None: all.
+        chars: Characters of `text` that are looked at, which bounds the time; None: all.
         request: As in `compress`.
         open_with: As in `compress`.
 
@@ -163,7 +163,8 @@ def show_preview(
         view=_as_view(view) if view and not is_part else None,
         is_part=is_part,
     )
-    before = view.tokens_before if view else counter(text)
+    # Without a view of a cut text, a part of it is counted: all of a text of megabytes would take seconds.
+    before = view.tokens_before if view else counter(text[: 2 * len(head)])
     after = counter(shown)
     if after >= (view.tokens_after if view else before):
         return None

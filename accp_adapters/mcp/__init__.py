@@ -1,11 +1,11 @@
-"""MCP: `wrap_server` and `wrap_transport` for the SDKs; `Encoder` and `Decoder`, the shim on messages, for all else."""
+"""MCP: `wrap_server` and `wrap_transport` for the SDKs; `Encoder` and `Decoder` for any other message transport."""
 
 from accp_adapters.mcp.client import wrap_transport
 from accp_adapters.mcp.langchain import ViewInterceptor
 from accp_adapters.mcp.server import wrap_server
 from accp_adapters.mcp.shim.decoder import Decoder
 from accp_adapters.mcp.shim.encoder import Encoder
-from accp_adapters.mcp.shim.options import Options
+from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.protocol import EXTENSION
 
-__all__ = ["EXTENSION", "Decoder", "Encoder", "Options", "ViewInterceptor", "wrap_server", "wrap_transport"]
+__all__ = ["EXTENSION", "Decoder", "Encoder", "EncoderOptions", "ViewInterceptor", "wrap_server", "wrap_transport"]

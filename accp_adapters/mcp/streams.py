@@ -1,7 +1,7 @@
-"""The message streams of the SDKs, 1.x and 2.x, with a shim between: the thin part that both ends of a wire share.
+"""The message streams of the SDKs, 1.x and 2.x, with a shim in between; shared by the client's and the server's side.
 
-A stream carries objects with a `message`, a model of one JSON-RPC message (in 1.x inside a root model). No SDK is
-imported here: a new message is made by the model's own class.
+An item of a stream has a `message`, a model of one JSON-RPC message (in 1.x inside a root model). No SDK is imported
+here: a new message is created by the class of the old one.
 """
 
 from __future__ import annotations
@@ -11,62 +11,71 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
-from accp_adapters.mcp.shim.protocol import Json, is_longer_than
+from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
 
-__all__ = ["Receiving", "Sending", "in_thread", "message_of", "off_loop", "rewritten", "with_message"]
+__all__ = [
+    "RewritingReadStream",
+    "RewritingWriteStream",
+    "message_of",
+    "replace_message",
+    "rewrite_item",
+    "run_in_thread",
+    "run_large_in_thread",
+]
 
-Work: TypeAlias = Callable[[Json], Json]
+Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
+"""Returns a rewritten message, or the same object."""
 Result = TypeVar("Result")
 
 _LOG: Final = logging.getLogger(__name__)
-_LARGE: Final = 20_000
-"""Characters; rewriting more of them would keep the event loop from others for tens of milliseconds."""
+_MAX_ON_LOOP: Final = 20_000
+"""Characters; rewriting a longer message would block the event loop for tens of milliseconds."""
 
 
-async def off_loop(work: Work, message: Json) -> Json:
-    """Return what `work` makes of a message; a large one is worked on in a thread."""
-    return await in_thread(work, message) if is_longer_than(message, _LARGE) else work(message)
+async def run_large_in_thread(rewrite: Rewrite, message: JsonObject) -> JsonObject:
+    """Return `rewrite(message)`; a large message is rewritten in a thread."""
+    return await run_in_thread(rewrite, message) if is_longer_than(message, _MAX_ON_LOOP) else rewrite(message)
 
 
-async def in_thread(work: Callable[[Json], Result], message: Json) -> Result:
-    """Return what `work` makes of a message, in a thread, so that the event loop serves others."""
-    from anyio import to_thread  # noqa: PLC0415  comes with the SDK whose streams these are
+async def run_in_thread(work: Callable[[JsonObject], Result], message: JsonObject) -> Result:
+    """Return `work(message)`, computed in a thread so that the event loop is not blocked."""
+    from anyio import to_thread  # noqa: PLC0415  a dependency of the SDKs, not of ours
 
     return await to_thread.run_sync(work, message)
 
 
-def message_of(item: Any) -> Json | None:
-    """Return the JSON-RPC message that a stream's item carries, None for an exception and what else it may carry."""
+def message_of(item: Any) -> JsonObject | None:
+    """Return the JSON-RPC message in an item of a stream; None for an exception and for anything else."""
     outer: Any = getattr(item, "message", None)
     model: Any = getattr(outer, "root", outer)
     if isinstance(item, Exception) or not hasattr(model, "model_fields_set"):
         return None
-    found = {name: getattr(model, name) for name in ("jsonrpc", *model.model_fields_set)}
-    error: Any = found.get("error")
-    return {**found, "error": error.model_dump(exclude_unset=True)} if hasattr(error, "model_dump") else found
+    message = {name: getattr(model, name) for name in ("jsonrpc", *model.model_fields_set)}
+    error: Any = message.get("error")
+    return {**message, "error": error.model_dump(exclude_unset=True)} if hasattr(error, "model_dump") else message
 
 
-def with_message(item: Any, message: Json) -> Any:
-    """Return a stream's item with another message of any kind, its metadata kept."""
-    # In 1.x the root model knows all kinds of messages; in 2.x a changed message is of the kind it was.
+def replace_message(item: Any, message: JsonObject) -> Any:
+    """Return an item of a stream with another message; its metadata stays."""
+    # In 1.x the root model accepts every kind of message; in 2.x the new message is of the same kind as the old one.
     return replace(item, message=type(item.message).model_validate(message))
 
 
-async def rewritten(work: Work, item: Any) -> Any:
-    """Return a stream's item with what `work` makes of its message; the same item where that is the same message."""
+async def rewrite_item(rewrite: Rewrite, item: Any) -> Any:
+    """Return an item of a stream with its message rewritten; the same item if the message stays the same."""
     message = message_of(item)
     if message is None:
         return item
-    changed = await off_loop(work, message)
+    written = await run_large_in_thread(rewrite, message)
     try:
-        return item if changed is message else with_message(item, changed)
+        return item if written is message else replace_message(item, written)
     except ValueError:
-        _LOG.debug("a message passes as it came: the SDK has no model for it rewritten", exc_info=True)
+        _LOG.debug("the SDK has no model for a rewritten message; it passes unchanged", exc_info=True)
         return item
 
 
-class _Wrapped:
-    """A stream that is another's but for the items."""
+class _StreamWrapper:
+    """A stream that delegates everything to another one."""
 
     def __init__(self, stream: Any) -> None:
         self._stream: Final = stream
@@ -86,39 +95,39 @@ class _Wrapped:
         return await self._stream.__aexit__(*raised)
 
 
-class Receiving(_Wrapped):
-    """A read stream whose items are changed, or taken out (None), before they are received."""
+class RewritingReadStream(_StreamWrapper):
+    """A read stream whose items are rewritten, or removed (None), before they are received."""
 
-    def __init__(self, stream: Any, change: Callable[[Any], Awaitable[Any | None]]) -> None:
-        """Give what `change` makes of each item of `stream`."""
+    def __init__(self, stream: Any, rewrite: Callable[[Any], Awaitable[Any | None]]) -> None:
+        """Receive `rewrite(item)` for each item of `stream`."""
         super().__init__(stream)
-        self._change: Final = change
+        self._rewrite: Final = rewrite
 
     async def receive(self) -> Any:
         """Return the next item."""
         while True:
-            item = await self._change(await self._stream.receive())
+            item = await self._rewrite(await self._stream.receive())
             if item is not None:
                 return item
 
-    def __aiter__(self) -> Receiving:
+    def __aiter__(self) -> RewritingReadStream:
         return self
 
     async def __anext__(self) -> Any:
         while True:
-            item = await self._change(await self._stream.__anext__())
+            item = await self._rewrite(await self._stream.__anext__())
             if item is not None:
                 return item
 
 
-class Sending(_Wrapped):
-    """A write stream whose items are changed before they are sent."""
+class RewritingWriteStream(_StreamWrapper):
+    """A write stream whose items are rewritten before they are sent."""
 
-    def __init__(self, stream: Any, change: Callable[[Any], Awaitable[Any]]) -> None:
-        """Send what `change` makes of each item to `stream`."""
+    def __init__(self, stream: Any, rewrite: Callable[[Any], Awaitable[Any]]) -> None:
+        """Send `rewrite(item)` to `stream` for each item."""
         super().__init__(stream)
-        self._change: Final = change
+        self._rewrite: Final = rewrite
 
     async def send(self, item: Any) -> None:
         """Send an item."""
-        await self._stream.send(await self._change(item))
+        await self._stream.send(await self._rewrite(item))

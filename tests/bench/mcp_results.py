@@ -11,19 +11,19 @@ from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import Declared, declare
-from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, Json, read_part
+from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, JsonObject, visible_text
 from accp_adapters.tokens import count_o200k
 from tests.bench.data import read_json
 
 __all__ = ["main"]
 
-_WAYS: Final[Mapping[str, Declared]] = MappingProxyType(
+_WAYS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
     {
-        "frame": Declared(restores=True, columns=True),
-        "views": Declared(results="view"),
-        "content": Declared(results="view", structured="drop"),
-        "structured": Declared(results="view", structured="only"),
+        "frame": ClientSettings(restores=True, columns=True),
+        "views": ClientSettings(results="view"),
+        "content": ClientSettings(results="view", structured="drop"),
+        "structured": ClientSettings(results="view", structured="only"),
     }
 )
 _NOTES: Final = """\
@@ -53,31 +53,33 @@ def _line(row: list[int]) -> list[str]:
     return [f"{results:,}", f"{served:,}", *pairs, f"{larger:,}", f"{lost:,}"]
 
 
-def _captured(path: Path) -> Iterator[Json]:
+def _captured(path: Path) -> Iterator[JsonObject]:
     capture = read_json(path)
     calls = (capture.get("legacy") or {}).get("tools/call", [])
     yield from (call["response"]["result"] for call in calls if "result" in call["response"])
 
 
-def _count(results: list[Json]) -> list[int]:
-    served = [count_o200k(read_part(result)) for result in results]
+def _count(results: list[JsonObject]) -> list[int]:
+    served = [count_o200k(visible_text(result)) for result in results]
     seen = [[_seen(result, way) for result in results] for way in _WAYS.values()]
-    tokens = [[count_o200k(read_part(each)) for each in way] for way in seen]
+    tokens = [[count_o200k(visible_text(each)) for each in way] for way in seen]
     larger = sum(new > old for way in tokens for new, old in zip(way, served, strict=True))
     lost = sum(_restored(each) != result for way in seen for each, result in zip(way, results, strict=True))
     return [len(results), sum(served), *map(sum, tokens), larger, lost]
 
 
-def _seen(result: Json, declared: Declared) -> Json:
+def _seen(result: JsonObject, client_settings: ClientSettings) -> JsonObject:
     """Return a result as a client that declared so is sent it."""
     encoder = Encoder()
     params = {"name": "tool", "arguments": {}, "_meta": {CLIENT_CAPABILITIES: {}}}
-    encoder.c2s(declare({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, declared))
-    seen: Json = encoder.s2c({"jsonrpc": "2.0", "id": 1, "result": result})["result"]
+    encoder.from_client(
+        declare_extension({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, client_settings)
+    )
+    seen: JsonObject = encoder.from_server({"jsonrpc": "2.0", "id": 1, "result": result})["result"]
     return seen
 
 
-def _restored(seen: Json) -> Json:
+def _restored(seen: JsonObject) -> JsonObject:
     """Return a result as a decoder that shows plain results gives it back."""
-    plain: Json = Decoder().s2c({"jsonrpc": "2.0", "id": 1, "result": seen})["result"]
+    plain: JsonObject = Decoder().from_server({"jsonrpc": "2.0", "id": 1, "result": seen})["result"]
     return plain

@@ -10,9 +10,9 @@ from typing import Any, Final
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.mcp.shim.protocol import Json, compact
-from accp_adapters.mcp.shim.tools.tool_catalog import Catalog
-from accp_adapters.mcp.shim.tools.tool_index import TOOLS_NAME, answer_tools, index_tool, shown_tools
+from accp_adapters.mcp.shim.protocol import JsonObject, compact_json
+from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
+from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, answer_index_call, index_tool, listed_tools
 from accp_adapters.tokens import o200k_base
 from accp_core.view import render
 from tests.bench.data import read_json
@@ -38,9 +38,9 @@ def main(data: Path | None, console: Console) -> None:
         return
     servers = {**dict(_captured(data / "mcp")), **dict(_collected(folder))}
     counts = {name: [len(tools), *_count(tools)] for name, tools in servers.items()}
-    largest = sorted(counts, key=lambda name: -counts[name][1])[:_LARGEST]
-    rows = [(name, *counts[name]) for name in largest]
-    rest = [counts[name] for name in counts if name not in largest]
+    max_chars = sorted(counts, key=lambda name: -counts[name][1])[:_LARGEST]
+    rows = [(name, *counts[name]) for name in max_chars]
+    rest = [counts[name] for name in counts if name not in max_chars]
     rows += [(f"{len(rest)} others", *map(sum, zip(*rest, strict=True)))] if rest else []
     rows.append((f"{len(counts)} servers", *map(sum, zip(*counts.values(), strict=True))))
     columns = ("", "tools", "plain", "view", "lazy", "%", *(f"+ {k}" for k in _DESCRIBED))
@@ -61,15 +61,15 @@ def _line(name: str, tools: int, plain: int, view: int, lazy: int, *described: i
     )
 
 
-def _count(tools: list[Json]) -> list[int]:
+def _count(tools: list[JsonObject]) -> list[int]:
     """Return the tokens of the definitions: plain, as a view, as lazy mode lists them, with some described."""
-    count, catalog = o200k_base(), Catalog()
+    count, catalog = o200k_base(), ToolCatalog()
     catalog.add({"tools": tools}, None)
     seen = [_shown(tool) for tool in tools]
-    plain = count(compact(seen))
-    listed = shown_tools(catalog, count)
-    is_index = [tool["name"] for tool in listed] == [TOOLS_NAME]
-    lazy = count(compact([index_tool(catalog)])) if is_index else plain
+    plain = count(compact_json(seen))
+    listed = listed_tools(catalog, count)
+    is_index = [tool["name"] for tool in listed] == [INDEX_NAME]
+    lazy = count(compact_json([index_tool(catalog)])) if is_index else plain
     each = sum(_asked(tool["name"], catalog) for tool in tools) / len(tools) if is_index else 0
     return [
         plain,
@@ -79,18 +79,18 @@ def _count(tools: list[Json]) -> list[int]:
     ]
 
 
-def _asked(name: str, catalog: Catalog) -> int:
+def _asked(name: str, catalog: ToolCatalog) -> int:
     """Return the tokens of asking for one tool's definition and of the answer."""
     arguments = {"describe": name}
-    answer = answer_tools(arguments, catalog)["content"][0]["text"]
-    return o200k_base()(compact({"name": TOOLS_NAME, "arguments": arguments})) + o200k_base()(answer)
+    answer = answer_index_call(arguments, catalog)["content"][0]["text"]
+    return o200k_base()(compact_json({"name": INDEX_NAME, "arguments": arguments})) + o200k_base()(answer)
 
 
-def _shown(tool: Json) -> Json:
+def _shown(tool: JsonObject) -> JsonObject:
     return {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
 
 
-def _captured(folder: Path) -> Iterator[tuple[str, list[Json]]]:
+def _captured(folder: Path) -> Iterator[tuple[str, list[JsonObject]]]:
     """Yield the tools of servers whose exchanges were recorded."""
     for path in sorted(folder.glob("*.json")):
         listed = read_json(path)["legacy"].get("tools/list")
@@ -98,7 +98,7 @@ def _captured(folder: Path) -> Iterator[tuple[str, list[Json]]]:
             yield path.stem, listed["result"]["tools"]
 
 
-def _collected(folder: Path) -> Iterator[tuple[str, list[Json]]]:
+def _collected(folder: Path) -> Iterator[tuple[str, list[JsonObject]]]:
     """Yield the tools of servers whose definitions were published."""
     snaps = sorted((folder / "__toolsnaps__").glob("*.snap"))
     if snaps:

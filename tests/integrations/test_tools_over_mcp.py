@@ -73,7 +73,7 @@ def said_alone() -> bytes:
 def assert_shows_views(line: bytes) -> None:
     alone = said_alone()
     encoder = Encoder(policy="always")
-    encoder.c2s(json.loads(CALL))
-    shown, expected = json.loads(line)["result"], encoder.s2c(json.loads(alone))["result"]
+    encoder.from_client(json.loads(CALL))
+    shown, expected = json.loads(line)["result"], encoder.from_server(json.loads(alone))["result"]
     assert shown["content"] == expected["content"]
     assert len(shown["content"][0]["text"]) < len(json.loads(alone)["result"]["content"][0]["text"]) / 2

@@ -79,7 +79,7 @@ def mcp(
     if bool(command) == bool(url):
         raise typer.BadParameter("expected either a command after -- or --url, found " + ("both" if url else "neither"))
     if listen and not url:
-        raise typer.BadParameter("expected --url with --listen", param_hint="--listen")
+        raise typer.BadParameter("expected --url with --listen, found none", param_hint="--listen")
     new_relay = (
         _decoder
         if decode
@@ -104,9 +104,9 @@ def _decoder() -> Relay:
 
 def _encoder(**options: Any) -> Callable[[], Relay]:
     from accp_adapters.mcp import Encoder
-    from accp_adapters.mcp.proxy.relay import encoding
+    from accp_adapters.mcp.proxy.relay import encoder_relay
 
-    return lambda: encoding(Encoder(**options))
+    return lambda: encoder_relay(Encoder(**options))
 
 
 def _serve_command(command: list[str], relay: Relay) -> int:
@@ -120,12 +120,12 @@ def _serve_command(command: list[str], relay: Relay) -> int:
 
 def _listen(url: str, listen: str, new_relay: Callable[[], Relay], header: list[str], allow_host: list[str]) -> None:
     try:
-        from accp_adapters.mcp.proxy.headers import Hosts
+        from accp_adapters.mcp.proxy.headers import AllowedHosts
         from accp_adapters.mcp.proxy.http import serve_http
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     host, port = _address(listen)
-    hosts = Hosts.of([host, *allow_host])
+    hosts = AllowedHosts.of([host, *allow_host])
     serving = serve_http(
         url,
         new_relay,

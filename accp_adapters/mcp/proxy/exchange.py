@@ -1,4 +1,4 @@
-"""One exchange over HTTP, seen from the middle: the client's request in, the server's answer out, event by event."""
+"""One HTTP exchange at the proxy: read the client's request, send the server's response, event by event."""
 
 from __future__ import annotations
 
@@ -7,48 +7,50 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mutab
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp.proxy.headers import Headers, header, to_client
-from accp_adapters.mcp.proxy.relay import LIMIT, Relay, read_message, write_message
-from accp_adapters.mcp.proxy.sse import Events, rewrite_event
+from accp_adapters.mcp.proxy.headers import Headers, client_headers, header
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, read_message, write_message
+from accp_adapters.mcp.proxy.sse import EventSplitter, rewrite_event
 
 __all__ = [
-    "Answer",
+    "ClientResponse",
     "Receive",
     "Scope",
     "Send",
-    "changed",
-    "events_of",
-    "failure",
-    "pass_on",
+    "error_response",
+    "forward_response",
     "read_body",
-    "until_gone",
+    "rewrite_bytes",
+    "rewritten_events",
+    "run_until_disconnect",
 ]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-"""The three of ASGI."""
+"""The three arguments of an ASGI application."""
 
 _JSON: Final = "application/json"
-_EVENTS: Final = "text/event-stream"
+_EVENT_STREAM: Final = "text/event-stream"
 _INTERNAL_ERROR: Final = -32603
 _INVALID_REQUEST: Final = -32600
-# Above this many bytes a message is worked on beside the event loop.
-_LONG: Final = 64 * 1024
+_MAX_ON_LOOP: Final = 64 * 1024
+"""Bytes; a longer message is rewritten in a thread."""
 
 
-def failure(reason: str, request: bytes = b"", *, code: int = _INTERNAL_ERROR) -> bytes:
-    """Return a JSON-RPC error for the request whose bytes these are."""
-    identity = (read_message(request) or {}).get("id")
-    return write_message({"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": reason}})
+def error_response(reason: str, request: bytes = b"", *, code: int = _INTERNAL_ERROR) -> bytes:
+    """Return a JSON-RPC error that answers the request with the bytes `request`."""
+    request_id = (read_message(request) or {}).get("id")
+    return write_message({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
 
-class Answer:
-    """What the client is sent on one exchange."""
+class ClientResponse:
+    """The HTTP response to the client of one exchange."""
 
     def __init__(self, send: Send) -> None:
+        """Send by the ASGI callable `send`."""
         self._send = send
         self.started = False
+        """Whether status and headers were sent."""
 
     async def start(self, status: int, headers: Headers) -> None:
         """Send status and headers."""
@@ -56,25 +58,25 @@ class Answer:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def write(self, data: bytes, *, more: bool = True) -> None:
-        """Send a piece of the body."""
+        """Send a part of the body."""
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
-    async def whole(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send an answer that is ready."""
+    async def send_all(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a complete response."""
         await self.start(status, [*headers, (b"content-length", str(len(body)).encode())])
         await self.write(body, more=False)
 
-    async def message(self, body: bytes, status: int = HTTPStatus.OK) -> None:
-        """Send a message that is our own."""
-        await self.whole(status, [(b"content-type", _JSON.encode())], body)
+    async def send_message(self, body: bytes, status: int = HTTPStatus.OK) -> None:
+        """Send a JSON-RPC message of the proxy itself."""
+        await self.send_all(status, [(b"content-type", _JSON.encode())], body)
 
     async def refuse(self, status: HTTPStatus, reason: str) -> None:
-        """Send that the request is not let in."""
-        await self.message(failure(reason, code=_INVALID_REQUEST), status)
+        """Refuse the request."""
+        await self.send_message(error_response(reason, code=_INVALID_REQUEST), status)
 
 
 async def read_body(receive: Receive, limit: int) -> bytes | None:
-    """Return the body of a request, None if it is longer than `limit` bytes or its sender has gone."""
+    """Return the body of a request; None if it is longer than `limit` bytes or the client has disconnected."""
     body = bytearray()
     more = True
     while more:
@@ -86,10 +88,10 @@ async def read_body(receive: Receive, limit: int) -> bytes | None:
     return bytes(body)
 
 
-async def until_gone(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
-    """Await `exchange`, whose request is read; stop it if the client goes away, which is how it cancels a call."""
+async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
+    """Await `exchange`; cancel it when the client disconnects, which is how a client cancels a call."""
     serving = asyncio.ensure_future(exchange)
-    watching = asyncio.ensure_future(_gone(receive))
+    watching = asyncio.ensure_future(_disconnected(receive))
     try:
         await asyncio.wait([serving, watching], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -100,64 +102,84 @@ async def until_gone(receive: Receive, exchange: Coroutine[Any, Any, None]) -> N
         serving.result()
 
 
-async def _gone(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def changed(change: Callable[[bytes], bytes], data: bytes) -> bytes:
-    """Return `change(data)`, worked out beside the event loop where that may take long."""
-    return change(data) if len(data) <= _LONG else await asyncio.to_thread(change, data)
+async def rewrite_bytes(rewrite: Callable[[bytes], bytes], data: bytes) -> bytes:
+    """Return `rewrite(data)`, computed in a thread where `data` is long."""
+    return rewrite(data) if len(data) <= _MAX_ON_LOOP else await asyncio.to_thread(rewrite, data)
 
 
-async def events_of(relay: Relay, chunks: AsyncIterator[bytes], limit: int = LIMIT) -> AsyncIterator[bytes]:
-    """Yield the events of a stream as the client is to have them, each as soon as it is there."""
-    events = Events(limit)
+async def rewritten_events(
+    relay: Relay, chunks: AsyncIterator[bytes], limit: int = MAX_MESSAGE_BYTES
+) -> AsyncIterator[bytes]:
+    """Yield the events of a stream as the client gets them, each as soon as it is complete."""
+    splitter = EventSplitter(limit)
     async for chunk in chunks:
-        for event, whole in events.feed(chunk):
-            yield await changed(lambda data: rewrite_event(data, relay.from_server), event) if whole else event
-    if rest := events.close():
+        for event, is_complete in splitter.feed(chunk):
+            if is_complete:
+                yield await rewrite_bytes(lambda data: rewrite_event(data, relay.from_server), event)
+            else:
+                yield event
+    if rest := splitter.close():
         yield rest
 
 
-async def pass_on(
-    status: int, headers: Headers, chunks: AsyncIterator[bytes], relay: Relay | None, answer: Answer, limit: int = LIMIT
+async def forward_response(
+    status: int,
+    headers: Headers,
+    chunks: AsyncIterator[bytes],
+    relay: Relay | None,
+    response: ClientResponse,
+    limit: int = MAX_MESSAGE_BYTES,
 ) -> None:
-    """Send the client the server's answer; only messages that the relay shrinks change.
+    """Send the client the server's response, with messages rewritten by the relay.
 
-    A compressed body, which we did not ask for, and a document longer than `limit` bytes pass as they come.
+    A compressed body, which the proxy did not ask for, and a document longer than `limit` bytes pass unchanged.
+
+    Args:
+        status: The status of the server's response.
+        headers: Its fields.
+        chunks: Its body.
+        relay: Rewrites messages; None: everything passes unchanged.
+        response: The response to the client.
+        limit: Bytes of a document or event that the relay rewrites.
     """
     kind = header(headers, b"content-type").partition(";")[0].strip().lower()
     if relay is None or header(headers, b"content-encoding") not in ("", "identity"):
-        await _stream(status, headers, chunks, answer)
-    elif kind == _EVENTS:
-        await _stream(status, to_client(headers, sized=False), events_of(relay, chunks, limit), answer)
+        await _stream(status, headers, chunks, response)
+    elif kind == _EVENT_STREAM:
+        events = rewritten_events(relay, chunks, limit)
+        await _stream(status, client_headers(headers, keep_length=False), events, response)
     elif kind == _JSON:
-        await _document(status, headers, chunks, relay, answer, limit)
+        await _forward_document(status, headers, chunks, relay, response, limit)
     else:
-        await _stream(status, headers, chunks, answer)
+        await _stream(status, headers, chunks, response)
 
 
-async def _document(
-    status: int, headers: Headers, chunks: AsyncIterator[bytes], relay: Relay, answer: Answer, limit: int
+async def _forward_document(
+    status: int, headers: Headers, chunks: AsyncIterator[bytes], relay: Relay, response: ClientResponse, limit: int
 ) -> None:
     body = bytearray()
     async for chunk in chunks:
         body += chunk
         if len(body) > limit:
-            await _stream(status, headers, _again(bytes(body), chunks), answer)
+            await _stream(status, headers, _prepend(bytes(body), chunks), response)
             return
-    await answer.whole(status, to_client(headers, sized=False), await changed(relay.from_server, bytes(body)))
+    written = await rewrite_bytes(relay.from_server, bytes(body))
+    await response.send_all(status, client_headers(headers, keep_length=False), written)
 
 
-async def _again(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for chunk in rest:
         yield chunk
 
 
-async def _stream(status: int, headers: Headers, chunks: AsyncIterator[bytes], answer: Answer) -> None:
-    await answer.start(status, to_client(headers))
+async def _stream(status: int, headers: Headers, chunks: AsyncIterator[bytes], response: ClientResponse) -> None:
+    await response.start(status, client_headers(headers))
     async for chunk in chunks:
-        await answer.write(chunk)
-    await answer.write(b"", more=False)
+        await response.write(chunk)
+    await response.write(b"", more=False)

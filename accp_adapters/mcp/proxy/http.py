@@ -1,14 +1,13 @@
-"""A proxy in front of a server that talks streamable HTTP; what else that server's origin offers passes as it is.
+"""A proxy in front of a server that speaks streamable HTTP; other paths of that server's origin pass unchanged.
 
-Requests go through byte for byte, streams event by event. One shim serves a session up to the protocol of 2025-11-25
-and one exchange from 2026-07-28 on, which has no sessions; request ids of different clients never meet. The OAuth
-metadata documents under `/.well-known/` are passed on as they are: they name the server's own URL.
+Requests pass byte for byte, streams event by event. One shim serves one session up to the protocol of 2025-11-25, and
+one exchange from 2026-07-28 on, which has no sessions; the request ids of different clients never meet. The OAuth
+metadata documents under `/.well-known/` pass unchanged: they name the server's own URL.
 """
 
 from __future__ import annotations
 
 import socket
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -18,79 +17,83 @@ from urllib.parse import urlsplit
 import httpx
 import uvicorn
 
-from accp_adapters.mcp.proxy.exchange import Answer, Receive, Scope, Send, failure, pass_on, read_body, until_gone
-from accp_adapters.mcp.proxy.headers import Headers, Hosts, header, to_server
-from accp_adapters.mcp.proxy.relay import LIMIT, Relay
+from accp_adapters.mcp.proxy.exchange import (
+    ClientResponse,
+    Receive,
+    Scope,
+    Send,
+    error_response,
+    forward_response,
+    read_body,
+    run_until_disconnect,
+)  # fmt: skip
+from accp_adapters.mcp.proxy.headers import AllowedHosts, Headers, header, server_headers
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay
+from accp_core.bounded import BoundedDict
 
-__all__ = ["MAX_SESSIONS", "SESSION", "HttpProxy", "Sessions", "connect", "listen_at", "serve_http"]
+__all__ = ["MAX_SESSIONS", "SESSION_HEADER", "HttpProxy", "Sessions", "connect", "listen_at", "serve_http"]
 
 MAX_SESSIONS: Final = 10_000
-"""A session beyond is forgotten, the one that was silent for the longest time: its results come plain from then on."""
-SESSION: Final = "mcp-session-id"
-# No session has such a name: it would not fit into a header.
-_CALLER: Final = "\n"
+"""Sessions of one proxy; beyond, the one that was silent for longest is dropped, and its results pass unchanged."""
+SESSION_HEADER: Final = "mcp-session-id"
+# A line end cannot occur in a header, so no session has such an id.
+_CALLER_PREFIX: Final = "\n"
 _BACKLOG: Final = 2048
-# Seconds; a thousand calls at once keep the event loop busy for some.
-_CONNECT: Final = 30.0
+# Seconds; a thousand calls at once keep the event loop busy for several.
+_CONNECT_SECONDS: Final = 30.0
 
 
 class Sessions:
-    """The relay of each session; and, for requests without one, what those of one caller have in common."""
+    """The relay of each session; for requests without a session, one relay for each caller."""
 
     def __init__(self, new_relay: Callable[[], Relay], limit: int = MAX_SESSIONS) -> None:
+        """Start empty.
+
+        Args:
+            new_relay: Returns the relay of a new session.
+            limit: Sessions that are remembered.
+        """
         self._new_relay = new_relay
-        self._limit = limit
-        self._relays: OrderedDict[str, Relay] = OrderedDict()
+        self._relays: Final[BoundedDict[str, Relay]] = BoundedDict(limit)
 
     def __len__(self) -> int:
         return len(self._relays)
 
-    def find(self, session: str) -> Relay:
-        """Return the relay of `session`, a new one where it is not known."""
-        relay = self._relays.get(session)
+    def find(self, session_id: str) -> Relay:
+        """Return the relay of a session, a new one if the session is unknown."""
+        relay = self._relays.get(session_id)
         if relay is None:
             return self._new_relay()
-        self._relays.move_to_end(session)
+        self._relays.move_to_end(session_id)
         return relay
 
     def exchange(self, caller: str) -> Relay:
-        """Return a relay for one exchange, by 2026-07-28, of whoever has the credentials `caller`."""
-        key = f"{_CALLER}{caller}"
+        """Return a relay for one exchange by 2026-07-28 of the client with the credentials `caller`."""
+        key = f"{_CALLER_PREFIX}{caller}"
         common = self.find(key)
         self.keep(key, common)
         return common.exchange() if common.exchange else self._new_relay()
 
-    def keep(self, session: str, relay: Relay) -> None:
-        """Remember `relay` as that of `session`."""
-        self._relays[session] = relay
-        while len(self._relays) > self._limit:
-            self._relays.popitem(last=False)
+    def keep(self, session_id: str, relay: Relay) -> None:
+        """Remember the relay of a session."""
+        self._relays.put(session_id, relay)
 
-    def forget(self, session: str) -> None:
-        """Forget `session`, if it is known."""
-        self._relays.pop(session, None)
+    def forget(self, session_id: str) -> None:
+        """Drop a session, if it is known."""
+        self._relays.pop(session_id, None)
 
 
 @asynccontextmanager
 async def connect() -> AsyncIterator[httpx.AsyncClient]:
-    """Yield a client without a limit on connections or on the time an answer takes: both are the peers' to set."""
-    timeout = httpx.Timeout(None, connect=_CONNECT)
+    """Yield an HTTP client that limits neither connections nor response times: client and server set those limits."""
+    timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with httpx.AsyncClient(timeout=timeout, limits=limits) as client:
         yield client
 
 
 class HttpProxy:
-    """The ASGI application in front of the server at `url`.
-
-    Args:
-        url: the server's endpoint; requests for another path are passed on without being looked into.
-        new_relay: makes the relay of a session or an exchange.
-        client: asks the server.
-        hosts: the names under which we may be reached; none: the loopback names.
-        extra: fields for every request to the endpoint, such as `authorization`.
-        limit: the bytes of the longest request, and of the longest answer or event that a relay is shown.
-    """
+    """The ASGI application in front of a server."""
 
     def __init__(
         self,
@@ -98,92 +101,102 @@ class HttpProxy:
         new_relay: Callable[[], Relay],
         client: httpx.AsyncClient,
         *,
-        hosts: Hosts | None = None,
+        hosts: AllowedHosts | None = None,
         extra: Headers = (),
-        limit: int = LIMIT,
+        limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
+        """Serve the server at `url`.
+
+        Args:
+            url: The server's endpoint; requests for other paths pass unchanged.
+            new_relay: Returns the relay of a new session or exchange.
+            client: Sends the requests to the server.
+            hosts: The names by which clients may reach the proxy; None: the loopback names.
+            extra: Fields for every request to the endpoint, such as `authorization`.
+            limit: Bytes of a request, which is refused if it is longer, and of a response or event that is rewritten.
+        """
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self.path = parts.path or "/"
         self._sessions = Sessions(new_relay)
         self._client = client
-        self._hosts = hosts or Hosts()
+        self._hosts = hosts or AllowedHosts()
         self._extra = extra
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; a client that goes away ends the exchange with the server, too."""
-        answer = Answer(send)
-        if refused := self._hosts.refusal(scope["headers"]):
-            await answer.refuse(*refused)
+        """Serve one request; if the client disconnects, the request to the server is cancelled, too."""
+        response = ClientResponse(send)
+        if refusal := self._hosts.refusal(scope["headers"]):
+            await response.refuse(*refusal)
             return
         body = await read_body(receive, self._limit)
         if body is None:
-            reason = f"expected a body of at most {self._limit} bytes"
-            await answer.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+            reason = f"expected a body of at most {self._limit} bytes, found a longer one"
+            await response.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
             return
-        await until_gone(receive, self._exchange(scope, body, answer))
+        await run_until_disconnect(receive, self._exchange(scope, body, response))
 
-    async def _exchange(self, scope: Scope, body: bytes, answer: Answer) -> None:
+    async def _exchange(self, scope: Scope, body: bytes, response: ClientResponse) -> None:
         relay = None
         if scope["path"] == self.path:
             relay = self._relay(scope["headers"])
-            passage = relay.from_client(body)
-            if passage.answered:
-                await answer.message(passage.data)
+            relayed = relay.from_client(body)
+            if relayed.is_answer:
+                await response.send_message(relayed.data)
                 return
-            body = passage.data
+            body = relayed.data
         try:
-            await self._forward(scope, body, relay, answer)
+            await self._forward(scope, body, relay, response)
         except httpx.HTTPError as error:
-            # Once the answer has begun, its end is missing: the connection is cut, as the server's was.
-            if not answer.started:
+            # A response that has started lacks its end: the client's connection is cut, as the server's was.
+            if not response.started:
                 reason = f"the server at {self._origin} cannot be reached: {error!r}"
-                await answer.message(failure(reason, body), HTTPStatus.BAD_GATEWAY)
+                await response.send_message(error_response(reason, body), HTTPStatus.BAD_GATEWAY)
 
     def _relay(self, headers: Headers) -> Relay:
-        session = header(headers, SESSION.encode())
-        if not session and header(headers, b"mcp-method"):
+        session_id = header(headers, SESSION_HEADER.encode())
+        if not session_id and header(headers, b"mcp-method"):
             return self._sessions.exchange(header(headers, b"authorization"))
-        return self._sessions.find(session)
+        return self._sessions.find(session_id)
 
-    async def _forward(self, scope: Scope, body: bytes, relay: Relay | None, answer: Answer) -> None:
+    async def _forward(self, scope: Scope, body: bytes, relay: Relay | None, response: ClientResponse) -> None:
         request = self._request(scope, body, extra=self._extra if relay else ())
-        response = await self._client.send(request, stream=True)
+        answer = await self._client.send(request, stream=True)
         try:
             if relay is not None:
-                self._note(scope, response, relay)
-            headers = [(name.lower(), self._here(name, value)) for name, value in response.headers.raw]
-            await pass_on(response.status_code, headers, response.aiter_raw(), relay, answer, self._limit)
+                self._track_session(scope, answer, relay)
+            headers = [(name.lower(), self._local_value(name, value)) for name, value in answer.headers.raw]
+            await forward_response(answer.status_code, headers, answer.aiter_raw(), relay, response, self._limit)
         finally:
-            await response.aclose()
+            await answer.aclose()
 
     def _request(self, scope: Scope, body: bytes, *, extra: Headers) -> httpx.Request:
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         url = self._origin + target.decode("latin-1")
-        return httpx.Request(scope["method"], url, headers=to_server(scope["headers"], extra), content=body)
+        return httpx.Request(scope["method"], url, headers=server_headers(scope["headers"], extra), content=body)
 
-    def _here(self, name: bytes, value: bytes) -> bytes:
-        """Return the value of a field of the answer: a redirect within the server's origin stays within ours."""
+    def _local_value(self, name: bytes, value: bytes) -> bytes:
+        """Return the value of a response's field; a redirect within the server's origin becomes one within ours."""
         return value.removeprefix(self._origin.encode()) if name.lower() == b"location" else value
 
-    def _note(self, scope: Scope, response: httpx.Response, relay: Relay) -> None:
-        """Remember the session that begins, forget the one that has ended."""
-        if response.status_code == HTTPStatus.NOT_FOUND or (scope["method"] == "DELETE" and response.is_success):
-            self._sessions.forget(header(scope["headers"], SESSION.encode()))
-        elif begun := response.headers.get(SESSION):
-            self._sessions.keep(begun, relay)
+    def _track_session(self, scope: Scope, answer: httpx.Response, relay: Relay) -> None:
+        """Remember a session that starts, drop one that has ended."""
+        if answer.status_code == HTTPStatus.NOT_FOUND or (scope["method"] == "DELETE" and answer.is_success):
+            self._sessions.forget(header(scope["headers"], SESSION_HEADER.encode()))
+        elif session_id := answer.headers.get(SESSION_HEADER):
+            self._sessions.keep(session_id, relay)
 
 
 def listen_at(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at `host` and `port`, a free one for 0.
+    """Return a socket that listens at `host` and `port`, at a free port for 0.
 
     Raises:
-        OSError: the address cannot be listened on.
+        OSError: The address is not available.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    family, kind, protocol, _, address = found[0]
-    # Only of a socket that says it is TCP's does asyncio switch Nagle's algorithm off; with it each answer takes 40 ms.
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    family, kind, protocol, _, address = addresses[0]
+    # asyncio switches Nagle's algorithm off only for a socket that names TCP; with it, every response takes 40 ms.
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -201,16 +214,23 @@ async def serve_http(
     *,
     host: str,
     port: int,
-    hosts: Hosts | None = None,
+    hosts: AllowedHosts | None = None,
     extra: Headers = (),
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve the proxy in front of `url` at `host` and `port`, a free one for 0, until a signal ends it.
+    """Serve the proxy in front of `url` until a signal ends it.
 
-    `announce` is called with our URL once connections are accepted. The other arguments are those of `HttpProxy`.
+    Args:
+        url: As in `HttpProxy`.
+        new_relay: As in `HttpProxy`.
+        host: The address to listen at.
+        port: The port to listen at; 0: a free one.
+        hosts: As in `HttpProxy`.
+        extra: As in `HttpProxy`.
+        announce: Called with the proxy's URL once it accepts connections.
 
     Raises:
-        OSError: the address cannot be listened on.
+        OSError: The address is not available.
     """
     with listen_at(host, port) as listening:
         async with connect() as client:
@@ -221,7 +241,7 @@ async def serve_http(
 
 
 def _server(proxy: HttpProxy) -> uvicorn.Server:
-    # Streams stay open as long as the client likes: they do not keep us from ending.
+    # Streams stay open as long as clients want; after a second they no longer delay the end.
     return uvicorn.Server(
         uvicorn.Config(
             proxy,

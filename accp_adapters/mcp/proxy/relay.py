@@ -1,92 +1,83 @@
-"""What every proxy does with the bytes of a message: ask the shim, and forward what came unless the shim changed it.
+"""What every proxy does with the bytes of a message: pass them to the shim, and forward them unless it changed them.
 
-Fail open: a line that is no JSON object, a batch, a document that Python cannot write again with the same meaning
-(a repeated name, a number that no float holds) and a message that the shim stumbles over pass as they came.
+What cannot be rewritten passes unchanged: a line that is not a JSON object, a batch, a document that Python cannot
+write again with the same meaning (a name twice in an object, a number that no float holds exactly), and a message at
+which the shim fails.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final, Protocol, TypeAlias
 
 from accp_adapters.mcp.shim.encoder import Encoder
+from accp_core.strict_json import compact_json, exact_float, strict_decoder
 
-__all__ = ["LIMIT", "Message", "Passage", "Relay", "Shim", "encoding", "read_lines", "read_message", "write_message"]
+__all__ = [
+    "MAX_MESSAGE_BYTES",
+    "JsonRpcMessage",
+    "Relay",
+    "RelayedMessage",
+    "Shim",
+    "encoder_relay",
+    "read_lines",
+    "read_message",
+    "write_message",
+]
 
-LIMIT: Final = 64 * 1024 * 1024
-"""The longest line, event or body, in bytes, that a shim is shown; a longer one passes as it came."""
+MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of a line, an event or a body that is passed to the shim; a longer one passes unchanged."""
 
-_log = logging.getLogger(__name__)
+_LOG: Final = logging.getLogger(__name__)
 
-Message: TypeAlias = dict[str, Any]
-"""A JSON-RPC message as `json` reads it."""
+JsonRpcMessage: TypeAlias = dict[str, Any]
+"""A decoded JSON-RPC message."""
 
 
 class Shim(Protocol):
-    """One session's `Encoder` or `Decoder`: who returns the same object has left the message as it is."""
+    """An `Encoder` or `Decoder` of one session; it returns the same object for a message that stays the same."""
 
-    def c2s(self, message: Message) -> Message:
-        """Return what the server is sent in place of `message` from the client."""
+    def from_client(self, message: JsonRpcMessage) -> JsonRpcMessage:
+        """Return a client's message as the server gets it."""
         ...
 
-    def s2c(self, message: Message) -> Message:
-        """Return what the client is sent in place of `message` from the server."""
+    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
+        """Return a server's message as the client gets it."""
         ...
 
 
-def _refuse(constant: str) -> object:
-    raise ValueError(f"expected a JSON number, got {constant!r}")
+_read_exact: Final = strict_decoder(read_float=exact_float)
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("expected each name once in an object")
-    return members
-
-
-def _exact(digits: str) -> float:
-    number = float(digits)
-    if repr(number) != digits and Decimal(repr(number)) != Decimal(digits):
-        raise ValueError(f"expected a number that a float can hold, got {digits!r}")
-    return number
-
-
-_decode: Final[Callable[[str], Any]] = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_exact, parse_constant=_refuse
-).decode
-
-
-def read_message(data: bytes) -> Message | None:
-    """Return the message that `data` is, None where it is none that can be written again with the same meaning."""
+def read_message(data: bytes) -> JsonRpcMessage | None:
+    """Return the message in `data`; None if there is none that can be written again with the same meaning."""
     try:
-        message = _decode(data.decode())
+        message = _read_exact(data.decode())
     except (ValueError, ArithmeticError, RecursionError):
         return None
     return message if isinstance(message, dict) else None
 
 
-def write_message(message: Message) -> bytes:
-    """Return `message` as compact JSON in UTF-8, in one line; a lone surrogate is escaped."""
-    try:
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        return json.dumps(message, separators=(",", ":")).encode()
+def write_message(message: JsonRpcMessage) -> bytes:
+    """Return `message` as one line of compact JSON in UTF-8; a lone surrogate is escaped.
+
+    Raises:
+        EncodeError: E1004, it is not JSON.
+    """
+    return compact_json(message).encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """Where a message from the client goes."""
+class RelayedMessage:
+    """A message from the client on its way."""
 
     data: bytes
-    """The bytes to send, without a line end if they are not the bytes that came."""
-    answered: bool
-    """They are the answer and go back to the client; the server is not asked."""
+    """The bytes to send; without the end of the line, unless they are the client's own bytes."""
+    is_answer: bool
+    """Whether they are the response to the client's request, which the server is not sent."""
 
 
 class Relay:
@@ -95,72 +86,74 @@ class Relay:
     def __init__(
         self,
         shim: Shim,
-        own: Callable[[Message], Message | None] = lambda _: None,
+        answer_own: Callable[[JsonRpcMessage], JsonRpcMessage | None] = lambda _: None,
         exchange: Callable[[], Relay] | None = None,
     ) -> None:
-        """Let `shim` see each message.
+        """Pass every message to `shim`.
 
-        `own` returns the answer to a request that the server is not to see, `exchange` a relay for another exchange
-        of the same caller; none: such a relay knows nothing of this one.
+        Args:
+            shim: Rewrites messages.
+            answer_own: Returns the response to a request that the server is not sent, None for any other message.
+            exchange: Returns a relay for another HTTP exchange of the same caller; None: exchanges share nothing.
         """
         self._shim = shim
-        self._own = own
+        self._answer_own = answer_own
         self.exchange: Final = exchange
         self._lock = threading.Lock()
 
-    def from_client(self, data: bytes) -> Passage:
-        """Return where the message `data` goes, and in which bytes."""
+    def from_client(self, data: bytes) -> RelayedMessage:
+        """Return what is sent for the client's message `data`, and in which direction."""
         message = read_message(data)
         if message is None:
-            return Passage(data, answered=False)
-        answer = self._ask(self._own, message)
+            return RelayedMessage(data, is_answer=False)
+        answer = self._written(self._answer_own, message)
         if answer is not None:
-            return Passage(write_message(answer), answered=True)
-        return Passage(self._changed(self._shim.c2s, message) or data, answered=False)
+            return RelayedMessage(answer, is_answer=True)
+        return RelayedMessage(self._written(self._shim.from_client, message) or data, is_answer=False)
 
     def from_server(self, data: bytes) -> bytes:
-        """Return what the client is sent for the message `data`."""
+        """Return what the client is sent for the server's message `data`."""
         message = read_message(data)
-        return data if message is None else self._changed(self._shim.s2c, message) or data
+        return data if message is None else self._written(self._shim.from_server, message) or data
 
-    def _changed(self, turn: Callable[[Message], Message], message: Message) -> bytes | None:
-        result = self._ask(turn, message)
-        return None if result is None or result is message else write_message(result)
-
-    def _ask(self, turn: Callable[[Message], Message | None], message: Message) -> Message | None:
+    def _written(
+        self, rewrite: Callable[[JsonRpcMessage], JsonRpcMessage | None], message: JsonRpcMessage
+    ) -> bytes | None:
+        """Return the bytes of `rewrite(message)`; None if that is the same message, or nothing, or fails."""
         try:
             with self._lock:
-                return turn(message)
-        except Exception as error:  # whatever it is, the message must arrive
-            _log.warning("a message passes as it came, the shim failed: %r", error)
+                written = rewrite(message)
+            return None if written is None or written is message else write_message(written)
+        except Exception as error:  # any failure: the message must arrive
+            _LOG.warning("the shim failed, a message passes unchanged: %r", error)
             return None
 
 
-def encoding(encoder: Encoder) -> Relay:
-    """Return a relay with `encoder` in it."""
-    return Relay(encoder, encoder.own, lambda: encoding(encoder.exchange()))
+def encoder_relay(encoder: Encoder) -> Relay:
+    """Return a relay around `encoder`."""
+    return Relay(encoder, encoder.answer_own, lambda: encoder_relay(encoder.exchange()))
 
 
-def read_lines(read: Callable[[], bytes], limit: int = LIMIT) -> Iterator[tuple[bytes, bool]]:
-    """Yield the lines of a byte stream with their ends, the last one perhaps without, and whether each is whole.
+def read_lines(read: Callable[[], bytes], limit: int = MAX_MESSAGE_BYTES) -> Iterator[tuple[bytes, bool]]:
+    """Yield the lines of a byte stream with their ends (the last one may have none), and whether each is complete.
 
     Args:
-        read: returns the next bytes, none at the end.
-        limit: the bytes of the longest line that is put together; a longer one comes in pieces, as it arrives.
+        read: Returns the next bytes; no bytes at the end of the stream.
+        limit: Bytes of a line; a longer one is yielded in pieces as they arrive, none of them complete.
     """
     rest = bytearray()
-    long = False
+    is_long = False
     while chunk := read():
         *lines, tail = chunk.split(b"\n")
         for line in lines:
             rest += line + b"\n"
-            yield bytes(rest), not long and len(rest) <= limit
+            yield bytes(rest), not is_long and len(rest) <= limit
             rest.clear()
-            long = False
+            is_long = False
         rest += tail
         if len(rest) > limit:
             yield bytes(rest), False
             rest.clear()
-            long = True
+            is_long = True
     if rest:
-        yield bytes(rest), not long
+        yield bytes(rest), not is_long

@@ -1,7 +1,7 @@
-"""A proxy that talks over standard streams to its client and streamable HTTP to a server elsewhere.
+"""A proxy that talks to its client over standard streams and to a remote server over streamable HTTP.
 
-What the configuration files of clients need that start each server as a command. It keeps the session, the version
-and the headers that the client would have kept, reads the server's own stream, and takes up a stream that broke off.
+For the configuration files of clients that start each server as a command. It does what a client over HTTP does: keep
+the session, the version and the headers, read the server's own stream, and resume a stream that broke off.
 """
 
 from __future__ import annotations
@@ -17,83 +17,93 @@ from typing import Any, Final
 
 import httpx
 
-from accp_adapters.mcp.proxy.exchange import changed, failure
+from accp_adapters.mcp.proxy.exchange import error_response, rewrite_bytes
 from accp_adapters.mcp.proxy.headers import Headers
-from accp_adapters.mcp.proxy.http import SESSION, connect
-from accp_adapters.mcp.proxy.relay import LIMIT, Message, Relay, read_lines, read_message, write_message
-from accp_adapters.mcp.proxy.routing import marked_arguments, routing_headers
-from accp_adapters.mcp.proxy.sse import Events, event_data, event_field
+from accp_adapters.mcp.proxy.http import SESSION_HEADER, connect
+from accp_adapters.mcp.proxy.relay import (
+    MAX_MESSAGE_BYTES,
+    JsonRpcMessage,
+    Relay,
+    read_lines,
+    read_message,
+    write_message,
+)  # fmt: skip
+from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
+from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
 from accp_adapters.mcp.proxy.stdio import LinePipe
 from accp_adapters.mcp.shim.protocol import is_modern
 
-__all__ = ["Remote", "run_remote"]
+__all__ = ["RemoteServer", "run_remote"]
 
 _ACCEPT: Final = "application/json, text/event-stream"
 _CHUNK: Final = 256 * 1024
-_GRACE: Final = 10.0
-"""Seconds that calls under way are waited for when the client has closed."""
-_RETRIES: Final = 5
-_DELAY: Final = 1.0
-_LONGEST_DELAY: Final = 60.0
-_DIGITS: Final = 10
-_WAITING: Final = 16
+"""Bytes that are read at once."""
+_CLOSE_SECONDS: Final = 10.0
+"""How long pending calls are awaited after the client has closed."""
+_MAX_FAILURES: Final = 5
+"""Failed attempts in a row to resume a stream."""
+_RETRY_SECONDS: Final = 1.0
+_MAX_RETRY_SECONDS: Final = 60.0
+_MAX_RETRY_DIGITS: Final = 10
+_MAX_QUEUED_LINES: Final = 16
 
 
 @dataclass(slots=True)
-class _Place:
-    """How far a stream has been read."""
+class _StreamPosition:
+    """How far a stream was read, and when it may be resumed."""
 
-    event: str = ""
-    delay: float = _DELAY
+    last_event_id: str = ""
+    retry_seconds: float = _RETRY_SECONDS
 
-    def note(self, event: bytes) -> None:
-        """Note the id of `event`, and how long the server wants to be left alone when the stream breaks off."""
-        self.event = (event_field(event, b"id") or b"").decode("utf-8", "replace") or self.event
+    def advance(self, event: bytes) -> None:
+        """Take over the id of `event`, and the server's waiting time for resuming the stream."""
+        self.last_event_id = (event_field(event, b"id") or b"").decode("utf-8", "replace") or self.last_event_id
         retry = event_field(event, b"retry") or b""
-        if retry.isdigit() and len(retry) < _DIGITS:
-            self.delay = min(int(retry) / 1000, _LONGEST_DELAY)
+        if retry.isdigit() and len(retry) < _MAX_RETRY_DIGITS:
+            self.retry_seconds = min(int(retry) / 1000, _MAX_RETRY_SECONDS)
 
 
-class Remote:
-    """The server at `url`, for one client that sends and reads lines.
-
-    Args:
-        url: the server's endpoint.
-        relay: the shim of this one session.
-        http: asks the server.
-        client: where the client reads.
-        extra: fields for every request, such as `authorization`.
-    """
+class RemoteServer:
+    """The server at a URL, for one client that sends and reads lines."""
 
     def __init__(
         self, url: str, relay: Relay, http: httpx.AsyncClient, client: LinePipe, *, extra: Headers = ()
     ) -> None:
+        """Connect one client with the server.
+
+        Args:
+            url: The server's endpoint.
+            relay: The relay of this session.
+            http: Sends the requests to the server.
+            client: Where the client reads.
+            extra: Fields for every request, such as `authorization`.
+        """
         self._url = url
         self._relay = relay
         self._http = http
         self._client = client
         self._extra = [(name.decode(), value.decode()) for name, value in extra]
-        self._session = ""
+        self._session_id = ""
         self._version = ""
         self._marked: dict[str, dict[tuple[str, ...], str]] = {}
         self._calls: dict[object, tuple[asyncio.Task[None], bool]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def receive(self, line: bytes, *, whole: bool = True) -> None:
-        """Take a line from the client: a request is under way when this returns, anything else has been sent."""
+    async def receive(self, line: bytes, *, is_complete: bool = True) -> None:
+        """Process a line from the client: when this returns, a request is pending and anything else has been sent."""
         if not line.strip():
             return
-        if not whole:
-            self._say(failure(f"expected a line of at most {LIMIT} bytes"))
+        if not is_complete:
+            self._write(error_response(f"expected a line of at most {MAX_MESSAGE_BYTES} bytes, found a longer one"))
             return
-        passage = self._relay.from_client(line)
-        if passage.answered:
-            self._say(passage.data)
+        relayed = self._relay.from_client(line)
+        if relayed.is_answer:
+            self._write(relayed.data)
             return
-        message = read_message(passage.data) or {}
+        message = read_message(relayed.data) or {}
         if self._cancels(message):
             return
-        sending = self._send(passage.data.strip(), message)
+        sending = self._send(relayed.data.strip(), message)
         if "method" in message and "id" in message:
             self._call(message, sending)
         else:
@@ -102,13 +112,13 @@ class Remote:
                 self._start(self._listen())
 
     async def close(self) -> None:
-        """Wait a while for the calls that are under way, then end the session."""
+        """Wait for pending calls for a limited time, then end the session."""
         if calls := [task for task, _ in self._calls.values()]:
-            await asyncio.wait(calls, timeout=_GRACE)
+            await asyncio.wait(calls, timeout=_CLOSE_SECONDS)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._session:
+        if self._session_id:
             with suppress(httpx.HTTPError):
                 await self._http.delete(self._url, headers=self._headers({}), timeout=2.0)
 
@@ -118,14 +128,14 @@ class Remote:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _call(self, message: Message, sending: Coroutine[Any, Any, None]) -> None:
+    def _call(self, message: JsonRpcMessage, sending: Coroutine[Any, Any, None]) -> None:
         key = repr(message["id"])
         task = self._start(sending)
         self._calls[key] = task, is_modern(message.get("params"))
         task.add_done_callback(lambda _: self._calls.pop(key, None))
 
-    def _cancels(self, message: Message) -> bool:
-        """End the call that `message` cancels where the end of its exchange is what tells the server."""
+    def _cancels(self, message: JsonRpcMessage) -> bool:
+        """Cancel the call that `message` cancels, where the end of the exchange tells the server; return whether so."""
         if message.get("method") != "notifications/cancelled" or not isinstance(message.get("params"), dict):
             return False
         task, modern = self._calls.get(repr(message["params"].get("requestId")), (None, False))
@@ -133,129 +143,134 @@ class Remote:
             return False
         return task.cancel()
 
-    def _say(self, data: bytes) -> None:
-        # A raw line end is never inside a JSON string.
+    def _write(self, data: bytes) -> None:
+        # A JSON string cannot hold a raw line end, so those between values may be replaced.
         self._client.write(data.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
 
-    def _headers(self, message: Message) -> dict[str, str]:
+    def _headers(self, message: JsonRpcMessage) -> dict[str, str]:
         headers = {"accept": _ACCEPT}
-        if self._session:
-            headers[SESSION] = self._session
+        if self._session_id:
+            headers[SESSION_HEADER] = self._session_id
         if self._version:
             headers["mcp-protocol-version"] = self._version
         return headers | routing_headers(message, self._marked) | dict(self._extra)
 
-    async def _send(self, data: bytes, message: Message) -> None:
+    async def _send(self, data: bytes, message: JsonRpcMessage) -> None:
         headers = self._headers(message) | {"content-type": "application/json"}
-        place = _Place()
+        position = _StreamPosition()
         try:
             async with self._http.stream("POST", self._url, content=data, headers=headers) as response:
-                self._session = response.headers.get(SESSION, self._session)
-                reason = await self._answer(response, place, message)
-            if place.event and reason and await self._follow(place, message):
+                self._session_id = response.headers.get(SESSION_HEADER, self._session_id)
+                reason = await self._forward_response(response, position, message)
+            if position.last_event_id and reason and await self._follow(position, message):
                 reason = ""
         except httpx.HTTPError as error:
             reason = f"the server at {self._url} cannot be reached: {error!r}"
         if reason and "id" in message and "method" in message:
-            self._say(failure(reason, data))
+            self._write(error_response(reason, data))
 
-    async def _answer(self, response: httpx.Response, place: _Place, message: Message) -> str:
-        """Give the client what the server answers; return why that is no answer, nothing if it is one."""
-        kind = _kind(response)
+    async def _forward_response(
+        self, response: httpx.Response, position: _StreamPosition, message: JsonRpcMessage
+    ) -> str:
+        """Send the client the server's response to `message`; return why there is none, empty if there is."""
+        kind = _content_type(response)
         if kind == "text/event-stream":
-            answered = await self._events(response, place, message)
-            return "" if answered else "the server ended its stream without an answer"
+            is_answered = await self._forward_events(response, position, message)
+            return "" if is_answered else "the server ended its stream without a response"
         body = await response.aread()
         answer = read_message(body) if kind == "application/json" else None
         if answer is None or "jsonrpc" not in answer:
-            return f"expected an answer, got HTTP {response.status_code} {response.reason_phrase}"
+            return f"expected a JSON-RPC response, found HTTP {response.status_code} {response.reason_phrase}"
         if answer.get("id") is None:
-            # An error that came before the request was read: it is this one's.
+            # An error from before the server read the request; it answers this one.
             body = write_message(answer | {"id": message.get("id")})
-        await self._hear(body, message)
+        await self._forward_message(body, message)
         return ""
 
-    async def _events(self, response: httpx.Response, place: _Place, message: Message) -> bool:
-        """Give the client the events of a stream; return whether the answer to `message` was among them."""
-        events = Events()
+    async def _forward_events(
+        self, response: httpx.Response, position: _StreamPosition, message: JsonRpcMessage
+    ) -> bool:
+        """Send the client the events of a stream; return whether the response to `message` was among them."""
+        splitter = EventSplitter()
         async for chunk in response.aiter_bytes():
-            for event, _ in events.feed(chunk):
-                place.note(event)
+            for event, _ in splitter.feed(chunk):
+                position.advance(event)
                 data = event_data(event)
-                if data and await self._hear(data, message):
+                if data and await self._forward_message(data, message):
                     return True
         return False
 
-    async def _hear(self, data: bytes, message: Message) -> bool:
-        """Give the client one message of the server; return whether it is the answer to `message`."""
-        heard = read_message(data) or {}
-        answers = "method" not in heard and "id" in message and heard.get("id") == message["id"]
-        if answers:
-            self._learn(message.get("method"), heard.get("result"))
-        self._say(await changed(self._relay.from_server, data))
-        return answers
+    async def _forward_message(self, data: bytes, message: JsonRpcMessage) -> bool:
+        """Send the client one message of the server; return whether it is the response to `message`."""
+        received = read_message(data) or {}
+        is_answer = "method" not in received and "id" in message and received.get("id") == message["id"]
+        if is_answer:
+            self._learn(message.get("method"), received.get("result"))
+        self._write(await rewrite_bytes(self._relay.from_server, data))
+        return is_answer
 
     def _learn(self, method: object, result: object) -> None:
+        """Remember what the headers of later requests repeat: the version, and which arguments are marked."""
         if method == "initialize" and isinstance(result, dict):
             self._version = str(result.get("protocolVersion", ""))
         elif method == "tools/list":
-            self._marked |= marked_arguments(result)
+            self._marked |= header_arguments(result)
 
     async def _listen(self) -> None:
-        """Read the stream on which the server speaks by itself, if it has one."""
-        await self._follow(_Place(), {})
+        """Read the stream on which the server sends messages of its own, if it has one."""
+        await self._follow(_StreamPosition(), {})
 
-    async def _follow(self, place: _Place, message: Message) -> bool:
-        """Read a stream from `place` on, anew when it breaks off, until it brings the answer to `message`."""
+    async def _follow(self, position: _StreamPosition, message: JsonRpcMessage) -> bool:
+        """Read a stream from `position` on, resuming it when it breaks off, until the response to `message` arrives."""
         failures = 0
-        while failures < _RETRIES:
-            await asyncio.sleep(place.delay if place.event or failures else 0)
-            headers = self._headers({}) | ({"last-event-id": place.event} if place.event else {})
+        while failures < _MAX_FAILURES:
+            await asyncio.sleep(position.retry_seconds if position.last_event_id or failures else 0)
+            resume = {"last-event-id": position.last_event_id} if position.last_event_id else {}
             failures += 1
             with suppress(httpx.HTTPError):
-                async with self._http.stream("GET", self._url, headers=headers) as response:
-                    if _kind(response) != "text/event-stream" or not response.is_success:
+                async with self._http.stream("GET", self._url, headers=self._headers({}) | resume) as response:
+                    if _content_type(response) != "text/event-stream" or not response.is_success:
                         return False
                     failures = 0
-                    if await self._events(response, place, message):
+                    if await self._forward_events(response, position, message):
                         return True
         return False
 
 
-def _kind(response: httpx.Response) -> str:
+def _content_type(response: httpx.Response) -> str:
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 async def run_remote(url: str, relay: Relay, *, source: int = 0, target: int = 1, extra: Headers = ()) -> None:
-    """Stand between the client on our standard streams and the server at `url`, until the client closes.
+    """Connect the client on standard streams with the server at `url`, until the client closes.
 
     Args:
-        url: the server's endpoint.
-        relay: the shim of this one session.
-        source: the descriptor on which the client sends.
-        target: the descriptor on which the client listens; it is closed at the end.
-        extra: fields for every request, such as `authorization`.
+        url: The server's endpoint.
+        relay: The relay of this session.
+        source: The descriptor on which the client sends.
+        target: The descriptor on which the client reads; it is closed at the end.
+        extra: Fields for every request, such as `authorization`.
     """
     client = LinePipe(target)
     async with connect() as http:
-        remote = Remote(url, relay, http, client, extra=extra)
+        remote = RemoteServer(url, relay, http, client, extra=extra)
         with suppress(BrokenPipeError):
-            async for line, whole in _lines_of(source):
-                await remote.receive(line, whole=whole)
+            async for line, is_complete in _lines_of(source):
+                await remote.receive(line, is_complete=is_complete)
         await remote.close()
     client.close()
 
 
 async def _lines_of(source: int) -> AsyncIterator[tuple[bytes, bool]]:
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[tuple[bytes, bool]] = asyncio.Queue(_WAITING)
+    queue: asyncio.Queue[tuple[bytes, bool]] = asyncio.Queue(_MAX_QUEUED_LINES)
 
     def read() -> None:
         for line in read_lines(partial(os.read, source, _CHUNK)):
             asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
         asyncio.run_coroutine_threadsafe(queue.put((b"", False)), loop).result()
 
-    # It may wait for the client for ever, and must not keep the process from ending.
+    # A daemon: it may wait for the client forever, which must not keep the process from ending.
     threading.Thread(target=read, daemon=True).start()
     while (line := await queue.get())[0]:
         yield line

@@ -1,8 +1,8 @@
 """A proxy in front of a server that is a child process and talks over its standard streams.
 
-The client must not notice that there is one: environment, working directory and standard error are the proxy's own,
-signals go to the child, and when the child ends the proxy ends in the same way, by code or by signal. Threads that
-wait for one pipe each, because a pipe can be waited for that way on every system.
+The client must not notice the proxy: the child has the proxy's environment, working directory and standard error,
+signals are sent on to the child, and when the child ends, the proxy ends in the same way, by exit code or by signal.
+One thread waits for each pipe, since that works on every operating system.
 """
 
 from __future__ import annotations
@@ -16,67 +16,71 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, Final
 
-from accp_adapters.mcp.proxy.relay import LIMIT, Relay, read_lines
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, read_lines
 
 __all__ = ["LinePipe", "end_like", "run_stdio"]
 
-_FORWARDED: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGBREAK")
+_FORWARDED_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGBREAK")
 _CHUNK: Final = 256 * 1024
+"""Bytes that are read at once."""
 
 
 class LinePipe:
-    """A file descriptor to which several threads write lines, none into another's."""
+    """A file descriptor to which several threads write lines, each of which stays in one piece."""
 
     def __init__(self, descriptor: int) -> None:
+        """Write to `descriptor`."""
         self._descriptor = descriptor
         self._lock = threading.RLock()
-        self._inside = False
+        self._is_inside_line = False
 
     def write(self, data: bytes) -> None:
-        """Write all of `data`; what does not end a line keeps the others waiting until the same thread ends it.
+        """Write all of `data`; after an incomplete line, other threads wait until this thread completes it.
 
         Raises:
-            OSError: nobody reads it any more.
+            OSError: The other end is closed.
         """
         rest = memoryview(data)
-        ends = data.endswith(b"\n")
+        ends_line = data.endswith(b"\n")
         with self._lock:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
-            if ends and self._inside:
+            if ends_line and self._is_inside_line:
                 self._lock.release()
-            elif not ends and not self._inside:
+            elif not ends_line and not self._is_inside_line:
                 self._lock.acquire()
-            self._inside = not ends
+            self._is_inside_line = not ends_line
 
     def close(self) -> None:
-        """Say that nothing more comes."""
+        """Close the descriptor."""
         os.close(self._descriptor)
 
 
-def run_stdio(command: Sequence[str], relay: Relay, *, source: int = 0, target: int = 1, limit: int = LIMIT) -> int:
-    """Run `command` behind `relay` until it ends; call it from the main thread, which receives the signals.
+def run_stdio(
+    command: Sequence[str], relay: Relay, *, source: int = 0, target: int = 1, limit: int = MAX_MESSAGE_BYTES
+) -> int:
+    """Run `command` behind `relay` until it ends; call this from the main thread, which receives the signals.
 
     Args:
-        command: the server's program and its arguments.
-        relay: the shim of this one session.
-        source: the descriptor on which the client sends; it is closed when the child reads no more.
-        target: the descriptor on which the client listens; it is closed when the child writes no more.
-        limit: the bytes of the longest line that `relay` is shown.
+        command: The server's program and its arguments.
+        relay: The relay of this session.
+        source: The descriptor on which the client sends; it is closed when the child reads no more.
+        target: The descriptor on which the client reads; it is closed when the child writes no more.
+        limit: Bytes of a line that is passed to `relay`.
 
     Returns:
         The child's return code; -N for a child that signal N ended, see `end_like`.
 
     Raises:
-        OSError: the command cannot be started.
+        OSError: The command cannot be started.
     """
-    # The threads wait for ever if the client stays; they hold nothing that the end of the process would need.
+    # Daemons: they may wait for the client forever, and hold nothing that must be cleaned up.
     start = partial(threading.Thread, daemon=True)
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
     client = LinePipe(target)
-    with _signals_go_to(child):
+    with _signals_sent_to(child):
         start(target=_client_to_server, args=(relay, source, child.stdin, client, limit)).start()
         answering = start(target=_server_to_client, args=(relay, child.stdout, client, limit))
         answering.start()
@@ -85,7 +89,7 @@ def run_stdio(command: Sequence[str], relay: Relay, *, source: int = 0, target: 
 
 
 def end_like(code: int) -> int:
-    """Return the exit code for a child's return `code`, or end by the signal that ended the child."""
+    """Return the exit code for a child's return `code`; a negative one ends this process by the same signal."""
     if code < 0:
         with suppress(OSError, ValueError):
             signal.signal(-code, signal.SIG_DFL)
@@ -94,9 +98,9 @@ def end_like(code: int) -> int:
 
 
 @contextmanager
-def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    numbers = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
-    before = {number: signal.signal(number, lambda got, _: child.send_signal(got)) for number in numbers}
+def _signals_sent_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    numbers = [getattr(signal, name) for name in _FORWARDED_SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda received, _: child.send_signal(received)) for number in numbers}
     try:
         yield
     finally:
@@ -107,28 +111,28 @@ def _signals_go_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
 def _client_to_server(relay: Relay, source: int, child_in: IO[bytes], client: LinePipe, limit: int) -> None:
     server = LinePipe(child_in.fileno())
     try:
-        for line, whole in read_lines(partial(os.read, source, _CHUNK), limit):
-            _pass_on(relay, line, whole, server, client)
+        for line, is_complete in read_lines(partial(os.read, source, _CHUNK), limit):
+            _forward(relay, line, is_complete, server, client)
     except OSError:
-        # The child reads no more: neither do we, so that the client learns of it as it would from the child.
+        # The child reads no more; the client learns that from a closed pipe, as it would from the child.
         os.close(source)
     finally:
         child_in.close()
 
 
-def _pass_on(relay: Relay, line: bytes, whole: bool, server: LinePipe, client: LinePipe) -> None:
-    if not whole:
+def _forward(relay: Relay, line: bytes, is_complete: bool, server: LinePipe, client: LinePipe) -> None:
+    if not is_complete:
         server.write(line)
         return
-    passage = relay.from_client(line)
-    pipe = client if passage.answered else server
-    pipe.write(line if passage.data is line else passage.data + b"\n")
+    relayed = relay.from_client(line)
+    pipe = client if relayed.is_answer else server
+    pipe.write(line if relayed.data is line else relayed.data + b"\n")
 
 
 def _server_to_client(relay: Relay, child_out: IO[bytes], client: LinePipe, limit: int) -> None:
-    # A client that reads no more: the child gets the broken pipe that it would have got from the client.
+    # If the client reads no more, the child gets a broken pipe, as it would from the client.
     with suppress(OSError), child_out:
-        for line, whole in read_lines(partial(os.read, child_out.fileno(), _CHUNK), limit):
-            answer = relay.from_server(line) if whole else line
-            client.write(line if answer is line else answer + b"\n")
+        for line, is_complete in read_lines(partial(os.read, child_out.fileno(), _CHUNK), limit):
+            written = relay.from_server(line) if is_complete else line
+            client.write(line if written is line else written + b"\n")
         client.close()

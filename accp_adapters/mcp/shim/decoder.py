@@ -1,116 +1,133 @@
-"""The client's side of the shim: declares the extension, gives plain results back, or views for a model."""
+"""The client's side of the shim: it declares the extension and restores plain results, or shows views for a model."""
 
 from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.shim.error_frames import without_frame
-from accp_adapters.mcp.shim.negotiation import Declared, declare, discard_announcement, settings_in
-from accp_adapters.mcp.shim.pending import Asked, Pending, fail_open
-from accp_adapters.mcp.shim.protocol import LARGEST, REGISTRY_URI, Json, is_longer_than, read_part
-from accp_adapters.mcp.shim.registry import learn_registry
+from accp_adapters.mcp.shim.error_frames import remove_frame
+from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension, find_capability, remove_announcement
+from accp_adapters.mcp.shim.pending import PendingRequest, PendingRequests
+from accp_adapters.mcp.shim.protocol import (
+    MAX_RESULT_CHARS,
+    REGISTRY_URI,
+    JsonObject,
+    is_longer_than,
+    unchanged_on_error,
+    visible_text,
+)  # fmt: skip
+from accp_adapters.mcp.shim.registry import merge_registry
 from accp_adapters.mcp.shim.results.frames import is_framed, restore_frame
-from accp_adapters.mcp.shim.results.views import Showing, is_view, restore_view, write_view
+from accp_adapters.mcp.shim.results.views import ViewSettings, is_view, restore_view, write_view
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
+from accp_core.compression import ResultLimits
 from accp_core.ports import TokenCounter
 
-__all__ = ["Decoder", "Shown"]
+__all__ = ["DecodedForm", "Decoder"]
 
-Shown: TypeAlias = Literal["plain", "frame", "view"]
-"""What the client sees of a result: exactly what the server said; frames as they come; texts for a model."""
+DecodedForm: TypeAlias = Literal["plain", "frame", "view"]
+"""What the client gets of a result: exactly what the server sent; frames as they are; views for a model."""
 
 
 class Decoder:
-    """The client's side of one connection; any server will do, also one that knows nothing of frames."""
+    """The client's side of one connection to any server, also one that does not know the extension."""
 
     def __init__(
-        self, *, view: Shown = "plain", registry: SchemaRegistry = BUILT_IN, counter: TokenCounter = count_o200k
+        self, *, view: DecodedForm = "plain", registry: SchemaRegistry = BUILT_IN, counter: TokenCounter = count_o200k
     ) -> None:
-        """Show results as `view` says; `registry` is what the client knows, `counter` counts what its model reads.
+        """Give the client results in the form `view`.
 
-        Raises: ValueError: `view` is none of the three.
+        Args:
+            view: "plain", "frame" or "view".
+            registry: The client's schema registry.
+            counter: Counts the tokens of the client's model.
+
+        Raises:
+            ValueError: `view` is none of the three.
         """
-        if view not in get_args(Shown):
-            raise ValueError(f"expected view to be one of {', '.join(map(repr, get_args(Shown)))}, got {view!r}")
+        if view not in get_args(DecodedForm):
+            expected = ", ".join(map(repr, get_args(DecodedForm)))
+            raise ValueError(f"expected 'view' to be one of {expected}, found {view!r}")
         self.view: Final = view
         self.registry = registry
-        """What is known of schemas; reading the resource `accp://registry` adds what the server has besides."""
+        """The known schemas; reading the resource `accp://registry` adds those of the server."""
         self.announced: str | None = None
-        """The hash of the server's registry, as it announced it; None for a server that did not."""
+        """The hash of the registry that the server announced; None: it announced none."""
         self._counter: Final = counter
-        self._pending: Final = Pending()
-        self._declared: Final = Declared(restores=True, columns=True, listed=view != "plain", registry=registry.hash)
+        self._pending: Final = PendingRequests()
+        self._settings: Final = ClientSettings(
+            restores=True, columns=True, listed=view != "plain", registry=registry.hash
+        )
 
     @property
     def agrees(self) -> bool:
-        """Whether both ends have one registry; else a client that wants it reads `accp://registry`."""
+        """Whether client and server have the same registry; if not, the client may read `accp://registry`."""
         return self.announced is not None and self.registry.matches(self.announced)
 
-    def c2s(self, message: Json) -> Json:
-        """Return a client's message with the extension declared, where the message has a place for it."""
-        return fail_open(self._heard, message)
+    def from_client(self, message: JsonObject) -> JsonObject:
+        """Return a client's message for the server, with the extension declared where the message can hold it."""
+        return unchanged_on_error(self._from_client, message)
 
-    def s2c(self, message: Json) -> Json:
-        """Return a server's message as the client is to see it."""
-        return fail_open(self._said, message)
+    def from_server(self, message: JsonObject) -> JsonObject:
+        """Return a server's message for the client, with results in the chosen form."""
+        return unchanged_on_error(self._from_server, message)
 
-    def _heard(self, message: Json) -> Json:
+    def _from_client(self, message: JsonObject) -> JsonObject:
         if message.get("method") == "tools/call":
-            self._pending.add(message, Asked.of(message, declared=None, is_modern=False))
+            self._pending.add(message, PendingRequest.of(message, client_settings=None, is_modern=False))
         elif message.get("method") == "notifications/cancelled":
             self._pending.cancel(message.get("params"))
-        return declare(message, self._declared)
+        return declare_extension(message, self._settings)
 
-    def _said(self, message: Json) -> Json:
+    def _from_server(self, message: JsonObject) -> JsonObject:
         if "method" in message:
             return message
-        asked, result = self._pending.pop(message), message.get("result")
+        request, result = self._pending.pop(message), message.get("result")
         if isinstance(message.get("error"), dict):
-            error = without_frame(message["error"], "data") if self.view == "plain" else message["error"]
+            error = remove_frame(message["error"], "data") if self.view == "plain" else message["error"]
             return message if error is message["error"] else {**message, "error": error}
         if not isinstance(result, dict):
             return message
-        seen = self._plain(result)
-        if self.view == "view" and asked is not None:
-            seen = self._shown(seen)
-        return message if seen is result else {**message, "result": seen}
+        decoded = self._decode(result)
+        if self.view == "view" and request is not None:
+            decoded = self._show_view(decoded)
+        return message if decoded is result else {**message, "result": decoded}
 
-    def _plain(self, result: Json) -> Json:
-        """Return a result without what an encoder put in it."""
+    def _decode(self, result: JsonObject) -> JsonObject:
+        """Return a result without what an encoder added, as far as the chosen form wants that."""
         if is_framed(result):
             return _with_structured(result) if self.view == "frame" else restore_frame(result)
         if is_view(result):
             return restore_view(result) if self.view == "plain" else result
-        settings = settings_in(result.get("capabilities"))
-        if settings is not None:
-            self.announced = str(settings["registry"]["hash"])
-            return discard_announcement(result, self.announced)
-        self._learn(result.get("contents"))
-        return without_frame(result, "_meta") if self.view == "plain" else result
+        capability = find_capability(result.get("capabilities"))
+        if capability is not None:
+            self.announced = str(capability["registry"]["hash"])
+            return remove_announcement(result, self.announced)
+        self._learn_registry(result.get("contents"))
+        return remove_frame(result, "_meta") if self.view == "plain" else result
 
-    def _learn(self, contents: object) -> None:
-        """Learn from the server's registry, where that was read."""
-        for each in contents if isinstance(contents, list) else ():
-            if isinstance(each, dict) and each.get("uri") == REGISTRY_URI:
-                self.registry = learn_registry(self.registry, each["text"])
+    def _learn_registry(self, contents: object) -> None:
+        """Add the schemas of the server's registry, if `contents` of resources/read hold it."""
+        for content in contents if isinstance(contents, list) else ():
+            if isinstance(content, dict) and content.get("uri") == REGISTRY_URI:
+                self.registry = merge_registry(self.registry, content["text"])
 
-    def _shown(self, result: Json) -> Json:
-        """Return a tool's result as a model reads it; `structuredContent` stays for programs."""
-        if result.get("isError") or is_longer_than(result, LARGEST):
+    def _show_view(self, result: JsonObject) -> JsonObject:
+        """Return the result of a tool as a model reads it; `structuredContent` stays for programs."""
+        if result.get("isError") or is_longer_than(result, MAX_RESULT_CHARS):
             return result
         if result.get("resultType", "complete") != "complete":
             return result
-        # A text that cannot be restored is shown as it is: the frame was decoded all the same.
+        # A result that cannot be shown as a view must not undo the decoding of its frame.
         try:
-            shown = write_view(result, Showing(counter=self._counter))
+            shown = write_view(result, ViewSettings(counter=self._counter, limits=ResultLimits(inline=None)))
+            gains = shown is not None and self._counter(visible_text(shown)) < self._counter(visible_text(result))
         except (ValueError, RecursionError):
             return result
-        gains = shown is not None and self._counter(read_part(shown)) < self._counter(read_part(result))
         return shown if shown is not None and gains else result
 
 
-def _with_structured(result: Json) -> Json:
-    """Return a framed result with the `structuredContent` that clients of an SDK check and programs read."""
+def _with_structured(result: JsonObject) -> JsonObject:
+    """Return a framed result with the `structuredContent` that SDK clients check and programs read."""
     plain = restore_frame(result)
     return {**result, "structuredContent": plain["structuredContent"]} if "structuredContent" in plain else result

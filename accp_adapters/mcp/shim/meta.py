@@ -1,39 +1,43 @@
-"""What the shim writes beside a result or an error, under the extension's id, and takes out again."""
+"""The metadata that the shim adds to a result or an error under the id of the extension, and removes again.
+
+{"content": […], "_meta": {EXTENSION: {…}}}      a result
+{"code": …, "message": …, "data": {EXTENSION: {…}}}      an error
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from accp_adapters.mcp.shim.protocol import EXTENSION, Json, without
+from accp_adapters.mcp.shim.protocol import EXTENSION, JsonObject, without
 
-__all__ = ["has_room", "note_in", "with_note", "without_note"]
+__all__ = ["add_metadata", "has_room_for_metadata", "read_metadata", "remove_metadata"]
 
-_EMPTY: Final = "empty"
-"""Says in a note that its place was there before, with nothing in it."""
-
-
-def has_room(holder: Json, place: str = "_meta") -> bool:
-    """Tell whether a note may be put at `place`: it is an object without one, or missing."""
-    there = holder.get(place, {})
-    return isinstance(there, dict) and EXTENSION not in there
+_WAS_EMPTY: Final = "empty"
+"""The flag in our metadata which says that the member was there before, as an empty object."""
 
 
-def note_in(holder: object, place: str = "_meta") -> Json:
-    """Return the note at `place` of a result or an error; an empty one where there is none."""
-    there = holder.get(place) if isinstance(holder, dict) else None
-    note = there.get(EXTENSION) if isinstance(there, dict) else None
-    return note if isinstance(note, dict) else {}
+def has_room_for_metadata(holder: JsonObject, member: str = "_meta") -> bool:
+    """Return whether metadata can be added to `member`: it is missing, or an object without metadata of ours."""
+    value = holder.get(member, {})
+    return isinstance(value, dict) and EXTENSION not in value
 
 
-def with_note(holder: Json, note: Json, place: str = "_meta") -> Json:
-    """Return a result or an error with a note; `has_room` was asked before."""
-    there = holder.get(place, {})
-    if place in holder and not there:
-        note = {**note, _EMPTY: True}
-    return {**holder, place: {**there, EXTENSION: note}}
+def read_metadata(holder: object, member: str = "_meta") -> JsonObject:
+    """Return our metadata in `member` of a result or error; an empty object if there is none."""
+    value = holder.get(member) if isinstance(holder, dict) else None
+    metadata = value.get(EXTENSION) if isinstance(value, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
-def without_note(holder: Json, place: str = "_meta") -> Json:
-    """Return what `with_note` was given."""
-    note, left = note_in(holder, place), without(holder[place], EXTENSION)
-    return {**holder, place: left} if left or _EMPTY in note else without(holder, place)
+def add_metadata(holder: JsonObject, metadata: JsonObject, member: str = "_meta") -> JsonObject:
+    """Return a result or error with `metadata` in `member`; check `has_room_for_metadata` first."""
+    value = holder.get(member, {})
+    if member in holder and not value:
+        metadata = {**metadata, _WAS_EMPTY: True}
+    return {**holder, member: {**value, EXTENSION: metadata}}
+
+
+def remove_metadata(holder: JsonObject, member: str = "_meta") -> JsonObject:
+    """Return a result or error as it was before `add_metadata`."""
+    metadata, rest = read_metadata(holder, member), without(holder[member], EXTENSION)
+    return {**holder, member: rest} if rest or _WAS_EMPTY in metadata else without(holder, member)

@@ -1,13 +1,13 @@
-"""Who understands frames: the capability block of both eras, and the registry announced beside it (section 11.3).
+"""Which clients understand frames: the capability block of both eras, and the announced registry (section 11.3).
 
-    era              the client says                                          the server answers
+    era              the client declares                                      the server answers
     <= 2025-11-25    initialize: capabilities.experimental[EXTENSION]         capabilities.experimental[EXTENSION]
                      (or .extensions, as clients of later SDKs do)
     2026-07-28       every request: _meta[clientCapabilities].extensions      discover: capabilities.extensions
 
-"Registry sync occurs at MCP session initialization via a sync:registry frame in the system prompt": MCP has none, so
-the frame stands in the `instructions` of that answer, which a host may show to its model. A client that did not
-declare the extension is answered byte for byte as the server answered.
+"Registry sync occurs at MCP session initialization via a sync:registry frame in the system prompt": MCP has no system
+prompt, so the frame is added to the `instructions` of that answer, which a host may show to its model. A client that
+did not declare the extension gets the server's answer byte for byte.
 """
 
 from __future__ import annotations
@@ -16,61 +16,61 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, EXTENSION, REGISTRY_URI, SENDER, Json, without
+from accp_adapters.mcp.shim.protocol import CLIENT_CAPABILITIES, EXTENSION, REGISTRY_URI, SENDER, JsonObject, without
 from accp_core.accp import BUILT_IN, Frame, Intent, SchemaRegistry, Value, serialize_frame
 
 __all__ = [
-    "Declared",
-    "Structured",
-    "announce",
-    "announcement",
-    "declare",
-    "declared_at_start",
-    "declared_in_request",
-    "discard_announcement",
-    "settings_in",
+    "ClientSettings",
+    "ResultForms",
+    "announce_registry",
+    "declare_extension",
+    "find_capability",
+    "registry_announcement",
+    "remove_announcement",
+    "settings_in_initialize",
+    "settings_in_request",
 ]
 
-Structured: TypeAlias = Literal["keep", "drop", "only"]
-"""Both forms of a result; `content` alone; `structuredContent` alone, less the texts that repeat it."""
+ResultForms: TypeAlias = Literal["keep", "drop", "only"]
+"""Which forms of a result are sent: both, `content` only, or `structuredContent` without the texts that repeat it."""
 
-VERSION: Final = 1
-"""Of the settings in the capability block."""
+_VERSION: Final = 1
+"""The version of the settings in the capability block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """What a client said it understands; a setting it did not make, or made wrongly, is at its default."""
+class ClientSettings:
+    """The capability block of a client; a missing or invalid member has its default."""
 
     results: Literal["frame", "view"] = "frame"
-    """Whether it decodes frames or wants texts for a model."""
-    structured: Structured | None = None
-    """Which form of a result it wants, where both say the same; None: what the server is set to."""
+    """Whether the client decodes frames or wants views, which its model can read."""
+    structured: ResultForms | None = None
+    """Which forms of a result it wants where both have the same value; None: what the server is set to."""
     restores: bool = False
-    """Whether it writes `structuredContent` again from a frame, which so need not be sent beside it."""
+    """Whether it restores `structuredContent` from a frame, so that it need not be sent with the frame."""
     columns: bool = False
-    """Whether it can turn a table (a header row, then rows) back into the maps it was."""
+    """Whether it restores the objects of a table (a header row, then rows)."""
     fetch: bool = False
-    """Whether it opens references, so that a large result may be one."""
+    """Whether it opens references, so that a large result may be a preview."""
     listed: bool = True
-    """Whether the resources of the shim are to be listed among the server's."""
+    """Whether the shim's own resources are listed with those of the server."""
     registry: str = ""
-    """The hash of the schema registry it has."""
+    """The hash of its schema registry."""
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the capability block."""
-        said = {"results": self.results, "structured": self.structured, "registry": self.registry or None}
+        members = {"results": self.results, "structured": self.structured, "registry": self.registry or None}
         flags = {name: True if getattr(self, name) else None for name in ("restores", "columns", "fetch")}
         flags["listed"] = None if self.listed else False
-        return {"version": VERSION, **{name: value for name, value in (said | flags).items() if value is not None}}
+        return {"version": _VERSION, **{name: value for name, value in (members | flags).items() if value is not None}}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Declared:
-        """Return what a capability block says."""
+    def from_json(cls, data: Mapping[str, Any]) -> ClientSettings:
+        """Return the settings in a capability block."""
         structured = data.get("structured")
         return cls(
             results="view" if data.get("results") == "view" else "frame",
-            structured=structured if structured in get_args(Structured) else None,
+            structured=structured if structured in get_args(ResultForms) else None,
             restores=data.get("restores") is True,
             columns=data.get("columns") is True,
             fetch=data.get("fetch") is True,
@@ -79,29 +79,29 @@ class Declared:
         )
 
 
-def settings_in(capabilities: object) -> Json | None:
-    """Return the capability block in `capabilities`, wherever it stands; None when there is none."""
-    for place in ("extensions", "experimental"):
-        holder = capabilities.get(place) if isinstance(capabilities, dict) else None
-        block = holder.get(EXTENSION) if isinstance(holder, dict) else None
+def find_capability(capabilities: object) -> JsonObject | None:
+    """Return our capability block in `capabilities`, under either member; None if there is none."""
+    for member in ("extensions", "experimental"):
+        blocks = capabilities.get(member) if isinstance(capabilities, dict) else None
+        block = blocks.get(EXTENSION) if isinstance(blocks, dict) else None
         if isinstance(block, dict):
             return block
     return None
 
 
-def declared_at_start(params: object) -> Declared | None:
-    """Return what the params of `initialize` declare; None for a client that knows nothing of frames."""
-    return _declared(params.get("capabilities") if isinstance(params, dict) else None)
+def settings_in_initialize(params: object) -> ClientSettings | None:
+    """Return the settings in the params of `initialize`; None if the client did not declare the extension."""
+    return _settings(params.get("capabilities") if isinstance(params, dict) else None)
 
 
-def declared_in_request(params: object) -> Declared | None:
-    """Return what the `_meta` of one request declares (2026-07-28), None as above."""
-    return _declared(_request_capabilities(params))
+def settings_in_request(params: object) -> ClientSettings | None:
+    """Return the settings in the `_meta` of a request of 2026-07-28; None if it does not declare the extension."""
+    return _settings(_request_capabilities(params))
 
 
-def _declared(capabilities: object) -> Declared | None:
-    block = settings_in(capabilities)
-    return None if block is None else Declared.from_json(block)
+def _settings(capabilities: object) -> ClientSettings | None:
+    block = find_capability(capabilities)
+    return None if block is None else ClientSettings.from_json(block)
 
 
 def _request_capabilities(params: object) -> Any:
@@ -109,62 +109,62 @@ def _request_capabilities(params: object) -> Any:
     return meta.get(CLIENT_CAPABILITIES) if isinstance(meta, dict) else None
 
 
-def declare(message: Json, declared: Declared) -> Json:
-    """Return a client's message with the extension declared; the same message where it has no place for it.
+def declare_extension(message: JsonObject, settings: ClientSettings) -> JsonObject:
+    """Return a client's message that declares the extension; the same message where it cannot.
 
-    A malformed request is not repaired: only an object of capabilities that is there is added to.
+    A malformed request is not repaired: the block is only added to an existing object of capabilities.
     """
     params = message.get("params")
     if not isinstance(params, dict) or not isinstance(message.get("method"), str):
         return message
     if message["method"] == "initialize":
-        capabilities = _with_block(params.get("capabilities"), "experimental", declared.to_json())
+        capabilities = _with_block(params.get("capabilities"), "experimental", settings.to_json())
         return message if capabilities is None else {**message, "params": {**params, "capabilities": capabilities}}
-    capabilities = _with_block(_request_capabilities(params), "extensions", declared.to_json())
+    capabilities = _with_block(_request_capabilities(params), "extensions", settings.to_json())
     if capabilities is None:
         return message
     meta = {**params["_meta"], CLIENT_CAPABILITIES: capabilities}
     return {**message, "params": {**params, "_meta": meta}}
 
 
-def announcement(registry: SchemaRegistry = BUILT_IN) -> str:
-    """Return the frame that says which registry a server has: `@mcp>sync:registry{v:1|hash:…}`."""
+def registry_announcement(registry: SchemaRegistry = BUILT_IN) -> str:
+    """Return the frame that names a server's registry: `@mcp>sync:registry{v:1|hash:…}`."""
     params: dict[str, Value] = {"v": registry.version, "hash": registry.hash}
     return serialize_frame(Frame(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", params=params))
 
 
-def announce(result: Json, method: str, registry: SchemaRegistry) -> Json:
-    """Return the result of `initialize` or `server/discover` with the extension answered and announced."""
+def announce_registry(result: JsonObject, method: str, registry: SchemaRegistry) -> JsonObject:
+    """Return the result of `initialize` or `server/discover` with our capability block and the announced registry."""
     block = {
-        "version": VERSION,
+        "version": _VERSION,
         "registry": {"v": registry.version, "hash": registry.hash, "uri": REGISTRY_URI},
         "profiles": ["TC", "ER"],
     }
-    place = "experimental" if method == "initialize" else "extensions"
-    capabilities = _with_block(result.get("capabilities"), place, block)
+    member = "experimental" if method == "initialize" else "extensions"
+    capabilities = _with_block(result.get("capabilities"), member, block)
     if capabilities is None:
         return result
-    said, frame = result.get("instructions"), announcement(registry)
-    if "instructions" in result and not isinstance(said, str):
+    instructions, frame = result.get("instructions"), registry_announcement(registry)
+    if "instructions" in result and not isinstance(instructions, str):
         return {**result, "capabilities": capabilities}
-    instructions = frame if said is None else f"{said}\n{frame}"
-    return {**result, "capabilities": capabilities, "instructions": instructions}
+    announced = frame if instructions is None else f"{instructions}\n{frame}"
+    return {**result, "capabilities": capabilities, "instructions": announced}
 
 
-def discard_announcement(result: Json, registry_hash: str) -> Json:
-    """Return a result of `announce` with the `instructions` that the server gave: a decoder's model needs no frame."""
-    said = result.get("instructions")
-    before, _, last = said.rpartition("\n") if isinstance(said, str) else ("", "", "")
+def remove_announcement(result: JsonObject, registry_hash: str) -> JsonObject:
+    """Return a result of `announce_registry` with the server's own `instructions`: a decoder's model needs no frame."""
+    instructions = result.get("instructions")
+    before, _, last = instructions.rpartition("\n") if isinstance(instructions, str) else ("", "", "")
     if not last.startswith(f"@{SENDER}>sync:registry{{") or registry_hash not in last:
         return result
-    if last == said:
+    if last == instructions:
         return without(result, "instructions")
     return {**result, "instructions": before}
 
 
-def _with_block(capabilities: object, place: str, block: Json) -> Json | None:
-    """Return `capabilities` with our block at `place`; None where there is no room for it, or it is there."""
-    if not isinstance(capabilities, dict) or settings_in(capabilities) is not None:
+def _with_block(capabilities: object, member: str, block: JsonObject) -> JsonObject | None:
+    """Return `capabilities` with our block in `member`; None where it cannot be added, or is there already."""
+    if not isinstance(capabilities, dict) or find_capability(capabilities) is not None:
         return None
-    holder = capabilities.get(place, {})
-    return {**capabilities, place: {**holder, EXTENSION: block}} if isinstance(holder, dict) else None
+    blocks = capabilities.get(member, {})
+    return {**capabilities, member: {**blocks, EXTENSION: block}} if isinstance(blocks, dict) else None

@@ -4,42 +4,45 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, Json
+from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import CODEC
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["REGISTRY_RESOURCE", "learn_registry", "read_registry"]
+__all__ = ["REGISTRY_RESOURCE", "merge_registry", "read_registry"]
 
-_HOUR: Final = 3_600_000
-REGISTRY_RESOURCE: Final[Json] = {
+_HOUR_MS: Final = 3_600_000
+"""One hour in milliseconds."""
+REGISTRY_RESOURCE: Final[JsonObject] = {
     "uri": REGISTRY_URI,
     "name": "accp-registry",
     "title": "ACCP schema registry",
     "mimeType": MEDIA_TYPE,
 }
-"""How the registry is listed among a server's resources."""
+"""The entry of resources/list for the registry."""
 
 
 # "On mismatch, the full registry delta is transmitted once and cached." (section 6.4)
-def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> Json:
-    """Return the result of reading the registry; from 2026-07-28 on it says how long it may be cached."""
+def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> JsonObject:
+    """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
     message = Message(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer())
     (frame,) = CODEC.encode(message).frames
     contents = [{"uri": REGISTRY_URI, "mimeType": MEDIA_TYPE, "text": serialize_frame(frame)}]
     if not is_modern:
         return {"contents": contents}
-    return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR, "cacheScope": "public"}
+    return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "public"}
 
 
-def learn_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:
-    """Return `registry` with what a peer's `sync:registry` frame offers besides.
+def merge_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:
+    """Return `registry` with the further schemas that a peer's `sync:registry` frame offers.
 
-    Raises: ProtocolError, DecodeError: the text is no such frame, or conflicts with what is known.
+    Raises:
+        DecodeError: `text` is not a frame.
+        ProtocolError: E1002, it is another frame; or its schemas conflict with known ones.
     """
     message = CODEC.decode(text, keep_refs=True)
     if not isinstance(message, Message) or (message.intent, message.operation) != (Intent.SYNCHRONIZE, "registry"):
-        raise ProtocolError("expected the frame of a registry", code=ErrorCode.INVALID_INTENT)
+        raise ProtocolError("expected a sync:registry frame", code=ErrorCode.INVALID_INTENT)
     return registry.merged(SchemaRegistry.from_offer(message.payload, (registry,)), pinned=PINNED)

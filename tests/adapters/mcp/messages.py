@@ -74,16 +74,16 @@ class Wire:
 
     def ask(self, message: Json, answer: Json) -> Json:
         """Return what the client sees when the server answers `message` with the result `answer`."""
-        sent = self.decoder.c2s(message) if self.decoder else message
+        sent = self.decoder.from_client(message) if self.decoder else message
         if self.encoder:
-            own = self.encoder.own(sent)
+            own = self.encoder.answer_own(sent)
             if own is not None:
-                return self.decoder.s2c(own) if self.decoder else own
-            self.encoder.c2s(sent)
+                return self.decoder.from_server(own) if self.decoder else own
+            self.encoder.from_client(sent)
         reply = copy.deepcopy({"jsonrpc": "2.0", "id": message["id"], "result": answer})
-        coded = self.encoder.s2c(reply) if self.encoder else reply
+        coded = self.encoder.from_server(reply) if self.encoder else reply
         self.between.append(coded)
-        return self.decoder.s2c(coded) if self.decoder else coded
+        return self.decoder.from_server(coded) if self.decoder else coded
 
     def begin(self, **members: Any) -> Json:
         """Start in the era of this connection."""

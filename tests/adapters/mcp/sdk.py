@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
-from accp_adapters.mcp.streams import Receiving, Sending, message_of
+from accp_adapters.mcp.streams import RewritingReadStream, RewritingWriteStream, message_of
 
 MAJOR = int(metadata.version("mcp").split(".")[0])
 ROWS = [{"sku": f"A-{n}", "name": f"part {n}", "price": n + 0.5, "left": None} for n in range(20)]
@@ -44,15 +44,15 @@ def _note(item: Any, record: list[str]) -> Any:
     return item
 
 
-def _noting(stream: Any, record: list[str]) -> Receiving:
+def _noting(stream: Any, record: list[str]) -> RewritingReadStream:
     async def note(item: Any) -> Any:
         return _note(item, record)
 
-    return Receiving(stream, note)
+    return RewritingReadStream(stream, note)
 
 
-def _noting_sent(stream: Any, record: list[str]) -> Sending:
+def _noting_sent(stream: Any, record: list[str]) -> RewritingWriteStream:
     async def note(item: Any) -> Any:
         return _note(item, record)
 
-    return Sending(stream, note)
+    return RewritingWriteStream(stream, note)

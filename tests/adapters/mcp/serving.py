@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from accp_adapters.mcp.proxy.http import HttpProxy, connect, listen_at
-from accp_adapters.mcp.proxy.relay import LIMIT, Relay
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay
 from tests.limits import PATIENCE
 
 __all__ = ["free_port", "proxying", "serving"]
@@ -54,7 +54,9 @@ def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:
 
 
 @contextmanager
-def proxying(url: str, new_relay: Callable[[], Relay], *, limit: int = LIMIT, **options: Any) -> Iterator[str]:
+def proxying(
+    url: str, new_relay: Callable[[], Relay], *, limit: int = MAX_MESSAGE_BYTES, **options: Any
+) -> Iterator[str]:
     """Serve a proxy in front of `url`; yield its URL."""
 
     class App:

@@ -173,8 +173,8 @@ async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource() -> None:
     async with connected(wrap_server(fastmcp_server(), **settings)) as streams, ClientSession(*streams) as session:
         await session.initialize()
         names = [tool.name for tool in (await session.list_tools()).tools]
-        ref = re.findall(r"cold\.\w+", (await session.call_tool("find", {})).content[0].text)[0]
-        fetched = await session.call_tool("accp_fetch", {"ref": f"${ref}", "query": "sku=A-7,name"})
+        ref = re.findall(r"\$cold\.\w+", (await session.call_tool("find", {})).content[0].text)[0]
+        fetched = await session.call_tool("accp_fetch", {"ref": ref, "query": "sku=A-7,name"})
         with pytest.raises(McpError, match="E5002"):
             await session.read_resource(types.AnyUrl("accp://cold/0123456789abcdef"))
     assert names == ["find", "work", "accp_fetch"]

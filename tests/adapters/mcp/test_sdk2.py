@@ -12,6 +12,7 @@ import pytest
 
 from accp_adapters.mcp import EXTENSION, wrap_server, wrap_transport
 from accp_adapters.stores import SqliteColdStore
+from accp_core.references import reference_to_uri
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS, connected
 from tests.limits import async_wait_until
@@ -227,9 +228,9 @@ async def test_a_big_result_is_opened_by_the_tool_and_as_a_resource(mode: Any) -
     async with Client(connected(wrap_server(mcp_server(), **settings)), mode=mode) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         shown = (await client.call_tool("find", {})).content[0].text
-        ref = re.findall(r"cold\.\w+", shown)[0]
-        fetched = await client.call_tool("accp_fetch", {"ref": f"${ref}", "query": "sku=A-7,name"})
-        whole = (await client.read_resource(f"accp://cold/{ref}")).contents[0]
+        ref = re.findall(r"\$cold\.\w+", shown)[0]
+        fetched = await client.call_tool("accp_fetch", {"ref": ref, "query": "sku=A-7,name"})
+        whole = (await client.read_resource(reference_to_uri(ref))).contents[0]
         with pytest.raises(MCPError, match="E5002"):
             await client.read_resource("accp://cold/0123456789abcdef")
     assert names == ["find", "say", "fail", "accp_fetch"]
@@ -298,5 +299,5 @@ async def test_progress_reaches_the_client_while_a_call_is_under_way() -> None:
 
 
 def test_what_is_no_server_is_refused_by_its_type() -> None:
-    with pytest.raises(TypeError, match="got 'dict'"):
+    with pytest.raises(TypeError, match="found 'dict'"):
         wrap_server({})

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from accp_adapters.mcp import Decoder, ViewInterceptor, wrap_transport
-from accp_adapters.mcp.streams import message_of, rewritten
+from accp_adapters.mcp.streams import message_of, rewrite_item
 from accp_core.view import read
 from tests.adapters.mcp.messages import Json, rows, served
 from tests.test_imports import loaded_by
@@ -48,19 +48,19 @@ class Item:
 async def test_an_item_without_a_message_passes() -> None:
     for item in (OSError("closed"), Item(None), "text"):
         assert message_of(item) is None
-        assert await rewritten(lambda message: {}, item) is item
+        assert await rewrite_item(lambda message: {}, item) is item
 
 
 async def test_a_message_that_the_sdk_has_no_model_for_passes_as_it_came() -> None:
     item = Item(Message(id=1, result={}))
-    assert await rewritten(lambda message: {**message, "more": 1}, item) is item
-    changed = await rewritten(lambda message: {**message, "result": {"a": 1}}, item)
+    assert await rewrite_item(lambda message: {**message, "more": 1}, item) is item
+    changed = await rewrite_item(lambda message: {**message, "result": {"a": 1}}, item)
     assert changed == replace(item, message=Message(id=1, result={"a": 1}))
 
 
 async def test_a_large_message_is_worked_on_in_a_thread() -> None:
     item = Item(Message(id=1, result={"text": "x" * 100_000}))
-    assert (await rewritten(lambda message: {**message, "result": {}}, item)).message.result == {}
+    assert (await rewrite_item(lambda message: {**message, "result": {}}, item)).message.result == {}
 
 
 class Stream:
@@ -138,5 +138,5 @@ async def test_an_interceptor_leaves_errors_and_other_answers_alone() -> None:
 
 
 def test_a_decoder_shows_one_of_three() -> None:
-    with pytest.raises(ValueError, match="expected view to be one of 'plain', 'frame', 'view', got 'nonsense'"):
+    with pytest.raises(ValueError, match="expected 'view' to be one of 'plain', 'frame', 'view', found 'nonsense'"):
         Decoder(view="nonsense")  # type: ignore[arg-type]  # that is the point

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import wrap_server, wrap_transport
+from accp_core.references import reference_to_uri
 from accp_core.view import read
 from tests.adapters.mcp.sdk import MAJOR, ROWS
 
@@ -56,11 +57,11 @@ async def test_a_reference_of_one_session_does_not_open_in_another() -> None:
     settings: Any = {"policy": "always", "fetch": True, "inline_limit": 100, "preview_limit": 80}
     with serving(app(**settings), lifespan="on") as origin:
         async with Client(f"{origin}/mcp", mode="legacy") as one, Client(f"{origin}/mcp", mode="legacy") as other:
-            ref = re.findall(r"cold\.\w+", (await one.call_tool("find", {})).content[0].text)[0]
-            assert json.loads((await one.read_resource(f"accp://cold/{ref}")).contents[0].text) == ROWS
+            ref = re.findall(r"\$cold\.\w+", (await one.call_tool("find", {})).content[0].text)[0]
+            assert json.loads((await one.read_resource(reference_to_uri(ref))).contents[0].text) == ROWS
             with pytest.raises(MCPError, match="E5002"):
-                await other.read_resource(f"accp://cold/{ref}")
-            refused = await other.call_tool("accp_fetch", {"ref": f"${ref}"})
+                await other.read_resource(reference_to_uri(ref))
+            refused = await other.call_tool("accp_fetch", {"ref": ref})
     assert refused.is_error
 
 

@@ -1,8 +1,8 @@
-"""Tables in frames: an array of maps of one shape as a header row and rows, and the order of keys that frames lose.
+"""Tables in frames: an array of objects with the same keys as a header row and rows; the order of keys in a frame.
 
-Section 3.1.1 sorts the keys of a map, and a frame says each key again in each map. Both are undone by a note that
-travels in the result's `_meta`: at which paths tables stand, and in which order each shape of map had its keys.
-`pack` and `unpack` are inverse, the order of keys included; maps of the same keys in two orders cannot be noted.
+Section 3.1.1 sorts the keys of a map, and a frame repeats every key in every map. The paths of the tables and the
+original orders of keys travel in the result's `_meta`, so `pack_tables` and `unpack_tables` are inverse. A value in
+which the same keys stand in two orders cannot be packed.
 """
 
 from __future__ import annotations
@@ -12,97 +12,105 @@ from typing import Any, Final, TypeAlias
 
 from accp_core.packing.number import SpelledFloat
 
-__all__ = ["Packed", "pack", "unpack"]
+__all__ = ["PackedTables", "pack_tables", "unpack_tables"]
 
 Path: TypeAlias = list[str | int]
-Packed: TypeAlias = tuple[object, list[Path], list[list[str]]]
-"""The value with tables in it, where they stand (outer ones first), and the keys of each shape in their order."""
+PackedTables: TypeAlias = tuple[object, list[Path], list[list[str]]]
+"""The value with tables in it; the paths of the tables, outer ones first; the keys of each shape in their order."""
 
-_FEWEST_ROWS: Final = 2
-_MOST_CELLS: Final = 2_000_000
-"""Of one unpacked value: a few rows may not ask for more maps than a peer has memory for."""
+_MIN_ROWS: Final = 2
+_MAX_CELLS: Final = 2_000_000
+"""Cells of the tables of one value: a short frame may not make its reader allocate any amount of memory."""
 
 
-def pack(value: object, *, columns: bool = True) -> Packed:
-    """Return `value` with its arrays of maps as tables, and what `unpack` needs to know.
+def pack_tables(value: object, *, columns: bool = True) -> PackedTables:
+    """Return `value` with tables in place of its arrays of objects, and what `unpack_tables` needs to restore it.
 
-    Raises: ValueError: maps of the same keys have them in two orders; a number is spelled unusually; RecursionError.
+    Args:
+        value: A JSON value.
+        columns: Whether to write tables at all.
+
+    Raises:
+        ValueError: The same keys stand in two orders, or a number has an unusual spelling.
+        RecursionError: The value nests too deep.
     """
     tables: list[Path] = []
-    packed = _tables(value, [], tables) if columns else value
-    return packed, tables, _orders(packed)
+    packed = _with_tables(value, [], tables) if columns else value
+    return packed, tables, _key_orders(packed)
 
 
-def unpack(value: object, tables: list[Path], orders: list[list[str]]) -> Any:
-    """Return the value that `pack` was given.
+def unpack_tables(value: object, tables: list[Path], orders: list[list[str]]) -> Any:
+    """Return the value that `pack_tables` was given.
 
-    Raises: ValueError, TypeError, LookupError where the note does not fit the value.
+    Raises:
+        ValueError, TypeError, LookupError: The tables and orders do not fit the value.
     """
     by_shape = {frozenset(order): order for order in orders}
-    ordered = _reorder(value, by_shape)
-    holder = [ordered]
-    left = _MOST_CELLS
+    holder = [_reorder(value, by_shape)]
+    cells_left = _MAX_CELLS
     for path in tables:
         parent: Any = holder
-        for step in [0, *path][:-1]:
+        *steps, last = [0, *path]
+        for step in steps:
             parent = parent[step]
-        last = ([0, *path])[-1]
         header, *rows = parent[last]
-        left -= len(header) * len(rows)
-        if left < 0:
-            raise ValueError(f"expected at most {_MOST_CELLS} cells")
+        cells_left -= len(header) * len(rows)
+        if cells_left < 0:
+            raise ValueError(f"expected tables of at most {_MAX_CELLS} cells, found more")
         parent[last] = [dict(zip(header, row, strict=True)) for row in rows]
     return holder[0]
 
 
-def _tables(value: object, path: Path, tables: list[Path]) -> object:
+def _with_tables(value: object, path: Path, tables: list[Path]) -> object:
     if type(value) is SpelledFloat:
-        raise ValueError(f"expected a number that a float holds, got {value!r}")
+        raise ValueError(f"expected a number that a float holds, found {value!r}")
     if isinstance(value, dict):
-        return {key: _tables(member, [*path, key], tables) for key, member in value.items()}
+        return {key: _with_tables(member, [*path, key], tables) for key, member in value.items()}
     if not isinstance(value, list):
         return value
     header = _header(value)
     if header is None:
-        return [_tables(member, [*path, index], tables) for index, member in enumerate(value)]
+        return [_with_tables(member, [*path, index], tables) for index, member in enumerate(value)]
     tables.append(path)
-    # Where a table stands within a row, its path is that of the maps which the outer table becomes.
+    # A table inside a row has its path in the unpacked outer table, which is unpacked first.
     rows = [
-        [_tables(cell, [*path, index, key], tables) for key, cell in row.items()] for index, row in enumerate(value)
+        [_with_tables(cell, [*path, index, key], tables) for key, cell in row.items()]
+        for index, row in enumerate(value)
     ]
     return [header, *rows]
 
 
 def _header(items: list[Any]) -> list[str] | None:
-    if len(items) < _FEWEST_ROWS or not all(isinstance(item, dict) for item in items):
+    """Return the keys that all `items` have in one order, None if they are not the rows of a table."""
+    if len(items) < _MIN_ROWS or not all(isinstance(item, dict) for item in items):
         return None
     header = list(items[0])
     return header if header and all(list(item) == header for item in items) else None
 
 
-def _orders(value: object) -> list[list[str]]:
-    """Return the order of keys of each shape that is not sorted by their UTF-8 bytes."""
-    found: dict[frozenset[str], list[str]] = {}
-    for members in _maps(value):
+def _key_orders(value: object) -> list[list[str]]:
+    """Return the keys of each shape whose order is not that of their UTF-8 bytes."""
+    by_shape: dict[frozenset[str], list[str]] = {}
+    for members in _objects(value):
         keys = list(members)
-        if found.setdefault(frozenset(keys), keys) != keys:
-            raise ValueError(f"expected the same keys in the same order, got {keys!r} in two")
+        if by_shape.setdefault(frozenset(keys), keys) != keys:
+            raise ValueError(f"expected the same keys in one order, found {keys!r} in two")
     return [
-        keys for keys in found.values() if keys != sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass"))
+        keys for keys in by_shape.values() if keys != sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass"))
     ]
 
 
-def _maps(value: object) -> Iterator[dict[str, Any]]:
+def _objects(value: object) -> Iterator[dict[str, Any]]:
     waiting = [value]
     while waiting:
-        each = waiting.pop()
-        if type(each) is SpelledFloat:
-            raise ValueError(f"expected a number that a float holds, got {each!r}")
-        if isinstance(each, dict):
-            yield each
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
+        part = waiting.pop()
+        if type(part) is SpelledFloat:
+            raise ValueError(f"expected a number that a float holds, found {part!r}")
+        if isinstance(part, dict):
+            yield part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
 
 
 def _reorder(value: object, orders: dict[frozenset[str], list[str]]) -> object:

@@ -1,10 +1,10 @@
-"""A tools/call result as a TC-profile frame, and the plain result again (ACCP sections 10.2 and 11.3).
+"""A tools/call result as a TC-profile frame, and back (ACCP sections 10.2 and 11.3).
 
     {"content": [{"type": "resource", "resource": {"mimeType": "application/accp", "text":
         "@mcp>done:tool{tool:list_orders|res:{…}|schema:TC}"}}], "_meta": {EXTENSION: {"env": "[mid:…,cid:…]", …}}}
 
-The envelope stands in `_meta`: a model that is shown the content reads the frame without it. What a program needs to
-write the plain result again, to the byte, stands there as well.
+The envelope is in `_meta`, so that a model which is shown the content reads the frame without it. So is everything
+that a program needs to restore the plain result byte for byte.
 """
 
 from __future__ import annotations
@@ -13,98 +13,104 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_note
-from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, Json, same_result, without
-from accp_adapters.mcp.shim.results.columns import pack, unpack
-from accp_adapters.mcp.shim.results.duplicate_content import Copy, find_copy
+from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
+from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
+from accp_adapters.mcp.shim.results.columns import pack_tables, unpack_tables
+from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
 from accp_core.accp.frame import Frame
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["CODEC", "Carrier", "Wrapping", "is_framed", "restore_frame", "write_envelope", "write_frame"]
+__all__ = ["CODEC", "FrameCarrier", "FrameSettings", "is_framed", "restore_frame", "write_envelope", "write_frame"]
 
-Carrier: TypeAlias = Literal["resource", "text"]
-"""The content block that holds a frame: an embedded resource, as section 11.3 has it, or text."""
+FrameCarrier: TypeAlias = Literal["resource", "text"]
+"""The content block that holds a frame: an embedded resource, as section 11.3 wants it, or text."""
 
 CODEC: Final = Codec(counter=count_o200k, limits=PRACTICAL_LIMITS, split=False)
-"""What frames are written and read by."""
+"""Writes and reads all frames of the shim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wrapping:
-    """What a frame says beside the result, and where it is put."""
+class FrameSettings:
+    """How one result is written as a frame."""
 
     tool: str
     """The name of the tool that was called."""
     envelope: Envelope
-    """The metadata, with the correlation_id that section 10.2 demands."""
-    carrier: Carrier = "resource"
-    """The block that holds it."""
-    alone: bool = True
-    """Whether the peer does without `structuredContent`, which the frame says."""
+    """The metadata of the frame, with the correlation_id that section 10.2 demands."""
+    carrier: FrameCarrier = "resource"
+    """The content block that holds the frame."""
+    drop_structured: bool = True
+    """Whether `structuredContent`, which the frame contains, is left out."""
     columns: bool = True
-    """Whether the peer reads tables."""
+    """Whether the client reads tables."""
 
 
-def write_frame(result: Json, wrapping: Wrapping, gains: Callable[[Json], bool]) -> Json | None:
-    """Return `result` with a frame in the place of what it says in JSON.
+def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[JsonObject], bool]) -> JsonObject | None:
+    """Return `result` with a frame in place of its JSON; None if it has none, or if the new result `gains` nothing.
 
-    None where it says nothing in JSON, or where what it would be `gains` nothing.
+    Args:
+        result: A result of tools/call.
+        settings: How the frame is written.
+        gains: Returns whether a rewritten result is enough smaller.
 
-    Raises: ValueError (EncodeError among them), RecursionError: the value cannot be carried or not be restored.
+    Raises:
+        ValueError: The value cannot be written as a frame, or not be restored from it (EncodeError among them).
+        RecursionError: The value nests too deep.
     """
-    found = find_copy(result)
-    if found is None or not has_room(result):
+    found = find_duplicate(result)
+    if found is None or not has_room_for_metadata(result):
         return None
-    copy, value = found
-    packed, tables, orders = pack(value, columns=wrapping.columns)
-    text = serialize_frame(_encode(packed, wrapping))
-    note = {"env": write_envelope(wrapping.envelope), **copy.to_json()}
-    note |= {name: said for name, said in (("tables", tables), ("orders", orders)) if said}
+    duplicate, value = found
+    packed, tables, orders = pack_tables(value, columns=settings.columns)
+    text = serialize_frame(_encode(packed, settings))
+    metadata = {"env": write_envelope(settings.envelope), **duplicate.to_json()}
+    metadata |= {name: paths for name, paths in (("tables", tables), ("orders", orders)) if paths}
     content = list(result["content"])
-    content[copy.at : copy.at + copy.count] = [_block(text, wrapping)]
-    written = with_note({**result, "content": content}, note)
-    if copy.structured and wrapping.alone:
+    content[duplicate.at : duplicate.at + duplicate.count] = [_frame_block(text, settings)]
+    written = add_metadata({**result, "content": content}, metadata)
+    if duplicate.structured and settings.drop_structured:
         written = without(written, "structuredContent")
     if not gains(written):
         return None
-    if not same_result(restore_frame(written), result):
-        raise ValueError("expected a result that a frame gives back")
+    if not is_same_result(restore_frame(written), result):
+        raise ValueError("expected to restore the same result from its frame, found another")
     return written
 
 
-def restore_frame(result: Json) -> Json:
+def restore_frame(result: JsonObject) -> JsonObject:
     """Return the plain result that `write_frame` was given.
 
-    Raises: ValueError (DecodeError among them), ProtocolError, TypeError, LookupError: it holds no frame, or one
-        that does not say what its note does.
+    Raises:
+        ValueError, ProtocolError, TypeError, LookupError: It holds no frame (DecodeError), or the frame and its
+            metadata do not fit each other.
     """
-    note = note_in(result)
-    copy = Copy.from_json(note)
+    metadata = read_metadata(result)
+    duplicate = DuplicateContent.from_json(metadata)
     content = list(result["content"])
-    value = _decode(_text_of(content[copy.at]), note["env"])
-    value = unpack(value, note.get("tables", []), note.get("orders", []))
-    content[copy.at : copy.at + 1] = copy.write(value)
-    restored = {**without_note(result), "content": content}
-    return {**restored, "structuredContent": value} if copy.structured else restored
+    packed = _decode(_text_of(content[duplicate.at]), metadata["env"])
+    value = unpack_tables(packed, metadata.get("tables", []), metadata.get("orders", []))
+    content[duplicate.at : duplicate.at + 1] = duplicate.write(value)
+    restored = {**remove_metadata(result), "content": content}
+    return {**restored, "structuredContent": value} if duplicate.structured else restored
 
 
 def is_framed(result: object) -> bool:
-    """Tell whether a result holds a frame of ours, by its note."""
-    return {"env", "at"} <= set(note_in(result))
+    """Return whether a result holds one of our frames, by its metadata."""
+    return {"env", "at"} <= set(read_metadata(result))
 
 
 def write_envelope(envelope: Envelope) -> str:
-    """Return the metadata block of a frame alone, `[mid:…,seq:…,ts:…,cid:…]`."""
+    """Return the envelope of a frame by itself: `[mid:…,seq:…,ts:…,cid:…]`."""
     frame = serialize_frame(Frame(sender=SENDER, intent=Intent.COMPLETE, operation="tool", envelope=envelope))
     return frame[frame.index("[") :]
 
 
-def _encode(value: Any, wrapping: Wrapping) -> Frame:
-    """Return the frame without its envelope, which travels apart."""
-    payload = {"tool_name": wrapping.tool, "result": value}
+def _encode(value: Any, settings: FrameSettings) -> Frame:
+    """Return the frame without its envelope, which travels in `_meta`."""
+    payload = {"tool_name": settings.tool, "result": value}
     message = Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
     (frame,) = CODEC.encode(message).frames
     return frame
@@ -113,19 +119,19 @@ def _encode(value: Any, wrapping: Wrapping) -> Frame:
 def _decode(text: str, envelope: str) -> Any:
     message = CODEC.decode(text + envelope)
     if not isinstance(message, Message) or message.schema != "TC" or "result" not in message.payload:
-        raise ProtocolError("expected the frame of a tool's result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
+        raise ProtocolError("expected a frame of a tool result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return message.payload["result"]
 
 
-def _block(text: str, wrapping: Wrapping) -> Json:
-    if wrapping.carrier == "text":
+def _frame_block(text: str, settings: FrameSettings) -> JsonObject:
+    if settings.carrier == "text":
         return {"type": "text", "text": text, "_meta": {EXTENSION: {"mimeType": MEDIA_TYPE}}}
-    uri = f"accp://frame/{wrapping.envelope.msg_id}"
+    uri = f"accp://frame/{settings.envelope.msg_id}"
     return {"type": "resource", "resource": {"uri": uri, "mimeType": MEDIA_TYPE, "text": text}}
 
 
 def _text_of(block: Any) -> str:
     text = block["text"] if block["type"] == "text" else block["resource"]["text"]
     if not isinstance(text, str):
-        raise TypeError(f"expected the text of a frame, got {type(text).__name__!r}")
+        raise TypeError(f"expected the text of a frame, found {type(text).__name__!r}")
     return text

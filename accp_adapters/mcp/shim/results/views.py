@@ -1,203 +1,219 @@
-"""A tools/call result as texts for a model, and the plain result again.
+"""A tools/call result with texts for a model, and the plain result again.
 
-Each text block is shown in the fewest tokens that lose nothing; a list that stands in one block for each item becomes
-one table; with a shelf, a text that is too big is kept there and cited. A host that shows its model both `content` and
-`structuredContent` can have one of them: what the other said is in it, or is put there. A note in `_meta` leads back
-to what the server sent, byte for byte.
+Every text block is shown as its view or preview. A list that the server wrote as one block for each item becomes one
+table. A host that shows its model both `content` and `structuredContent` can get one of them, with what the other
+contained. The metadata in `_meta` leads back to what the server sent, byte for byte:
+
+    {"view": {"texts": {"0": [layout, key]},        layout of a view, or key of the stored text
+              "merged": {…}, "merged_ref": key,     blocks that became one table
+              "dropped": {…}, "added": key,         `structuredContent` is in a text of the server, or in one of ours
+              "left": {…}}}                         texts that repeat `structuredContent`, left out
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp.shim.meta import has_room, note_in, with_note, without_note
-from accp_adapters.mcp.shim.negotiation import Structured
-from accp_adapters.mcp.shim.protocol import Json, compact, same_result, text_block, without
-from accp_adapters.mcp.shim.results.duplicate_content import Block, Copy, find_copy
-from accp_adapters.mcp.shim.stored_results import Shelf
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
+from accp_adapters.mcp.shim.negotiation import ResultForms
+from accp_adapters.mcp.shim.protocol import JsonObject, is_same_result, text_block, without
+from accp_adapters.mcp.shim.results.duplicate_content import ContentBlock, DuplicateContent, find_duplicate
+from accp_adapters.mcp.shim.stored_results import StoredResults
+from accp_core.compression import Compressed, ResultLimits, compress, show_preview
 from accp_core.ports import TokenCounter
-from accp_core.view import View, read, render, render_text
+from accp_core.strict_json import compact_json, read_json
+from accp_core.view import View, read
 
-__all__ = ["Showing", "is_view", "restore_view", "write_view"]
+__all__ = ["ViewSettings", "is_view", "restore_view", "write_view"]
 
-_NOTE: Final = "view"
+OpenReference: TypeAlias = Callable[[str], str]
+"""Returns the stored text of a key."""
+
+_VIEW: Final = "view"
 _STRUCTURED: Final = "structuredContent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Showing:
-    """How a host is shown results."""
+class ViewSettings:
+    """How the results for one client are shown."""
 
     counter: TokenCounter
-    """Counts the tokens of its model."""
-    structured: Structured = "keep"
-    """Which form it is shown, where a result has two."""
-    shelf: Shelf | None = None
-    """Where texts are kept that are too big to show; None: everything is shown whole."""
-    inline_limit: int = 3_000
-    """Tokens of a view, above which it is previewed."""
-    preview_limit: int = 2_000
-    """Tokens of a preview."""
+    """Counts the tokens of the client's model."""
+    structured: ResultForms = "keep"
+    """Which forms of a result are sent, where it has two."""
+    stored_results: StoredResults | None = None
+    """Where texts are kept that are too large to show; None: everything is shown whole."""
+    limits: ResultLimits = field(default_factory=ResultLimits)
+    """When a view becomes a preview, and how long that may be."""
     request: str = ""
-    """What was asked, which ranks what a preview keeps."""
+    """The arguments of the call, which rank what a preview keeps."""
 
 
-def write_view(result: Json, showing: Showing, *, is_large: bool = False) -> Json | None:
-    """Return `result` as a model is to read it; None where nothing in it can be said in fewer tokens.
+def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = False) -> JsonObject | None:
+    """Return `result` as a model is to read it; None where that saves nothing.
 
-    Of one that `is_large` texts are only kept and cited: looking into it would take long.
+    Args:
+        result: A result of tools/call.
+        settings: How it is shown.
+        is_large: Whether its texts are only stored and previewed, since anything else would take too long.
 
-    Raises: ValueError (EncodeError among them), RecursionError: something in it cannot be restored.
+    Raises:
+        ValueError: Something in it cannot be restored (EncodeError among them).
+        RecursionError: It nests too deep.
     """
-    if not has_room(result) or not isinstance(result.get("content"), list):
+    if not has_room_for_metadata(result) or not isinstance(result.get("content"), list):
         return None
-    work = _Writing(showing, list(result["content"]), is_large)
-    found = None if is_large else find_copy(result)
-    dropped = work.choose_form(result, found)
-    if found is not None and found[0].each and "left" not in work.note:
-        work.merge(found[0])
-    work.shorten()
-    if not work.note:
+    writer = _ViewWriter(settings, list(result["content"]), is_large)
+    found = None if is_large else find_duplicate(result)
+    duplicate = found[0] if found else None
+    drops_structured = writer.choose_form(result, duplicate)
+    if duplicate is not None and duplicate.each and "left" not in writer.metadata:
+        writer.merge(duplicate)
+    writer.shorten()
+    if not writer.metadata:
         return None
-    written = with_note(
-        {**(without(result, _STRUCTURED) if dropped else result), "content": work.content}, {_NOTE: work.note}
-    )
-    opened = showing.shelf.open if showing.shelf else None
-    if not is_large and not same_result(restore_view(written, opened), result):
-        raise ValueError("expected a result that its view gives back")
+    shown = without(result, _STRUCTURED) if drops_structured else result
+    written = add_metadata({**shown, "content": writer.content}, {_VIEW: writer.metadata})
+    open_reference = settings.stored_results.open if settings.stored_results else None
+    if not is_large and not is_same_result(restore_view(written, open_reference), result):
+        raise ValueError("expected to restore the same result from its view, found another")
     return written
 
 
-def restore_view(result: Json, opened: Callable[[str], str] | None = None) -> Json:
-    """Return the plain result that `write_view` was given; `opened` returns the text of a reference.
+def restore_view(result: JsonObject, open_reference: OpenReference | None = None) -> JsonObject:
+    """Return the plain result that `write_view` was given.
 
-    Raises: ValueError (DecodeError among them), TypeError, LookupError: the note does not fit the result, or cites
-        what `opened` is needed for.
+    Args:
+        result: What `write_view` returned.
+        open_reference: Returns the stored text of a key; None: previews cannot be restored.
+
+    Raises:
+        ValueError, TypeError, LookupError: The metadata does not fit the result (DecodeError among them), or a
+            preview cannot be restored.
     """
-    note: Json = note_in(result)[_NOTE]
-    content, restored = list(result["content"]), without_note(result)
-    for index, (layout, key) in note.get("texts", {}).items():
-        content[int(index)] = {**content[int(index)], "text": _source(content[int(index)], layout, key, opened)}
-    if "merged" in note:
-        copy = Copy.from_json(note["merged"])
-        content[copy.at : copy.at + 1] = copy.write(_value(content[copy.at], note.get("merged_ref"), opened))
-    if "added" in note:
-        restored[_STRUCTURED] = _value(content.pop(), note["added"], opened)
-    if "dropped" in note:
-        restored[_STRUCTURED] = Copy.from_json(note["dropped"]).read(content)
-    if "left" in note:
-        copy = Copy.from_json(note["left"])
-        content[copy.at : copy.at] = copy.write(restored[_STRUCTURED])
+    metadata: JsonObject = read_metadata(result)[_VIEW]
+    content, restored = list(result["content"]), remove_metadata(result)
+    for index, (layout, key) in metadata.get("texts", {}).items():
+        block = content[int(index)]
+        content[int(index)] = {**block, "text": _restore_text(block, layout, key, open_reference)}
+    if "merged" in metadata:
+        merged = DuplicateContent.from_json(metadata["merged"])
+        value = _restore_value(content[merged.at], metadata.get("merged_ref"), open_reference)
+        content[merged.at : merged.at + 1] = merged.write(value)
+    if "added" in metadata:
+        restored[_STRUCTURED] = _restore_value(content.pop(), metadata["added"], open_reference)
+    if "dropped" in metadata:
+        restored[_STRUCTURED] = DuplicateContent.from_json(metadata["dropped"]).read(content)
+    if "left" in metadata:
+        left = DuplicateContent.from_json(metadata["left"])
+        content[left.at : left.at] = left.write(restored[_STRUCTURED])
     return {**restored, "content": content}
 
 
 def is_view(result: object) -> bool:
-    """Tell whether a result holds views of ours, by its note."""
-    return isinstance(note_in(result).get(_NOTE), dict)
+    """Return whether a result holds views of ours, by its metadata."""
+    return isinstance(read_metadata(result).get(_VIEW), dict)
 
 
-def _source(block: Block, layout: str, key: str | None, opened: Callable[[str], str] | None) -> str:
+def _restore_text(block: ContentBlock, layout: str, key: str | None, open_reference: OpenReference | None) -> str:
     if key is not None:
-        return _opened(key, opened)
+        return _stored_text(key, open_reference)
     return View(text=block["text"], layout=layout, tokens_before=0, tokens_after=0).restore()
 
 
-def _value(block: Block, key: str | None, opened: Callable[[str], str] | None) -> Any:
-    return read(block["text"]) if key is None else json.loads(_opened(key, opened))
+def _restore_value(block: ContentBlock, key: str | None, open_reference: OpenReference | None) -> Any:
+    return read(block["text"]) if key is None else read_json(_stored_text(key, open_reference))
 
 
-def _opened(key: str, opened: Callable[[str], str] | None) -> str:
-    if opened is None:
-        raise LookupError(f"expected a way to open {key!r}")
-    return opened(key)
+def _stored_text(key: str, open_reference: OpenReference | None) -> str:
+    if open_reference is None:
+        raise LookupError(f"expected a function that opens {key!r}, found none")
+    return open_reference(key)
 
 
 @dataclass(slots=True)
-class _Writing:
-    """A result on its way to a view."""
+class _ViewWriter:
+    """A result that is being written as a view."""
 
-    showing: Showing
-    content: list[Block]
+    settings: ViewSettings
+    content: list[ContentBlock]
     is_large: bool
-    note: Json = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
 
-    def choose_form(self, result: Json, found: tuple[Copy, object] | None) -> bool:
-        """Leave out what the other form says; return whether that is `structuredContent`."""
-        how = self.showing.structured
-        if how == "keep" or _STRUCTURED not in result:
+    def choose_form(self, result: JsonObject, duplicate: DuplicateContent | None) -> bool:
+        """Leave out what the other form contains; return whether that is `structuredContent`."""
+        forms = self.settings.structured
+        if forms == "keep" or _STRUCTURED not in result:
             return False
-        copy = found[0] if found else None
-        if how == "only":
-            if copy is not None:
-                del self.content[copy.at : copy.at + copy.count]
-                self.note["left"] = copy.to_json()
+        if forms == "only":
+            if duplicate is not None:
+                del self.content[duplicate.at : duplicate.at + duplicate.count]
+                self.metadata["left"] = duplicate.to_json()
             return False
-        if copy is not None:
-            self.note["dropped"] = copy.to_json()
+        if duplicate is not None:
+            self.metadata["dropped"] = duplicate.to_json()
         else:
-            text, self.note["added"] = self._say(result[_STRUCTURED])
-            self.content.append(text_block(text))
+            text = compact_json(result[_STRUCTURED])
+            shown = self._compress(text)
+            self.metadata["added"] = self._keep(shown)
+            self.content.append(text_block(shown.text if shown else text))
         return True
 
-    def merge(self, copy: Copy) -> None:
-        """Put one block in the place of those that each hold an item of a list, where that is shorter."""
-        counter, items = self.showing.counter, replace(copy, key=None)
-        blocks = self.content[copy.at : copy.at + copy.count]
-        text, key = self._say(items.read(self.content))
-        if counter(text) < sum(counter(block["text"]) for block in blocks):
-            self.content[copy.at : copy.at + copy.count] = [text_block(text)]
-            self.note["merged"] = items.to_json()
-            if key is not None:
-                self.note["merged_ref"] = key
+    def merge(self, duplicate: DuplicateContent) -> None:
+        """Replace blocks that each hold an item of a list by one block with the list, if that has fewer tokens."""
+        counter, items = self.settings.counter, replace(duplicate, key=None)
+        blocks = self.content[items.at : items.at + items.count]
+        shown = self._compress(compact_json(items.read(self.content)))
+        if shown is not None and shown.tokens_after < sum(counter(block["text"]) for block in blocks):
+            self.content[items.at : items.at + items.count] = [text_block(shown.text)]
+            self.metadata["merged"] = items.to_json()
+            if (key := self._keep(shown)) is not None:
+                self.metadata["merged_ref"] = key
 
     def shorten(self) -> None:
-        """Put views in the place of texts, less those that are views already or that only a person is shown."""
-        done = {self.note["merged"]["at"]} if "merged" in self.note else set()
-        done |= {len(self.content) - 1} if "added" in self.note else set()
+        """Replace texts by views or previews, except those that are views already or are for the user only."""
+        done = {self.metadata["merged"]["at"]} if "merged" in self.metadata else set()
+        done |= {len(self.content) - 1} if "added" in self.metadata else set()
         texts = {}
         for index, block in enumerate(self.content):
-            shown = None if index in done or not _is_shown(block) else self._shown(block["text"])
-            if shown is not None:
-                text, layout, key = shown
-                self.content[index] = {**block, "text": text}
-                texts[str(index)] = [layout, key]
+            if index in done or not _is_for_model(block):
+                continue
+            shown = self._compress(block["text"])
+            if shown is not None and shown.is_smaller:
+                self.content[index] = {**block, "text": shown.text}
+                texts[str(index)] = [shown.layout or "", self._keep(shown)]
         if texts:
-            self.note["texts"] = texts
+            self.metadata["texts"] = texts
 
-    def _shown(self, source: str) -> tuple[str, str, str | None] | None:
-        """Return the view of a text, its layout and the key under which it was kept; None where it stays."""
-        if self.is_large:
-            short = len(source) <= self.showing.inline_limit
-            return None if short or (cited := self._cite(source, None)) is None else (cited[0], "", cited[1])
-        view = render_text(source, counter=self.showing.counter)
-        if view.tokens_after > self.showing.inline_limit and (cited := self._cite(source, view)) is not None:
-            return cited[0], "", cited[1]
-        return (view.text, view.layout, None) if view.tokens_after < view.tokens_before else None
-
-    def _say(self, value: Any) -> tuple[str, str | None]:
-        """Return a value as text, and the key under which it was kept if that is a preview."""
-        if self.is_large:
-            return self._cite(compact(value), None) or (compact(value), None)
-        text = render(value, counter=self.showing.counter)
-        if self.showing.counter(text) > self.showing.inline_limit:
-            return self._cite(compact(value), None) or (text, None)
-        return text, None
-
-    def _cite(self, source: str, view: View | None) -> tuple[str, str] | None:
-        """Return a preview and the key of the whole; None where nothing is kept."""
-        showing = self.showing
-        if showing.shelf is None or showing.shelf.is_full:
+    def _compress(self, text: str) -> Compressed | None:
+        """Return a text as it is shown; None for a text of a large result that is shown whole."""
+        settings, limits = self.settings, self.settings.limits
+        if settings.stored_results is None or settings.stored_results.is_full:
+            limits = replace(limits, inline=None)
+        if not self.is_large:
+            return compress(
+                text, limits=limits, counter=settings.counter, request=settings.request, open_with=FETCH_NAME
+            )
+        if limits.inline is None or len(text) <= limits.inline:
             return None
-        return showing.shelf.shorten(
-            source, view, limit=showing.preview_limit, request=showing.request, counter=showing.counter
-        )
+        return show_preview(
+            text, limits.preview, counter=settings.counter, chars=limits.previewed_chars, request=settings.request,
+            open_with=FETCH_NAME,
+        )  # fmt: skip
+
+    def _keep(self, shown: Compressed | None) -> str | None:
+        """Store the whole text of a preview; return its key, None for anything else."""
+        if shown is None or shown.stored is None or self.settings.stored_results is None:
+            return None
+        self.settings.stored_results.keep(shown.stored)
+        return shown.stored.key
 
 
-def _is_shown(block: Any) -> bool:
-    """Tell whether a block is text that a model is shown."""
+def _is_for_model(block: Any) -> bool:
+    """Return whether a block is text that a model is shown."""
     if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
         return False
     annotations = block.get("annotations")

@@ -1,53 +1,59 @@
-"""What tools a server has, as its last tools/list said, and whether a value is what their schemas want."""
+"""The tools of a server, as its last tools/list said, and the check of a value against their schemas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.protocol import Json, is_longer_than
+from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
 
-__all__ = ["Catalog", "violates"]
+__all__ = ["ToolCatalog", "violates"]
 
-_MOST: Final = 10_000
+_MAX_TOOLS: Final = 10_000
 """Tools of one server."""
-_LONGEST: Final = 65_536
-"""Characters of a schema and of a value that are checked."""
+_MAX_CHECKED: Final = 65_536
+"""Characters of a schema and a value together; longer ones are not checked."""
 
 
-class Catalog:
+class ToolCatalog:
     """The tools of a server, as far as a client has listed them."""
 
     def __init__(self) -> None:
-        """Begin knowing none."""
-        self.tools: dict[str, Json] = {}
+        """Start without any tool."""
+        self.tools: dict[str, JsonObject] = {}
+        """Name to definition."""
         self.is_complete = False
-        """Whether the last page was seen, so that a name which is not here is no tool."""
+        """Whether the last page was seen, so that a name which is missing is not a tool."""
 
-    def add(self, result: Json, params: object) -> None:
-        """Learn from a page of tools/list; the first page begins anew."""
+    def add(self, result: JsonObject, params: object) -> None:
+        """Add a page of tools/list; the first page replaces everything.
+
+        Args:
+            result: The result of tools/list.
+            params: The params of its request; a cursor marks a further page.
+        """
         if not (isinstance(params, dict) and params.get("cursor")):
             self.clear()
         tools = result.get("tools")
         for tool in tools if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
-            if isinstance(name, str) and len(self.tools) < _MOST:
+            if isinstance(name, str) and len(self.tools) < _MAX_TOOLS:
                 self.tools[name] = tool
         self.is_complete = not result.get("nextCursor")
 
     def clear(self) -> None:
-        """Forget everything: the server says that its list has changed, or it is listed again."""
+        """Remove all tools: the server's list has changed, or is listed again."""
         self.tools = {}
         self.is_complete = False
 
 
 def violates(schema: object, value: object) -> bool:
-    """Tell whether `value` is known to break `schema`; one that is too long or no schema is not known to be broken.
+    """Return whether `value` is known to violate `schema`.
 
-    Patterns are passed over, and references leave the schema nowhere: it comes from a server, which shall not be
-    able to keep us busy or make us fetch anything.
+    Patterns are ignored and references outside the schema are not resolved: the schema comes from a server, which must
+    not be able to use up our time or make us fetch anything. So False also stands for what cannot be checked.
     """
-    if not isinstance(schema, dict) or is_longer_than([schema, value], _LONGEST):
+    if not isinstance(schema, dict) or is_longer_than([schema, value], _MAX_CHECKED):
         return False
     try:
         return not _validator(schema).is_valid(value)
@@ -55,14 +61,14 @@ def violates(schema: object, value: object) -> bool:
         return False
 
 
-def _validator(schema: Json) -> Any:
-    # MCP's own SDKs bring it along; without it nothing is known to be broken.
+def _validator(schema: JsonObject) -> Any:
+    # A dependency of MCP's SDKs, not of ours; without it nothing is checked.
     from jsonschema import validators  # type: ignore[import-untyped]  # noqa: PLC0415  has no stubs; optional
-    from referencing import Registry  # noqa: PLC0415  comes with it
+    from referencing import Registry  # noqa: PLC0415  a dependency of jsonschema
 
-    skipped: Mapping[str, Callable[..., Any]] = {"pattern": _pass, "patternProperties": _pass}
-    return validators.extend(validators.Draft202012Validator, skipped)(schema, registry=Registry())
+    ignored: Mapping[str, Callable[..., Any]] = {"pattern": _accept, "patternProperties": _accept}
+    return validators.extend(validators.Draft202012Validator, ignored)(schema, registry=Registry())
 
 
-def _pass(*_: object) -> None:
-    """Find nothing wrong."""
+def _accept(*_: object) -> None:
+    """Report no violation."""

@@ -1,8 +1,8 @@
-"""One tool in the place of many: an index of a server's tools, and their schemas on demand.
+"""One tool in place of many: an index of a server's tools, and their schemas on demand.
 
-Definitions are what a client of MCP pays most for, with every model call, for tools that it mostly does not use. In
-this mode it is offered `accp_tools` alone, whose description is one line for each tool; `describe` gives the server's
-own schemas, `search` finds tools by words, `call` runs one, and reaches the server as an ordinary tools/call.
+A client of MCP sends the definitions of all tools with every model call, although most are not used. In this mode it
+gets one tool, `accp_tools`, whose description has one line for each tool. `describe` returns the server's own schemas,
+`search` finds tools by words, and `call` runs one; it reaches the server as an ordinary tools/call.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from accp_adapters.mcp.shim.protocol import Json, compact, text_block, tool_result
-from accp_adapters.mcp.shim.tools.tool_catalog import Catalog
+from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
+from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
+from accp_core.error_codes import ErrorCode
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import compact_json
 
-__all__ = ["TOOLS_NAME", "answer_tools", "call_within", "index_tool", "shown_tools"]
+__all__ = ["INDEX_NAME", "answer_index_call", "call_in_index", "index_tool", "listed_tools"]
 
-TOOLS_NAME: Final = "accp_tools"
+INDEX_NAME: Final = "accp_tools"
 """The name of the one tool."""
 
-_HOW: Final = (
+_USAGE: Final = (
     "Runs this server's tools: call=name, arguments={…}. First describe=name,name for their schemas. "
     "search=words finds tools. Tools, ? optional:"
 )
-_SCHEMA: Final[Json] = {
+_SCHEMA: Final[JsonObject] = {
     "type": "object",
     "properties": {
         "call": {"type": "string"},
@@ -33,110 +35,118 @@ _SCHEMA: Final[Json] = {
         "search": {"type": "string"},
     },
 }
-_WORTH: Final = 0.6
-"""Of the tokens of all definitions; a longer index is not offered."""
-_MOST_LINES: Final = 400
-_MOST_FOUND: Final = 20
-_MOST_ARGUMENTS: Final = 12
-_LONGEST_SUMMARY: Final = 80
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s|\n")
+_MAX_SHARE: Final = 0.6
+"""Of the tokens of all definitions; a longer index is not used."""
+_MAX_LINES: Final = 400
+"""Tools that the index lists; the others are found by `search`."""
+_MAX_MATCHES: Final = 20
+"""Tools that a search returns."""
+_MAX_ARGUMENTS: Final = 12
+"""Argument names in the line of a tool."""
+_MAX_SUMMARY: Final = 80
+"""Characters of the summary in the line of a tool."""
+_MAX_ECHO: Final = 200
+"""Characters of a search that its answer repeats."""
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s|\n")
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-def index_tool(catalog: Catalog) -> Json:
+def index_tool(catalog: ToolCatalog) -> JsonObject:
     """Return the definition of `accp_tools` for all tools in `catalog`."""
     tools = list(catalog.tools.values())
-    lines = [_line(tool) for tool in tools[:_MOST_LINES]]
-    if len(tools) > _MOST_LINES:
-        lines.append(f"… {len(tools) - _MOST_LINES} more: search")
-    return {"name": TOOLS_NAME, "description": "\n".join([_HOW, *lines]), "inputSchema": _SCHEMA}
+    lines = [_line(tool) for tool in tools[:_MAX_LINES]]
+    if len(tools) > _MAX_LINES:
+        lines.append(f"… {len(tools) - _MAX_LINES} more: search")
+    return {"name": INDEX_NAME, "description": "\n".join([_USAGE, *lines]), "inputSchema": _SCHEMA}
 
 
-def shown_tools(catalog: Catalog, counter: TokenCounter) -> list[Json]:
-    """Return what a client that has read all pages is offered: the index, or all tools where that saves too little.
+def listed_tools(catalog: ToolCatalog, counter: TokenCounter) -> list[JsonObject]:
+    """Return what tools/list returns once all pages are known: the index, or all tools where it saves too little.
 
-    The index of a small server is nearly as long as its definitions, of which one still must be read to make a call.
+    The index of a small server is nearly as long as its definitions, and a call still needs one of those.
     """
     tools, index = list(catalog.tools.values()), index_tool(catalog)
-    plain = counter(compact([_definition(tool) for tool in tools]))
-    return [index] if counter(compact([index])) <= plain * _WORTH else tools
+    plain = counter(compact_json([_definition(tool) for tool in tools]))
+    return [index] if counter(compact_json([index])) <= plain * _MAX_SHARE else tools
 
 
-def call_within(params: object) -> Json | None:
-    """Return the params of the call that a call of `accp_tools` holds; None where it asks for something else."""
-    if not isinstance(params, dict) or params.get("name") != TOOLS_NAME:
+def call_in_index(params: object) -> JsonObject | None:
+    """Return the params of the tool call that a call of `accp_tools` contains; None if it does something else."""
+    if not isinstance(params, dict) or params.get("name") != INDEX_NAME:
         return None
-    asked = params.get("arguments")
-    if not isinstance(asked, dict) or not isinstance(asked.get("call"), str) or not asked["call"]:
+    given = params.get("arguments")
+    if not isinstance(given, dict) or not isinstance(given.get("call"), str) or not given["call"]:
         return None
-    return {**params, "name": asked["call"], "arguments": asked.get("arguments", {})}
+    return {**params, "name": given["call"], "arguments": given.get("arguments", {})}
 
 
-def answer_tools(arguments: object, catalog: Catalog) -> Json:
-    """Return the result of a call of `accp_tools` that describes or searches."""
-    asked = arguments if isinstance(arguments, dict) else {}
+def answer_index_call(arguments: object, catalog: ToolCatalog) -> JsonObject:
+    """Return the result of a call of `accp_tools` that describes or searches tools."""
+    given = arguments if isinstance(arguments, dict) else {}
     if not catalog.tools:
-        return _refusal("E4001: no tools are known yet: list them (tools/list) and call again")
-    if isinstance(asked.get("describe"), str):
-        return _describe([name.strip() for name in asked["describe"].split(",")], catalog)
-    if isinstance(asked.get("search"), str):
-        return _search(asked["search"], catalog)
-    return _refusal(f"E4003: expected call, describe or search, got {sorted(map(str, asked))!r}")
+        return _refuse(ErrorCode.TOOL_NOT_FOUND, "no tools are known yet: list them (tools/list) and call again")
+    if isinstance(given.get("describe"), str):
+        return _describe([name.strip() for name in given["describe"].split(",")], catalog)
+    if isinstance(given.get("search"), str):
+        return _search(given["search"], catalog)
+    names = sorted(map(str, given))
+    return _refuse(ErrorCode.TOOL_SCHEMA_MISMATCH, f"expected 'call', 'describe' or 'search', found {names!r}")
 
 
-def _describe(names: list[str], catalog: Catalog) -> Json:
+def _describe(names: list[str], catalog: ToolCatalog) -> JsonObject:
     unknown = [name for name in names if name not in catalog.tools]
     if unknown:
-        near = ", ".join(_found(" ".join(unknown), catalog)) or ", ".join(list(catalog.tools)[:_MOST_FOUND])
-        return _refusal(f"E4001: expected names of tools such as {near}; got {', '.join(map(repr, unknown))}")
-    return tool_result([text_block(compact(_definition(catalog.tools[name]))) for name in dict.fromkeys(names)])
+        known = ", ".join(_matches(" ".join(unknown), catalog)) or ", ".join(list(catalog.tools)[:_MAX_MATCHES])
+        reason = f"expected names of tools such as {known}; found {', '.join(map(repr, unknown))}"
+        return _refuse(ErrorCode.TOOL_NOT_FOUND, reason)
+    return tool_result([text_block(compact_json(_definition(catalog.tools[name]))) for name in dict.fromkeys(names)])
 
 
-def _definition(tool: Json) -> Json:
+def _definition(tool: JsonObject) -> JsonObject:
     """Return what a host shows a model of a tool; the rest (`outputSchema`, annotations) is for the client."""
     return {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
 
 
-def _search(words: str, catalog: Catalog) -> Json:
-    lines = [_line(catalog.tools[name]) for name in _found(words, catalog)]
-    return tool_result([text_block("\n".join(lines) or f"no tool has one of these words: {words[:200]!r}")])
+def _search(words: str, catalog: ToolCatalog) -> JsonObject:
+    lines = [_line(catalog.tools[name]) for name in _matches(words, catalog)]
+    return tool_result([text_block("\n".join(lines) or f"no tool has one of these words: {words[:_MAX_ECHO]!r}")])
 
 
-def _found(words: str, catalog: Catalog) -> list[str]:
-    """Return the names of the tools that hold most of `words`, those with the words in their name first."""
+def _matches(words: str, catalog: ToolCatalog) -> list[str]:
+    """Return the names of the tools with most of `words`, those with the words in their name first."""
     wanted = {word.casefold() for word in _WORD.findall(words)}
-    scored = [(_score(tool, wanted), name) for name, tool in catalog.tools.items()]
-    best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
-    return [name for _, name in best[:_MOST_FOUND]]
+    scores = [(_score(tool, wanted), name) for name, tool in catalog.tools.items()]
+    best = sorted((pair for pair in scores if pair[0]), key=lambda pair: -pair[0])
+    return [name for _, name in best[:_MAX_MATCHES]]
 
 
-def _score(tool: Json, wanted: Iterable[str]) -> int:
+def _score(tool: JsonObject, wanted: Iterable[str]) -> int:
     name = str(tool.get("name")).casefold()
-    rest = f"{tool.get('title', '')} {tool.get('description', '')} {' '.join(_names(tool))}".casefold()
+    rest = f"{tool.get('title', '')} {tool.get('description', '')} {' '.join(_argument_names(tool))}".casefold()
     return sum(3 * (word in name) + (word in rest) for word in wanted)
 
 
-def _line(tool: Json) -> str:
+def _line(tool: JsonObject) -> str:
     """Return a tool in one line: `create_page(parent, properties, icon?) Create a page.`"""
     required = _schema(tool).get("required")
-    needed = set(map(str, required)) if isinstance(required, list) else set()
-    names = [name if name in needed else f"{name}?" for name in _names(tool)]
-    shown = names[:_MOST_ARGUMENTS] + ["…"] * (len(names) > _MOST_ARGUMENTS)
-    summary = _SENTENCE.split(str(tool.get("description") or tool.get("title") or "").strip(), maxsplit=1)[0]
-    if len(summary) > _LONGEST_SUMMARY:
-        summary = f"{summary[:_LONGEST_SUMMARY].rsplit(' ', 1)[0]}…"
-    return f"{tool.get('name')}({', '.join(shown)}) {summary}".rstrip()
+    required_names = set(map(str, required)) if isinstance(required, list) else set()
+    names = [name if name in required_names else f"{name}?" for name in _argument_names(tool)]
+    listed = names[:_MAX_ARGUMENTS] + ["…"] * (len(names) > _MAX_ARGUMENTS)
+    summary = _SENTENCE_END.split(str(tool.get("description") or tool.get("title") or "").strip(), maxsplit=1)[0]
+    if len(summary) > _MAX_SUMMARY:
+        summary = f"{summary[:_MAX_SUMMARY].rsplit(' ', 1)[0]}…"
+    return f"{tool.get('name')}({', '.join(listed)}) {summary}".rstrip()
 
 
-def _names(tool: Json) -> list[str]:
+def _argument_names(tool: JsonObject) -> list[str]:
     properties = _schema(tool).get("properties")
     return list(properties) if isinstance(properties, dict) else []
 
 
-def _schema(tool: Json) -> dict[str, Any]:
+def _schema(tool: JsonObject) -> dict[str, Any]:
     schema = tool.get("inputSchema")
     return schema if isinstance(schema, dict) else {}
 
 
-def _refusal(text: str) -> Json:
-    return tool_result([text_block(text)], is_error=True)
+def _refuse(code: ErrorCode, reason: str) -> JsonObject:
+    return tool_result([text_block(f"{code}: {reason}")], is_error=True)

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from mcp.server import Server
 
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
-from accp_adapters.mcp.proxy.relay import Relay, encoding
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
@@ -63,12 +63,12 @@ def _wrapped(stack: ExitStack) -> str:
 
 
 def _proxied(stack: ExitStack) -> str:
-    return stack.enter_context(proxying(_plain(stack), lambda: encoding(Encoder())))
+    return stack.enter_context(proxying(_plain(stack), lambda: encoder_relay(Encoder())))
 
 
 def _chained(stack: ExitStack) -> str:
     # Every result that can be is sent as a frame, also where that is longer.
-    framing = stack.enter_context(proxying(_plain(stack), lambda: encoding(Encoder(min_gain=-1_000_000))))
+    framing = stack.enter_context(proxying(_plain(stack), lambda: encoder_relay(Encoder(min_gain=-1_000_000))))
     return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
 
 

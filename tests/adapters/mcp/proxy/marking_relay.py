@@ -1,27 +1,29 @@
-"""A shim whose work is easily seen, for tests of what carries messages to it."""
+"""A shim whose changes are easy to see, for tests of the code that passes messages to it."""
 
 from __future__ import annotations
 
-from accp_adapters.mcp.proxy.relay import Message, Relay
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
 
 __all__ = ["Marks", "marking", "own"]
 
 
 class Marks:
-    """A shim that changes what says `mark`, and fails at what says `fail`."""
+    """A shim that changes messages with `mark`, fails at `fail`, and returns what is not JSON for `halves`."""
 
-    def c2s(self, message: Message) -> Message:
-        """Do as `s2c` does."""
-        return self.s2c(message)
+    def from_client(self, message: JsonRpcMessage) -> JsonRpcMessage:
+        """Do what `from_server` does."""
+        return self.from_server(message)
 
-    def s2c(self, message: Message) -> Message:
-        """Mark what asks for it."""
+    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
+        """Return a marked message."""
         if "fail" in message:
             raise RuntimeError("no")
+        if "halves" in message:
+            return {"halves": "\ud83d\ude00"}
         return {**message, "marked": True} if "mark" in message else message
 
 
-def own(message: Message) -> Message | None:
+def own(message: JsonRpcMessage) -> JsonRpcMessage | None:
     """Answer the method `ours`."""
     return {"id": message["id"], "result": "ours"} if message.get("method") == "ours" else None
 

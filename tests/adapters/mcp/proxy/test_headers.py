@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.mcp.proxy.headers import Hosts, to_client, to_server
+from accp_adapters.mcp.proxy.headers import AllowedHosts, client_headers, server_headers
 
 
 def test_what_concerns_one_connection_is_not_passed_on() -> None:
@@ -19,7 +19,7 @@ def test_what_concerns_one_connection_is_not_passed_on() -> None:
         (b"cookie", b"a=1"),
         (b"cookie", b"b=2"),
     ]
-    assert to_server(headers) == [
+    assert server_headers(headers) == [
         (b"authorization", b"Bearer t"),
         (b"mcp-session-id", b"s"),
         (b"cookie", b"a=1"),
@@ -29,14 +29,14 @@ def test_what_concerns_one_connection_is_not_passed_on() -> None:
 
 
 def test_a_field_of_ours_takes_the_place_of_the_clients() -> None:
-    headers = to_server([(b"authorization", b"theirs")], [(b"authorization", b"ours")])
+    headers = server_headers([(b"authorization", b"theirs")], [(b"authorization", b"ours")])
     assert headers == [(b"authorization", b"ours"), (b"accept-encoding", b"identity")]
 
 
 def test_the_length_is_left_out_only_where_it_may_change() -> None:
     headers = [(b"content-length", b"2"), (b"keep-alive", b"5"), (b"www-authenticate", b"Bearer")]
-    assert to_client(headers) == [(b"content-length", b"2"), (b"www-authenticate", b"Bearer")]
-    assert to_client(headers, sized=False) == [(b"www-authenticate", b"Bearer")]
+    assert client_headers(headers) == [(b"content-length", b"2"), (b"www-authenticate", b"Bearer")]
+    assert client_headers(headers, keep_length=False) == [(b"www-authenticate", b"Bearer")]
 
 
 LET_IN = [
@@ -61,12 +61,12 @@ TURNED_AWAY = [
 @pytest.mark.parametrize(("host", "origin"), LET_IN)
 def test_a_known_name_is_let_in(host: str, origin: str) -> None:
     headers = [(b"host", host.encode())] + ([(b"origin", origin.encode())] if origin else [])
-    assert Hosts.of(["proxy.example"]).refusal(headers) is None
+    assert AllowedHosts.of(["proxy.example"]).refusal(headers) is None
 
 
 @pytest.mark.parametrize(("host", "origin", "status"), TURNED_AWAY)
 def test_another_name_is_turned_away(host: str, origin: str, status: int) -> None:
     headers = [(b"host", host.encode())] + ([(b"origin", origin.encode())] if origin else [])
-    refusal = Hosts().refusal(headers)
+    refusal = AllowedHosts().refusal(headers)
     assert refusal is not None
     assert refusal[0] == status

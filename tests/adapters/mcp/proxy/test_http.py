@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from accp_adapters.mcp.proxy.http import Sessions
-from accp_adapters.mcp.proxy.relay import Message, Relay
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
 from tests.adapters.mcp.proxy.marking_relay import Marks, marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import free_port, proxying, serving
@@ -161,7 +161,7 @@ def test_a_client_that_goes_away_ends_the_exchange_with_the_server(upstream: Ups
 
     async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
         await say(b"data: {}\n\n", more=True, content_type="text/event-stream")
-        await say.until_gone()
+        await say.run_until_disconnect()
         gone.set()
 
     upstream.answering = answering
@@ -200,11 +200,11 @@ class Counts(Marks):
     def __init__(self) -> None:
         self.seen = 0
 
-    def c2s(self, message: Message) -> Message:
+    def from_client(self, message: JsonRpcMessage) -> JsonRpcMessage:
         self.seen += 1
         return message
 
-    def s2c(self, message: Message) -> Message:
+    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
         return {"seen": self.seen}
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.mcp.proxy.relay import Message, read_lines, read_message, write_message
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, read_lines, read_message, write_message
 from tests.adapters.mcp.proxy.marking_relay import marking
 
 UNTOUCHED = [
@@ -37,7 +37,7 @@ def test_what_is_not_changed_is_the_very_bytes_that_came(line: bytes) -> None:
     assert marking().from_server(line) is line
     passage = marking().from_client(line)
     assert passage.data is line
-    assert not passage.answered
+    assert not passage.is_answer
 
 
 def test_a_changed_message_is_written_in_one_line() -> None:
@@ -51,9 +51,14 @@ def test_a_lone_surrogate_survives_a_change() -> None:
     assert json.loads(marking().from_server(b'{"mark":"\\ud800"}')) == {"mark": "\ud800", "marked": True}
 
 
+def test_what_cannot_be_written_as_json_passes_as_it_came() -> None:
+    line = b'{"halves":1}'
+    assert marking().from_server(line) is line
+
+
 def test_a_request_that_the_shim_answers_goes_back() -> None:
     passage = marking().from_client(b'{"method":"ours","id":7}\n')
-    assert (passage.data, passage.answered) == (b'{"id":7,"result":"ours"}', True)
+    assert (passage.data, passage.is_answer) == (b'{"id":7,"result":"ours"}', True)
 
 
 def test_a_shim_that_fails_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -70,7 +75,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(), values, max_size=4))
-def test_what_is_written_is_read_again(message: Message) -> None:
+def test_what_is_written_is_read_again(message: JsonRpcMessage) -> None:
     assert read_message(write_message(message)) == message
 
 
@@ -83,11 +88,13 @@ def chunks_of(data: bytes, size: int) -> Callable[[], bytes]:
 def test_lines_are_the_stream_whatever_the_chunks(data: bytes, size: int, limit: int) -> None:
     lines = list(read_lines(chunks_of(data, size), limit))
     assert b"".join(line for line, _ in lines) == data
-    assert all(line.find(b"\n") in (-1, len(line) - 1) and len(line) <= limit for line, whole in lines if whole)
-    assert all(line.endswith(b"\n") for line, whole in lines[:-1] if whole)
+    assert all(
+        line.find(b"\n") in (-1, len(line) - 1) and len(line) <= limit for line, is_complete in lines if is_complete
+    )
+    assert all(line.endswith(b"\n") for line, is_complete in lines[:-1] if is_complete)
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_a_line_beyond_the_limit_comes_in_pieces_and_the_next_one_whole(size: int) -> None:
     lines = list(read_lines(chunks_of(b"ab\n0123456789\ncd\nef", size), limit=5))
-    assert [line for line, whole in lines if whole] == [b"ab\n", b"cd\n", b"ef"]
+    assert [line for line, is_complete in lines if is_complete] == [b"ab\n", b"cd\n", b"ef"]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.proxy.relay import Relay, encoding
-from accp_adapters.mcp.proxy.remote import Remote, run_remote
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
+from accp_adapters.mcp.proxy.remote import RemoteServer, run_remote
 from accp_adapters.mcp.proxy.stdio import LinePipe
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.proxy.marking_relay import marking
@@ -33,7 +33,7 @@ class Talk:
 
     def __init__(self, url: str, relay: Relay | None = None, **options: Any) -> None:
         (source, self._to_proxy), (from_proxy, target) = os.pipe(), os.pipe()
-        run = run_remote(url, relay or encoding(Encoder()), source=source, target=target, **options)
+        run = run_remote(url, relay or encoder_relay(Encoder()), source=source, target=target, **options)
         self._proxy = threading.Thread(target=lambda: asyncio.run(run), daemon=True)
         self._proxy.start()
         self._lines: queue.Queue[bytes] = queue.Queue()
@@ -137,7 +137,7 @@ def test_marked_arguments_stand_in_headers(url: str, region: str) -> None:
 
 
 def test_a_host_that_wants_views_gets_them(url: str) -> None:
-    with Talk(url, encoding(Encoder(policy="always"))) as talk:
+    with Talk(url, encoder_relay(Encoder(policy="always"))) as talk:
         shown = talk.call(modern("tools/call", 1, name="orders", arguments={}))
     with Talk(url) as talk:
         plain = talk.call(modern("tools/call", 1, name="orders", arguments={}))
@@ -157,7 +157,7 @@ async def answer_as_told(scope: Any, body: bytes, say: Saying) -> None:
         ({"status": 404, "body": ""}, "HTTP 404 Not Found"),
         ({"status": 202, "body": ""}, "HTTP 202 Accepted"),
         ({"body": "no JSON", "type": "application/json"}, "HTTP 200 OK"),
-        ({"body": ": nothing\n\n", "type": "text/event-stream"}, "without an answer"),
+        ({"body": ": nothing\n\n", "type": "text/event-stream"}, "without a response"),
     ],
 )
 def test_what_is_no_answer_is_an_error_for_the_request(
@@ -205,7 +205,7 @@ def test_a_cancelled_call_of_the_new_era_ends_its_exchange(upstream: Upstream, r
 
     async def answering(scope: Any, body: bytes, say: Saying) -> None:
         await say(b'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n', more=True, **EVENTS)
-        await say.until_gone()
+        await say.run_until_disconnect()
         gone.set()
 
     upstream.answering = answering
@@ -249,7 +249,7 @@ def test_a_session_is_kept_listened_to_and_ended(upstream: Upstream, remote: str
 async def test_a_line_beyond_the_limit_is_refused() -> None:
     reading, writing = os.pipe()
     client = LinePipe(writing)
-    await Remote("http://127.0.0.1:1/mcp", marking(), None, client).receive(b"x" * 10, whole=False)  # type: ignore[arg-type]
+    await RemoteServer("http://127.0.0.1:1/mcp", marking(), None, client).receive(b"x" * 10, is_complete=False)  # type: ignore[arg-type]
     client.close()
     with open(reading, "rb") as stream:
         assert "expected a line of at most" in json.loads(stream.read())["error"]["message"]

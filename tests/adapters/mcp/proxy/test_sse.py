@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.mcp.proxy.sse import Events, event_data, event_field, rewrite_event
+from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, rewrite_event
 
 streams = st.lists(
     st.sampled_from([b"data: {}", b"data:x", b"id: 7", b": ping", b"retry: 100", b"\n", b"\r\n", b"\r", b"\n\n"])
@@ -14,7 +14,7 @@ streams = st.lists(
 
 
 def cut(stream: bytes, size: int, limit: int = 1000) -> list[tuple[bytes, bool]]:
-    events = Events(limit)
+    events = EventSplitter(limit)
     found = [event for at in range(0, len(stream), size) for event in events.feed(stream[at : at + size])]
     return [*found, (events.close(), False)]
 
@@ -28,7 +28,7 @@ def test_the_events_are_the_stream_whatever_the_chunks(stream: bytes, size: int,
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
 def test_an_event_ends_with_an_empty_line(end: bytes, size: int) -> None:
     stream = b"id: 1" + end + b"data: a" + end + end + b": ping" + end + end + b"data: b" + end
-    events = [event.strip() for event, whole in cut(stream, size) if whole]
+    events = [event.strip() for event, is_complete in cut(stream, size) if is_complete]
     assert events == [b"id: 1" + end + b"data: a", b": ping"]
 
 
@@ -36,7 +36,7 @@ def test_an_event_ends_with_an_empty_line(end: bytes, size: int) -> None:
 def test_an_event_beyond_the_limit_comes_in_pieces_and_the_next_one_whole(size: int) -> None:
     stream = b"data: " + b"x" * 50 + b"\n\ndata: y\n\n"
     events = cut(stream, size, limit=20)
-    assert [event for event, whole in events if whole] == [b"data: y\n\n"]
+    assert [event for event, is_complete in events if is_complete] == [b"data: y\n\n"]
     assert max(len(event) for event, _ in events) <= max(20 + size, 58)
 
 

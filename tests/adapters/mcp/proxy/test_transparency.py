@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.proxy.relay import Message, Relay, encoding
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay, encoder_relay
 from tests.adapters.mcp.conformance.content import ORDERS
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
@@ -36,11 +36,11 @@ def direct(era: str) -> list[bytes]:
 class Spy(Encoder):
     """An encoder that notes what it makes of results."""
 
-    framed: list[Message]
+    framed: list[JsonRpcMessage]
 
-    def s2c(self, message: Message) -> Message:
+    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
         """Note what was framed."""
-        written = super().s2c(message)
+        written = super().from_server(message)
         if EXTENSION in (written.get("result") or {}).get("_meta", {}):
             self.framed.append(written)
         return written
@@ -95,7 +95,7 @@ def routing(line: bytes) -> dict[str, str]:
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("options", [{}, {"policy": "never"}, {"structured": "drop"}], ids=str)
 def test_over_http_every_answer_is_the_servers(origin: str, era: str, options: dict[str, Any]) -> None:
-    with proxying(f"{origin}/mcp", lambda: encoding(Encoder(**options))) as url:
+    with proxying(f"{origin}/mcp", lambda: encoder_relay(Encoder(**options))) as url:
         proxied = speak(url, ERAS[era])
     with serving(http_app(build()), lifespan="on") as other:
         assert proxied == speak(f"{other}/mcp", ERAS[era])
@@ -103,7 +103,7 @@ def test_over_http_every_answer_is_the_servers(origin: str, era: str, options: d
 
 @pytest.mark.parametrize("era", ERAS)
 def test_over_http_a_decoder_before_an_encoder_gives_back_what_the_server_said(origin: str, era: str) -> None:
-    framed: list[Message] = []
+    framed: list[JsonRpcMessage] = []
 
     def spying() -> Relay:
         spy = Spy(min_gain=-1_000_000)

@@ -23,7 +23,7 @@ class Saying:
             await self._send({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
-    async def until_gone(self) -> None:
+    async def run_until_disconnect(self) -> None:
         assert (await self._receive())["type"] == "http.disconnect"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder
-from accp_adapters.mcp.shim.error_frames import CODES
+from accp_adapters.mcp.shim.error_frames import JSON_RPC_CODES
 from accp_core import Codec, Message
 from accp_core.accp import read_error
 from tests.adapters.mcp.messages import Json, Wire, call, request
@@ -49,8 +49,10 @@ def fail(wire: Wire, message: Json, error: Json) -> Json:
     """Return the error that the client sees when the server refuses `message`."""
     assert wire.encoder is not None
     assert wire.decoder is not None
-    wire.encoder.c2s(wire.decoder.c2s(message))
-    seen: Json = wire.decoder.s2c(wire.encoder.s2c({"jsonrpc": "2.0", "id": message["id"], "error": error}))["error"]
+    wire.encoder.from_client(wire.decoder.from_client(message))
+    seen: Json = wire.decoder.from_server(
+        wire.encoder.from_server({"jsonrpc": "2.0", "id": message["id"], "error": error})
+    )["error"]
     return seen
 
 
@@ -82,7 +84,7 @@ def test_a_tool_is_not_unknown_before_the_whole_list_is_known() -> None:
     assert code_in(wire.ask(call("lost"), failed)["result"]["_meta"]) == "E4001"
     assert code_in(wire.ask(call("find"), failed)["result"]["_meta"]) == "E4003"
     assert wire.encoder is not None
-    wire.encoder.s2c({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    wire.encoder.from_server({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     assert code_in(wire.ask(call("lost"), failed)["result"]["_meta"]) == "E4002"
 
 
@@ -107,7 +109,7 @@ def test_a_result_that_is_not_what_the_tool_promised_is_passed_on_with_a_code() 
         ("prompts/get", {"name": "p"}, -32602, "E9999"),
         ("ping", {}, -32601, "E1002"),
         ("ping", {}, "odd", "E9999"),
-        *(("ping", {}, jsonrpc, code.value) for jsonrpc, code in CODES.items()),
+        *(("ping", {}, jsonrpc, code.value) for jsonrpc, code in JSON_RPC_CODES.items()),
     ],
 )
 def test_a_jsonrpc_error_keeps_code_and_message_and_gets_a_frame(
@@ -147,9 +149,9 @@ def test_a_plain_decoder_gives_errors_back_as_they_were(error: Json) -> None:
 def test_an_unaware_client_sees_the_servers_error() -> None:
     wire = Wire(decoder=None)
     assert wire.encoder is not None
-    wire.encoder.c2s(request("ping"))
+    wire.encoder.from_client(request("ping"))
     answer = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}
-    assert wire.encoder.s2c(answer) is answer
+    assert wire.encoder.from_server(answer) is answer
 
 
 def test_a_long_message_is_cut_in_the_frame_only() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import Declared, declare
+from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
 from accp_adapters.mcp.shim.results.views import restore_view
 from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
 from tests.properties.json_values import values
@@ -67,20 +67,20 @@ def test_nothing_that_is_sent_makes_a_shim_fail_or_changes_what_it_was_given(
     encoder, decoder = Encoder(**settings), Decoder(view="view")
     before = copy.deepcopy(sent)
     if aware:
-        encoder.c2s(declare(start(), Declared(results="view", fetch=True)))
+        encoder.from_client(declare_extension(start(), ClientSettings(results="view", fetch=True)))
     for message in sent:
-        encoder.own(message)
-        encoder.c2s(decoder.c2s(message))
-        decoder.s2c(encoder.s2c(message))
+        encoder.answer_own(message)
+        encoder.from_client(decoder.from_client(message))
+        decoder.from_server(encoder.from_server(message))
     assert json.dumps(sent) == json.dumps(before)
 
 
 @pytest.mark.parametrize("message", [[], [call()], "text", 5, None, {}, {"id": None}, {"id": [1]}, {"id": True}])
 def test_a_batch_and_what_is_no_message_passes(message: Any) -> None:
     for shim in (Encoder(), Decoder()):
-        assert shim.c2s(message) is message
-        assert shim.s2c(message) is message
-    assert Encoder().own(message) is None
+        assert shim.from_client(message) is message
+        assert shim.from_server(message) is message
+    assert Encoder().answer_own(message) is None
 
 
 FRAMES = [
@@ -110,7 +110,7 @@ NOTES: list[Json] = [
 def test_a_frame_that_cannot_be_read_passes_as_it_came(frame: Any, note: Json) -> None:
     block = {"type": "resource", "resource": {"uri": "a:b", "text": frame}}
     message = response({"content": [block], "_meta": {EXTENSION: note}})
-    seen = Decoder().s2c(message)
+    seen = Decoder().from_server(message)
     assert seen is message or "resource" not in seen["result"]["content"][0]
 
 
@@ -122,7 +122,7 @@ def test_a_table_cannot_ask_for_more_memory_than_it_takes() -> None:
     block = {"type": "resource", "resource": {"uri": "a:b", "text": f"@mcp>done:tool{{res:{table}|schema:TC}}"}}
     message = response({"content": [block], "_meta": {EXTENSION: note}})
     seen: list[Any] = []
-    assert count_calls(lambda: seen.append(Decoder().s2c(message))) < 20 * len(table)
+    assert count_calls(lambda: seen.append(Decoder().from_server(message))) < 20 * len(table)
     assert seen[0] is message
 
 
@@ -132,18 +132,18 @@ def test_deep_and_endless_values_pass() -> None:
         deep = [deep]
     wire = Wire(encoder=Encoder(policy="always"), decoder=None)
     assert wire.encoder is not None
-    wire.encoder.c2s(call())
+    wire.encoder.from_client(call())
     message = response({"content": [], "structuredContent": deep})
-    assert wire.encoder.s2c(message) is message
+    assert wire.encoder.from_server(message) is message
 
 
 def test_requests_that_are_never_answered_are_forgotten() -> None:
     encoder = Encoder(policy="always")
     for number in range(10_001):
-        encoder.c2s(call(message_id=number))
+        encoder.from_client(call(message_id=number))
     first, last = response(served(rows()), 0), response(served(rows()), 10_000)
-    assert encoder.s2c(first) is first
-    assert encoder.s2c(last) is not last
+    assert encoder.from_server(first) is first
+    assert encoder.from_server(last) is not last
 
 
 def large() -> Json:
@@ -157,12 +157,12 @@ def large() -> Json:
 @pytest.mark.parametrize("fetch", [False, True])
 def test_fifty_megabytes_pass_or_are_kept_with_bounded_work_and_memory(fetch: bool) -> None:
     encoder = Encoder(policy="always", fetch=fetch)
-    encoder.c2s(call())
+    encoder.from_client(call())
     message = response(large())
     records = len(message["result"]["structuredContent"]["result"])
     results: list[Any] = []
     tracemalloc.start()
-    calls = count_calls(lambda: results.append(encoder.s2c(message)))
+    calls = count_calls(lambda: results.append(encoder.from_server(message)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert calls < (20 if fetch else 5) * records
@@ -172,16 +172,16 @@ def test_fifty_megabytes_pass_or_are_kept_with_bounded_work_and_memory(fetch: bo
         assert seen is message
         return
     assert len(seen["result"]["content"][0]["text"]) < 10_000
-    assert encoder.shared.shelf is not None
-    assert restore_view(seen["result"], encoder.shared.shelf.open) == message["result"]
+    assert encoder.session.stored_results is not None
+    assert restore_view(seen["result"], encoder.session.stored_results.open) == message["result"]
     encoder.close()
 
 
 def test_fifty_megabytes_pass_a_decoder_at_once() -> None:
     decoder = Decoder(view="view")
-    decoder.c2s(call())
+    decoder.from_client(call())
     message = response(large())
     results: list[Any] = []
-    calls = count_calls(lambda: results.append(decoder.s2c(message)))
+    calls = count_calls(lambda: results.append(decoder.from_server(message)))
     assert results[0] is message
     assert calls < 5 * len(message["result"]["structuredContent"]["result"])

@@ -35,9 +35,9 @@ def test_a_decoder_gives_the_servers_instructions_back(era: Era, instructions: d
 def test_an_unaware_client_notices_nothing(era: Era) -> None:
     encoder = Encoder()
     sent, answer = start(era), {"jsonrpc": "2.0", "id": 0, "result": started(era)}
-    assert encoder.own(sent) is None
-    assert encoder.c2s(sent) is sent
-    assert encoder.s2c(answer) is answer
+    assert encoder.answer_own(sent) is None
+    assert encoder.from_client(sent) is sent
+    assert encoder.from_server(answer) is answer
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -49,7 +49,7 @@ def test_an_unaware_server_is_asked_the_same_and_answers_the_same(era: Era) -> N
 
 @pytest.mark.parametrize("era", ERAS)
 def test_each_era_declares_where_that_era_looks(era: Era) -> None:
-    params = Decoder().c2s(start(era))["params"]
+    params = Decoder().from_client(start(era))["params"]
     modern = era == "2026-07-28"
     holder = params["_meta"][CAPABILITIES]["extensions"] if modern else params["capabilities"]["experimental"]
     assert holder[EXTENSION]["version"] == 1
@@ -68,17 +68,19 @@ def test_each_era_declares_where_that_era_looks(era: Era) -> None:
     ],
 )
 def test_a_malformed_request_is_not_repaired(broken: dict[str, object]) -> None:
-    assert Decoder().c2s(broken) is broken
+    assert Decoder().from_client(broken) is broken
 
 
 def test_a_client_of_a_later_sdk_declares_extensions_at_the_handshake() -> None:
     sent = start()
     sent["params"]["capabilities"] = {"extensions": {EXTENSION: {}}}
     encoder = Encoder()
-    encoder.c2s(sent)
+    encoder.from_client(sent)
     assert (
         EXTENSION
-        in encoder.s2c({"jsonrpc": "2.0", "id": 0, "result": started()})["result"]["capabilities"]["experimental"]
+        in encoder.from_server({"jsonrpc": "2.0", "id": 0, "result": started()})["result"]["capabilities"][
+            "experimental"
+        ]
     )
 
 
@@ -91,16 +93,16 @@ def test_never_means_that_nobody_is_answered(era: Era) -> None:
 
 def test_a_handshake_is_not_announced_twice() -> None:
     outer, inner = Encoder(), Encoder()
-    sent = Decoder().c2s(start())
-    outer.c2s(sent)
-    inner.c2s(sent)
-    once = inner.s2c({"jsonrpc": "2.0", "id": 0, "result": started()})
-    assert outer.s2c(once) is once
+    sent = Decoder().from_client(start())
+    outer.from_client(sent)
+    inner.from_client(sent)
+    once = inner.from_server({"jsonrpc": "2.0", "id": 0, "result": started()})
+    assert outer.from_server(once) is once
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_whole_registry_is_a_resource(era: Era) -> None:
-    reply = Encoder().own(request("resources/read", {"uri": "accp://registry"}, message_id="r", era=era))
+    reply = Encoder().answer_own(request("resources/read", {"uri": "accp://registry"}, message_id="r", era=era))
     assert reply is not None
     assert reply["id"] == "r"
     (contents,) = reply["result"]["contents"]
@@ -112,9 +114,9 @@ def test_the_whole_registry_is_a_resource(era: Era) -> None:
 
 def test_every_other_resource_is_the_servers() -> None:
     encoder = Encoder()
-    assert encoder.own(request("resources/read", {"uri": "file:///x"})) is None
-    assert encoder.own(request("tools/list")) is None
-    assert encoder.own({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": []}) is None
+    assert encoder.answer_own(request("resources/read", {"uri": "file:///x"})) is None
+    assert encoder.answer_own(request("tools/list")) is None
+    assert encoder.answer_own({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": []}) is None
 
 
 def test_the_registry_that_is_read_is_the_registry() -> None:
@@ -140,7 +142,7 @@ def test_two_registries_become_one_when_the_resource_is_read(era: Era) -> None:
 def test_a_registry_that_is_none_teaches_nothing(text: str) -> None:
     decoder = Decoder()
     read = {"jsonrpc": "2.0", "id": 1, "result": {"contents": [{"uri": "accp://registry", "text": text}]}}
-    assert decoder.s2c(read) is read
+    assert decoder.from_server(read) is read
     assert decoder.registry is BUILT_IN
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import Declared, declare
-from accp_adapters.mcp.shim.pending import Shared
+from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
 from accp_adapters.mcp.shim.results.views import restore_view
+from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
+from accp_core.references import reference_to_uri
 from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start
 
 BIG = rows(400)
@@ -26,7 +27,7 @@ def fetching(era: Era = "2025-11-25", **settings: Any) -> Wire:
 
 
 def ref_in(result: Json) -> str:
-    found = re.search(r"\$cold\.[0-9a-f]{16}", json.dumps(result))
+    found = re.search(r"\$cold\.[0-9]{29}", json.dumps(result))
     assert found is not None
     return found[0]
 
@@ -39,8 +40,8 @@ def fetch(wire: Wire, **arguments: Any) -> Json:
 
 def opened(wire: Wire) -> Any:
     assert wire.encoder is not None
-    assert wire.encoder.shared.shelf is not None
-    return wire.encoder.shared.shelf.open
+    assert wire.encoder.session.stored_results is not None
+    return wire.encoder.session.stored_results.open
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -58,7 +59,7 @@ def test_a_big_result_is_a_preview_and_all_of_it_is_one_fetch_away(era: Era, str
 def test_nothing_is_kept_unless_asked() -> None:
     wire = fetching(fetch=False)
     assert "cold." not in json.dumps(wire.call(served(BIG)))
-    assert fetch(wire, ref="$cold.0123456789abcdef") == {"content": "the server was asked"}
+    assert fetch(wire, ref="$cold.01234567890123456789012345678") == {"content": "the server was asked"}
 
 
 def test_what_fits_is_shown_whole() -> None:
@@ -84,7 +85,7 @@ def test_whatever_form_it_has_nothing_is_lost(plain: Json) -> None:
         restore_view(seen)
 
 
-@pytest.mark.parametrize("ref", ["$cold.0123456789abcdef", "", "$warm.x", "x" * 10_000])
+@pytest.mark.parametrize("ref", ["$cold.01234567890123456789012345678", "", "$warm.x", "x" * 10_000])
 def test_a_reference_that_was_not_handed_out_opens_nothing(ref: str) -> None:
     wire = fetching()
     wire.call(served(BIG))
@@ -99,7 +100,7 @@ def test_another_session_cannot_open_it_nor_sees_it_listed() -> None:
     one, other = fetching(store=store), fetching(store=store)
     ref = ref_in(one.call(served(BIG)))
     assert fetch(other, ref=ref)["content"][0]["text"].startswith("E5002")
-    uri = f"accp://cold/{ref.removeprefix('$')}"
+    uri = reference_to_uri(ref)
     assert "contents" in one.ask(request("resources/read", {"uri": uri}), {})["result"]
     error = other.ask(request("resources/read", {"uri": uri}), {})["error"]
     assert (error["code"], error["data"][EXTENSION]["code"]) == (-32602, "E5002")
@@ -112,10 +113,22 @@ def test_another_session_cannot_open_it_nor_sees_it_listed() -> None:
 def test_a_resource_is_the_text_as_the_tool_gave_it(era: Era) -> None:
     wire = fetching(era)
     ref = ref_in(wire.call(served(BIG)))
-    for uri in (f"accp://cold/{ref.removeprefix('$')}", f"accp://cold/{ref.removeprefix('$cold.')}"):
-        result = wire.ask(request("resources/read", {"uri": uri}, era=era), {})["result"]
-        assert result["contents"][0]["text"] == BIG_TEXT
-        assert result.get("cacheScope", "private") == "private"
+    result = wire.ask(request("resources/read", {"uri": reference_to_uri(ref)}, era=era), {})["result"]
+    assert result["contents"][0]["text"] == BIG_TEXT
+    assert result.get("cacheScope", "private") == "private"
+
+
+def test_of_a_result_beyond_the_limit_only_long_texts_become_previews() -> None:
+    wire = fetching(max_chars=1_000, structured="drop")
+    short = {"type": "text", "text": "many parts"}
+    plain = {"content": [short, {"type": "text", "text": BIG_TEXT}], "structuredContent": {"other": 1}}
+    seen = wire.call(plain)
+    first, second, third = seen["content"]
+    assert first == short
+    assert count_o200k(second["text"]) <= 200
+    assert ref_in(second)
+    assert third["text"] == '{"other":1}'
+    assert restore_view(seen, opened(wire)) == plain
 
 
 def test_what_the_store_has_lost_is_said_to_be_lost() -> None:
@@ -123,8 +136,8 @@ def test_what_the_store_has_lost_is_said_to_be_lost() -> None:
     wire = fetching(store=store)
     ref = ref_in(wire.call(served(BIG)))
     assert wire.encoder is not None
-    assert wire.encoder.shared.shelf is not None
-    store.purge(wire.encoder.shared.shelf.session_id)
+    assert wire.encoder.session.stored_results is not None
+    store.purge(wire.encoder.session.stored_results.session_id)
     assert fetch(wire, ref=ref)["content"][0]["text"].startswith("E2001")
 
 
@@ -142,9 +155,9 @@ def test_a_store_that_fails_neither_stops_the_result_nor_the_connection() -> Non
     wire = fetching(store=Gone())
     assert wire.call(served(BIG)) == served(BIG)
     assert wire.encoder is not None
-    assert wire.encoder.shared.shelf is not None
-    wire.encoder.shared.shelf.granted["cold.0123456789abcdef"] = 1
-    assert fetch(wire, ref="$cold.0123456789abcdef") == {"content": "the server was asked"}
+    assert wire.encoder.session.stored_results is not None
+    wire.encoder.session.stored_results.granted["cold.01234567890123456789012345678"] = 1
+    assert fetch(wire, ref="$cold.01234567890123456789012345678") == {"content": "the server was asked"}
 
 
 def test_what_is_asked_wrongly_is_told_so() -> None:
@@ -172,7 +185,7 @@ def test_an_exchange_of_the_same_session_opens_what_another_was_shown(era: Era) 
 
 
 def test_where_there_are_no_sessions_nothing_is_listed() -> None:
-    encoder = Encoder(policy="always", fetch=True, inline_limit=500, shared=Shared(is_session=False))
+    encoder = Encoder(policy="always", fetch=True, inline_limit=500, session=SessionState(is_session=False))
     wire = Wire(encoder=encoder, decoder=None)
     assert ref_in(wire.call(served(BIG)))
     assert wire.ask(request("resources/list"), {"resources": []})["result"] == {"resources": []}
@@ -208,9 +221,9 @@ def test_a_server_that_has_a_tool_of_that_name_keeps_it() -> None:
 def test_a_client_asks_for_references_by_declaring_them() -> None:
     for wanted in (True, False):
         encoder = Encoder(fetch=True, inline_limit=500)
-        encoder.c2s(declare(start(), Declared(results="view", fetch=wanted)))
-        encoder.c2s(call())
-        assert ("cold." in json.dumps(encoder.s2c(response(served(BIG))))) == wanted
+        encoder.from_client(declare_extension(start(), ClientSettings(results="view", fetch=wanted)))
+        encoder.from_client(call())
+        assert ("cold." in json.dumps(encoder.from_server(response(served(BIG))))) == wanted
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -224,9 +237,9 @@ def test_resources_are_listed_to_aware_clients_also_where_the_server_has_none(er
     assert first["resources"] == [theirs]
     last = wire.ask(request("resources/list", {"cursor": "2"}, era=era), {"resources": [theirs]})["result"]
     assert [each["uri"] for each in last["resources"]] == ["file:///a", "accp://registry"]
-    wire.encoder.c2s(wire.decoder.c2s(request("resources/list", era=era)))
+    wire.encoder.from_client(wire.decoder.from_client(request("resources/list", era=era)))
     refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
-    result = wire.encoder.s2c(refused)["result"]
+    result = wire.encoder.from_server(refused)["result"]
     assert [each["uri"] for each in result["resources"]] == ["accp://registry"]
     assert ("cacheScope" in result) == (era == "2026-07-28")
 
@@ -241,27 +254,35 @@ def test_a_decoder_that_shows_what_the_server_said_is_listed_what_the_server_lis
 def test_an_unaware_client_sees_the_servers_list_and_the_servers_error() -> None:
     encoder = Encoder()
     for answer in (response({"resources": []}), {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": ""}}):
-        encoder.c2s(request("resources/list"))
-        assert encoder.s2c(answer) is answer
+        encoder.from_client(request("resources/list"))
+        assert encoder.from_server(answer) is answer
 
 
 def test_a_session_that_holds_too_many_references_is_shown_results_whole() -> None:
     wire = fetching()
     assert wire.encoder is not None
-    assert wire.encoder.shared.shelf is not None
-    wire.encoder.shared.shelf.granted.update({f"cold.{n}": 1 for n in range(10_000)})
+    assert wire.encoder.session.stored_results is not None
+    wire.encoder.session.stored_results.granted.update({f"cold.{n}": 1 for n in range(10_000)})
     for structured in ({}, {"structuredContent": {"other": BIG}}):
         seen = wire.call({"content": [{"type": "text", "text": BIG_TEXT}], **structured})
         assert "cold." not in json.dumps(seen["content"])
 
 
-@pytest.mark.parametrize(("name", "value"), [("inline_limit", 0), ("preview_limit", 59), ("fetch_limit", 0)])
-def test_limits_that_leave_no_room_are_refused(name: str, value: int) -> None:
-    with pytest.raises(ValueError, match=f"expected {name} to be at least"):
+@pytest.mark.parametrize(
+    ("name", "value", "limit"),
+    [
+        ("inline_limit", 0, "inline"),
+        ("preview_limit", 59, "preview"),
+        ("fetch_limit", 0, "fetch"),
+        ("max_chars", -1, "max_chars"),
+    ],
+)
+def test_limits_that_leave_no_room_are_refused(name: str, value: int, limit: str) -> None:
+    with pytest.raises(ValueError, match=f"expected .*'{limit}' to be at least .*, found {value}"):
         Encoder(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["policy", "carrier", "structured", "tools"])
 def test_a_setting_that_is_none_of_its_choices_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"expected {name} to be one of '.*', got 'nonsense'"):
+    with pytest.raises(ValueError, match=rf"expected '{name}' to be one of '.*', found 'nonsense'"):
         Encoder(**{name: "nonsense"})

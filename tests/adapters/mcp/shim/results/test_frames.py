@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.results.columns import pack
-from accp_adapters.mcp.shim.results.duplicate_content import find_copy
+from accp_adapters.mcp.shim.results.columns import pack_tables
+from accp_adapters.mcp.shim.results.duplicate_content import find_duplicate
 from accp_adapters.mcp.shim.results.frames import is_framed
 from accp_core import parse_frame
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served
@@ -21,7 +21,7 @@ from tests.properties.json_values import values as json_values
 FORCED = -1_000_000
 
 
-def read_part(result: dict[str, Any]) -> str:
+def visible_text(result: dict[str, Any]) -> str:
     return json.dumps([result.get("content"), result.get("structuredContent")])
 
 
@@ -36,7 +36,7 @@ def test_a_result_travels_as_a_frame_and_arrives_as_it_was(era: Era) -> None:
     assert block["resource"]["mimeType"] == "application/accp"
     assert (frame.intent, frame.operation, frame.params["tool"]) == ("done", "tool", "find")
     assert "structuredContent" not in travelled
-    assert len(read_part(travelled)) < len(read_part(served(rows()))) / 2
+    assert len(visible_text(travelled)) < len(visible_text(served(rows()))) / 2
 
 
 def test_the_envelope_links_the_result_to_its_request() -> None:
@@ -91,9 +91,9 @@ def test_a_list_of_one_block_an_item_is_one_frame() -> None:
 )
 def test_what_a_frame_does_not_make_smaller_or_is_not_ours_passes_as_it_came(plain: dict[str, Any]) -> None:
     encoder = Encoder()
-    encoder.c2s(Decoder().c2s(call(era="2026-07-28")))
+    encoder.from_client(Decoder().from_client(call(era="2026-07-28")))
     answer = response(plain)
-    assert encoder.s2c(answer) is answer
+    assert encoder.from_server(answer) is answer
 
 
 def test_other_blocks_annotations_and_meta_stay() -> None:
@@ -113,10 +113,10 @@ def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:
     wire.begin()
     assert wire.encoder is not None
     unasked = response(served(rows()), message_id=99)
-    assert wire.encoder.s2c(unasked) is unasked
-    wire.encoder.c2s(call(message_id=99))
-    wire.encoder.c2s({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
-    assert wire.encoder.s2c(unasked) is unasked
+    assert wire.encoder.from_server(unasked) is unasked
+    wire.encoder.from_client(call(message_id=99))
+    wire.encoder.from_client({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
+    assert wire.encoder.from_server(unasked) is unasked
 
 
 @pytest.mark.parametrize("settings", [{}, {"policy": "always", "fetch": True, "tools": "lazy"}])
@@ -133,15 +133,15 @@ def test_a_result_is_rewritten_for_the_request_that_asked_for_it_only() -> None:
 )
 def test_what_is_said_while_a_call_is_under_way_passes_as_it_came(settings: Any, message: dict[str, Any]) -> None:
     encoder, decoder = Encoder(**settings), Decoder(view="view")
-    encoder.c2s(decoder.c2s(call(era="2026-07-28")))
-    assert encoder.s2c(message) is message
-    assert decoder.s2c(message) is message
+    encoder.from_client(decoder.from_client(call(era="2026-07-28")))
+    assert encoder.from_server(message) is message
+    assert decoder.from_server(message) is message
 
 
 def test_what_a_client_answers_a_server_passes_as_it_came() -> None:
     for answer in ({"jsonrpc": "2.0", "id": 1, "result": served(rows())}, {"jsonrpc": "2.0", "id": 1, "error": {}}):
-        assert Encoder(policy="always").c2s(answer) is answer
-        assert Decoder().c2s(answer) is answer
+        assert Encoder(policy="always").from_client(answer) is answer
+        assert Decoder().from_client(answer) is answer
 
 
 texts = st.text(max_size=30) | json_values.map(lambda value: json.dumps(value)) | st.just("{")
@@ -188,8 +188,8 @@ def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, er
 
 def can_be_framed(result: dict[str, Any]) -> bool:
     """Tell whether a result says a JSON value whose order of keys can be noted."""
-    found = find_copy(result)
+    found = find_duplicate(result)
     try:
-        return found is not None and bool(pack(found[1]))
+        return found is not None and bool(pack_tables(found[1]))
     except ValueError:
         return False

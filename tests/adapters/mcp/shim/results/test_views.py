@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.shim.negotiation import Declared, declare
-from accp_adapters.mcp.shim.protocol import read_part
-from accp_adapters.mcp.shim.results.views import Showing, is_view, restore_view, write_view
+from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
+from accp_adapters.mcp.shim.protocol import visible_text
+from accp_adapters.mcp.shim.results.views import ViewSettings, is_view, restore_view, write_view
 from accp_adapters.tokens import count_o200k
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Wire, call, response, rows, served, start, started
@@ -72,12 +72,17 @@ def test_a_list_of_one_block_an_item_becomes_one_table() -> None:
     assert restore_view(seen) == plain
 
 
+def test_a_list_that_is_no_shorter_as_one_block_stays() -> None:
+    plain = {"content": [{"type": "text", "text": "x"}], "structuredContent": {"result": ["x"]}}
+    assert always().call(plain) == plain
+
+
 def test_a_client_may_ask_for_views_and_for_one_form() -> None:
     encoder = Encoder()
-    encoder.c2s(declare(start(), Declared(results="view", structured="drop")))
-    encoder.s2c(response(started(), 0))
-    encoder.c2s(call())
-    seen = encoder.s2c(response(served(rows())))["result"]
+    encoder.from_client(declare_extension(start(), ClientSettings(results="view", structured="drop")))
+    encoder.from_server(response(started(), 0))
+    encoder.from_client(call())
+    seen = encoder.from_server(response(served(rows())))["result"]
     assert "structuredContent" not in seen
     assert read(seen["content"][0]["text"]) == rows()
 
@@ -85,19 +90,19 @@ def test_a_client_may_ask_for_views_and_for_one_form() -> None:
 @pytest.mark.parametrize("settings", [{}, {"results": "frame"}])
 def test_a_client_of_frames_is_sent_frames_although_hosts_are_shown_views(settings: dict[str, Any]) -> None:
     encoder = Encoder(policy="always")
-    encoder.c2s(declare(start(), Declared(**settings)))
-    encoder.c2s(call())
-    assert encoder.s2c(response(served(rows())))["result"]["content"][0]["type"] == "resource"
+    encoder.from_client(declare_extension(start(), ClientSettings(**settings)))
+    encoder.from_client(call())
+    assert encoder.from_server(response(served(rows())))["result"]["content"][0]["type"] == "resource"
 
 
 def test_a_client_that_only_names_the_extension_keeps_what_its_sdk_checks() -> None:
     encoder = Encoder()
-    encoder.c2s(declare(start(), Declared()))
-    encoder.c2s(call())
-    seen = encoder.s2c(response(served(rows())))["result"]
+    encoder.from_client(declare_extension(start(), ClientSettings()))
+    encoder.from_client(call())
+    seen = encoder.from_server(response(served(rows())))["result"]
     assert "@mcp>done:tool{" in json.dumps(seen["content"])
     assert seen["structuredContent"] == rows()
-    assert Decoder().s2c(response(seen)) == response(served(rows()))
+    assert Decoder().from_server(response(seen)) == response(served(rows()))
 
 
 def test_schemas_of_results_go_where_structured_content_goes() -> None:
@@ -109,9 +114,9 @@ def test_schemas_of_results_go_where_structured_content_goes() -> None:
         assert ("outputSchema" not in seen["tools"][0]) == stripped
         assert seen["cacheScope"] == ("private" if stripped else "public")
     frames = Encoder()
-    frames.c2s(declare(start(), Declared(structured="drop")))
-    frames.c2s({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-    assert "outputSchema" not in frames.s2c(response(listed, 3))["result"]["tools"][0]
+    frames.from_client(declare_extension(start(), ClientSettings(structured="drop")))
+    frames.from_client({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+    assert "outputSchema" not in frames.from_server(response(listed, 3))["result"]["tools"][0]
     aware = Wire(encoder=Encoder(policy="always", structured="drop"))
     aware.begin()
     assert aware.ask({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}, listed)["result"] == listed
@@ -132,9 +137,9 @@ def test_schemas_of_results_go_where_structured_content_goes() -> None:
 def test_what_no_model_reads_and_what_gets_no_smaller_stays(block: Any) -> None:
     plain = {"content": [block]}
     encoder = Encoder(policy="always")
-    encoder.c2s(call())
+    encoder.from_client(call())
     answer = response(plain)
-    assert encoder.s2c(answer) is answer
+    assert encoder.from_server(answer) is answer
 
 
 def test_annotations_and_meta_of_a_block_stay() -> None:
@@ -170,31 +175,31 @@ def test_a_decoder_gives_views_back_that_a_server_showed_to_everybody() -> None:
     wire = Wire(encoder=Encoder(policy="always"), decoder=None)
     seen = wire.call(served(rows()))
     assert is_view(seen)
-    assert Decoder().s2c(response(seen)) == response(served(rows()))
-    assert Decoder(view="view").s2c(response(seen)) == response(seen)
+    assert Decoder().from_server(response(seen)) == response(served(rows()))
+    assert Decoder(view="view").from_server(response(seen)) == response(seen)
 
 
 def test_only_results_of_tools_are_shown_as_views() -> None:
     decoder = Decoder(view="view")
     unasked = response(served(rows()))
-    assert decoder.s2c(unasked) is unasked
-    decoder.c2s(call())
-    decoder.c2s({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-    assert decoder.s2c(unasked) is unasked
-    decoder.c2s(call())
+    assert decoder.from_server(unasked) is unasked
+    decoder.from_client(call())
+    decoder.from_client({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert decoder.from_server(unasked) is unasked
+    decoder.from_client(call())
     waiting = response({**served(rows()), "resultType": "input_required"})
-    assert decoder.s2c(waiting) is waiting
+    assert decoder.from_server(waiting) is waiting
 
 
 def test_a_view_that_is_no_view_passes() -> None:
     broken = response({"content": [], "_meta": {EXTENSION: {"view": {"texts": {"7": ["j2u:3", None]}}}}})
-    assert Decoder().s2c(broken) is broken
+    assert Decoder().from_server(broken) is broken
 
 
 @given(results(), st.sampled_from(["keep", "drop", "only"]))
 def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, structured: Any) -> None:
     seen = always(structured=structured).call(copy.deepcopy(result))
-    assert count_o200k(read_part(seen)) <= count_o200k(read_part(result))
+    assert count_o200k(visible_text(seen)) <= count_o200k(visible_text(result))
     if is_view(seen):
         assert json.dumps(restore_view(seen), sort_keys=True) == json.dumps(result, sort_keys=True)
     else:
@@ -206,10 +211,10 @@ def test_a_decoders_view_is_never_larger_and_keeps_what_programs_read(result: An
     wire = Wire(decoder=Decoder(view="view"))
     wire.begin()
     seen = wire.call(copy.deepcopy(result))
-    assert count_o200k(read_part(seen)) <= count_o200k(read_part(result))
+    assert count_o200k(visible_text(seen)) <= count_o200k(visible_text(result))
     assert json.dumps(seen.get("structuredContent")) == json.dumps(result.get("structuredContent"))
 
 
 def test_a_result_that_somebody_rewrote_already_is_left_alone() -> None:
     noted = served(rows(), _meta={EXTENSION: {}})
-    assert write_view(noted, Showing(counter=count_o200k)) is None
+    assert write_view(noted, ViewSettings(counter=count_o200k)) is None

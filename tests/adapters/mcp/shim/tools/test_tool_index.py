@@ -70,13 +70,13 @@ def test_a_call_reaches_the_server_under_the_tools_own_name() -> None:
     encoder = Encoder(tools="lazy")
     sent = call("accp_tools", {"call": "query", "arguments": {"filter": {}}})
     sent["params"]["_meta"] = {"progressToken": 7}
-    assert encoder.own(sent) is None
-    assert encoder.c2s(sent) == {
+    assert encoder.answer_own(sent) is None
+    assert encoder.from_client(sent) == {
         **sent,
         "params": {"name": "query", "arguments": {"filter": {}}, "_meta": {"progressToken": 7}},
     }
     direct = call("query", {"filter": {}})
-    assert encoder.c2s(direct) is direct
+    assert encoder.from_client(direct) is direct
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_it_holds_without_negotiation_and_does_not_start_any() -> None:
     assert [each["name"] for each in listed(wire)] == ["accp_tools"]
     answer = response({"content": []})
     assert wire.encoder is not None
-    wire.encoder.c2s(call())
-    assert wire.encoder.s2c(answer) is answer
+    wire.encoder.from_client(call())
+    assert wire.encoder.from_server(answer) is answer
 
 
 def test_a_long_list_is_cut_and_can_be_searched() -> None:

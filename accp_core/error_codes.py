@@ -51,7 +51,7 @@ class ErrorCode(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What the code says, in words."""
+        """The meaning of the code, in words."""
         return ERROR_CODES[self].meaning
 
     @property
@@ -67,7 +67,7 @@ class CodeInfo(NamedTuple):
     meaning: str
     retryable: bool
     section: str
-    """The section of the ACCP draft that says when the code is used."""
+    """The section of the ACCP draft that defines when the code is used."""
 
 
 ERROR_CODES: Final[Mapping[ErrorCode, CodeInfo]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Any text is an envelope of ACP or refused, a connection has one event for it, and what is read is written again."""
+"""Any text is an ACP envelope or is refused; a connection has one event for it; an envelope survives its text."""
 
 from accp_core import DecodeError, EncodeError
 from accp_core.acp import AgentCard, Connection, LineReader, SseReader, parse_envelope, parse_link, serialize_envelope
@@ -8,7 +8,7 @@ __all__ = ["check"]
 
 
 def check(data: bytes) -> None:
-    """Hold one input to the invariant."""
+    """Check the invariant for one input."""
     text = data.decode("utf-8", "surrogateescape")
     connection = Connection(AgentCard(name="A"), new_id=lambda: "0" * 12)
     assert connection.receive(text) is not None
@@ -24,13 +24,13 @@ def check(data: bytes) -> None:
 
 
 def check_stream(data: bytes) -> None:
-    """Hold the bytes to it: cut in two or not, they say the same lines and events."""
+    """Check that the bytes give the same lines and events when they are cut in two."""
     for reader in (LineReader, SseReader):
-        assert said(reader(), data) == said(reader(), data[: len(data) // 2], data[len(data) // 2 :])
+        assert results(reader(), data) == results(reader(), data[: len(data) // 2], data[len(data) // 2 :])
 
 
-def said(reader: LineReader | SseReader, *pieces: bytes) -> list[object]:
-    """Return what a reader says of pieces, or that it refuses them."""
+def results(reader: LineReader | SseReader, *pieces: bytes) -> list[object]:
+    """Return the results of a reader for pieces, or the code of its error."""
     try:
         return [each for piece in pieces for each in reader.feed(piece)]
     except DecodeError as refusal:
@@ -38,7 +38,7 @@ def said(reader: LineReader | SseReader, *pieces: bytes) -> list[object]:
 
 
 def check_link(text: str) -> None:
-    """Hold the text as a link to it."""
+    """Check that a link survives its text."""
     try:
         link = parse_link(text)
     except (DecodeError, EncodeError):

@@ -1,4 +1,4 @@
-"""Any text is a packet of AACP or refused at a place in it, and what is read is written, said and carried the same."""
+"""Any text is an AACP packet or is refused with a position in it; a packet survives text, English and ACCP."""
 
 from accp_core import DecodeError, EncodeError
 from accp_core.aacp import Packet, explain, parse_packet, serialize_packet, validate
@@ -9,7 +9,7 @@ __all__ = ["check"]
 
 
 def check(data: bytes) -> None:
-    """Hold one input to the invariant."""
+    """Check the invariant for one input."""
     text = data.decode("utf-8", "surrogateescape")
     for escaped in (False, True):
         report = validate(text, escaped=escaped)
@@ -26,7 +26,7 @@ def check(data: bytes) -> None:
 
 
 def check_written(packet: Packet) -> None:
-    """Hold what was read to the second half."""
+    """Check that a packet survives its text, with and without the percent form, and ACCP."""
     whole = serialize_packet(packet, escaped=True)
     assert parse_packet(whole, escaped=True) == packet
     assert explain(packet).endswith(".")
@@ -40,12 +40,12 @@ def check_written(packet: Packet) -> None:
 
 
 def check_instruction(text: str) -> None:
-    """Hold the text as an instruction to it: one key means one pattern, whatever the white space."""
+    """Check that white space changes neither key nor pattern of an instruction."""
     try:
-        said = Instruction(english=text, domain="HR", return_agent="A")
+        instruction = Instruction(english=text, domain="HR", return_agent="A")
     except EncodeError as refusal:
         assert refusal.code == "E1004", refusal
         return
     again = Instruction(english=f"  {' '.join(text.split())}\n", domain="HR", return_agent="A")
-    assert (said.key, said.pattern) == (again.key, again.pattern)
-    list(find_omissions(said, Packet(task="ACK", domain="HR", fields={})))
+    assert (instruction.key, instruction.pattern) == (again.key, again.pattern)
+    list(find_omissions(instruction, Packet(task="ACK", domain="HR", fields={})))

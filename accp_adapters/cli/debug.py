@@ -13,12 +13,12 @@ import typer
 
 if TYPE_CHECKING:
     from accp_core.accp import Frame
-    from accp_core.accp.debug import Direction, FrameLog
+    from accp_core.accp.debug import DebugLog, Direction
     from accp_core.errors import ProtocolError
 
 __all__ = ["JsonLines", "observe", "switch_on"]
 
-_LOG: Final[ContextVar[FrameLog | None]] = ContextVar("accp.debug", default=None)
+_LOG: Final[ContextVar[DebugLog | None]] = ContextVar("accp.debug", default=None)
 """The log of this invocation; None where it is off."""
 
 
@@ -38,14 +38,14 @@ def switch_on(ctx: typer.Context, redact: Sequence[str], *, as_json: bool) -> No
         redact: Keys whose values are hidden, beside those that always are.
         as_json: Write JSON lines, not sentences.
     """
-    from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, FrameLog
+    from accp_core.accp.debug import DEFAULT_REDACTION, LOGGER, DebugLog
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else logging.Formatter("debug: %(message)s"))
     level = LOGGER.level
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.DEBUG)
-    _LOG.set(FrameLog(redaction=DEFAULT_REDACTION.adding(*redact)))
+    _LOG.set(DebugLog(redaction=DEFAULT_REDACTION.adding(*redact)))
     ctx.call_on_close(lambda: _LOG.set(None))
     ctx.call_on_close(lambda: LOGGER.setLevel(level))
     ctx.call_on_close(lambda: LOGGER.removeHandler(handler))

@@ -10,7 +10,7 @@ from accp_core import DecodeError, Envelope, parse_frame, serialize_frame
 from accp_core.accp import Intent
 from accp_core.accp.budget import DRAFT_LIMITS
 from accp_core.accp.codec import Codec
-from accp_core.accp.debug import FrameLog
+from accp_core.accp.debug import DebugLog
 from accp_core.accp.message import Message
 from accp_core.accp.session.events import ExchangeClosed, FrameDropped, MessageReceived
 from accp_core.accp.session.options import SessionOptions
@@ -253,7 +253,7 @@ def test_a_frame_of_every_intent_is_written_and_read(intent: Intent) -> None:
 
 @requirement("9-1")
 def test_debug_mode_logs_each_frame_that_a_session_sends_and_receives(caplog: pytest.LogCaptureFixture) -> None:
-    sender, receiver = agent("a", observe=FrameLog()), agent("b", observe=FrameLog())
+    sender, receiver = agent("a", observe=DebugLog()), agent("b", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):
         deliver(sender.send(message("req", "schedule", schema="TA", task="x", password="hunter2"), NOW), receiver)
         receiver.receive("no frame", NOW)
@@ -267,7 +267,7 @@ def test_debug_mode_logs_each_frame_that_a_session_sends_and_receives(caplog: py
 
 @requirement("9-1")
 def test_debug_mode_is_off_unless_it_is_switched_on(caplog: pytest.LogCaptureFixture) -> None:
-    deliver(agent("a", observe=FrameLog()).send(message("req"), NOW), agent("b"))
+    deliver(agent("a", observe=DebugLog()).send(message("req"), NOW), agent("b"))
     assert not caplog.records
 
 
@@ -303,7 +303,7 @@ def test_what_caused_a_message_is_kept_on_its_way() -> None:
 
 @requirement("9-1")
 def test_debug_mode_knows_the_aliases_of_schemas_that_were_registered(caplog: pytest.LogCaptureFixture) -> None:
-    sender = agent("a", observe=FrameLog())
+    sender = agent("a", observe=DebugLog())
     schema = {
         "code": "WE",
         "version": 1,
@@ -315,15 +315,15 @@ def test_debug_mode_knows_the_aliases_of_schemas_that_were_registered(caplog: py
     with caplog.at_level(logging.DEBUG, "accp"):
         sender.send(message("req", schema="WE", wind=3, sky="clear"), NOW)
     (record,) = caplog.records
-    assert vars(record)["accp"]["left_out"] == ["sky: omitted, it equals the schema's default"]
+    assert vars(record)["accp"]["differences"] == ["sky: omitted, it equals the schema's default"]
 
 
 @requirement("9-1")
 def test_debug_mode_counts_each_frame_of_a_message_that_was_split(caplog: pytest.LogCaptureFixture) -> None:
-    sender = agent("a", observe=FrameLog())
+    sender = agent("a", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):
         texts = sender.send(message("req", report="words " * 400), NOW)
-        deliver(texts, agent("b", observe=FrameLog()))
+        deliver(texts, agent("b", observe=DebugLog()))
     events = [vars(record)["accp"] for record in caplog.records]
     counts = [len(text) // 4 for text in texts]
     assert [event["tokens"] for event in events] == [*counts, *counts, None]
@@ -333,7 +333,7 @@ def test_debug_mode_counts_each_frame_of_a_message_that_was_split(caplog: pytest
 
 @requirement("9-1")
 def test_debug_mode_says_what_came_and_cannot_be_written_again(caplog: pytest.LogCaptureFixture) -> None:
-    receiver = agent("a", observe=FrameLog())
+    receiver = agent("a", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):
         deliver([wire("k:1"), wire("k:[[[[[$hot.m1]]]]]", mid="m2", seq=2)], receiver)
     assert [vars(record)["accp"]["tokens"] is None for record in caplog.records] == [False, True]

@@ -1,4 +1,4 @@
-"""What an observer is told of a frame (ACCP section 9, item 1)."""
+"""What a session tells its observer about a frame (ACCP section 9, item 1)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ __all__ = ["Direction", "FrameSeen", "Observer"]
 
 
 class Direction(StrEnum):
-    """Which way a frame went."""
+    """Whether a frame was sent or received."""
 
     SENT = "sent"
     RECEIVED = "received"
@@ -21,28 +21,28 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSeen:
-    """One frame as it passed: what an observer is told."""
+    """One frame that was sent, received, refused or dropped."""
 
     direction: Direction
-    """Which way it went."""
+    """Whether it was sent or received."""
     session_id: str
-    """The session that it passed through."""
+    """Its session."""
     frame: Frame | None
-    """The frame as on the wire; None for a text that is none and for a message that came in several frames."""
+    """The frame as on the wire; None for a text that is not a frame and for a message that came in chunks."""
     payload: Mapping[str, object] | None = None
-    """The message's payload under full keys; None where decoding did not come so far."""
+    """The message's payload under full keys; None where the frame was not decoded."""
     defaulted: frozenset[str] = frozenset()
     """Keys of `payload` that the schema filled in."""
     registry: SchemaRegistry = BUILT_IN
-    """Whose schemas the frame's abbreviations are of."""
+    """The schemas by which the frame's keys are expanded."""
     tokens: int | None = None
-    """Of the frame's canonical text; None where there is none, or nobody counted."""
+    """Tokens of the frame's canonical text; None where they were not counted."""
     notes: tuple[str, ...] = ()
-    """What else happened to it, such as "part 2 of 3"; in words, without values."""
+    """Other remarks, such as "part 2 of 3", without values of the payload."""
     code: str | None = None
-    """The error code with which it was refused; None when it was accepted."""
+    """The error code with which it was refused; None where it was accepted."""
     reason: str = ""
-    """Why it was refused, or dropped without a word to the sender."""
+    """Why it was refused or dropped."""
 
 
 Observer: TypeAlias = Callable[[FrameSeen], None]

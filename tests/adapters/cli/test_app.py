@@ -39,7 +39,7 @@ def test_the_program_ends_with_0_1_and_2() -> None:
 
 
 def test_a_refusal_is_one_line_and_no_traceback() -> None:
-    assert accp("frame", "parse", stdin=b"@a>REQ:op{}").stderr == b"-:1:4: E1002: unknown intent\n"
+    assert accp("frame", "parse", stdin=b"@a>REQ:op{}").stderr == b"-:1:4: E1002: expected a known intent\n"
 
 
 def test_a_closed_pipe_is_no_news() -> None:

@@ -70,7 +70,7 @@ def test_parse_names_file_line_and_column(tmp_path: Path) -> None:
     path.write_text(f"{FRAME}\n@a>REQ:op{{}}\n", encoding="utf-8")
     result = runner.invoke(app, ["frame", "parse", str(path)])
     assert result.exit_code == 1
-    assert result.stderr == f"{path}:2:4: E1002: unknown intent\n"
+    assert result.stderr == f"{path}:2:4: E1002: expected a known intent\n"
 
 
 def test_strict_refuses_the_errata_of_the_draft() -> None:

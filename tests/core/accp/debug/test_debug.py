@@ -11,12 +11,12 @@ from accp_core.accp import REMOVED, Intent, LiteralKey
 from accp_core.accp.debug import (
     DEFAULT_REDACTION,
     LOGGER,
+    DebugLog,
     Direction,
-    FrameLog,
     FrameSeen,
     Redaction,
     describe,
-    left_out,
+    payload_differences,
     to_event,
 )
 from accp_core.accp.debug.description import MEANINGS
@@ -145,7 +145,7 @@ def test_no_secret_reaches_the_record(params: dict[str, Any], payload: bool, cap
         sender="a", intent=Intent.REQUEST, operation="op", params=params, envelope=Envelope(extra={"token": SECRET})
     )
     with caplog.at_level(logging.DEBUG, "accp"):
-        FrameLog()(replace(SEEN, frame=frame, payload=params if payload else None))
+        DebugLog()(replace(SEEN, frame=frame, payload=params if payload else None))
     (record,) = caplog.records
     assert SECRET not in str(vars(record))
     assert "[redacted]" in record.getMessage()
@@ -156,27 +156,27 @@ def test_what_the_frame_does_not_hold_is_said_with_the_reason() -> None:
     frame = replace(TASK, params={**TASK.params, "stat": Ref("cold.abc")})
     sent = replace(SEEN, frame=frame, payload=payload)
     received = replace(sent, direction=Direction.RECEIVED, defaulted=frozenset({"priority", "deps"}))
-    assert [(gone.key, gone.what) for gone in left_out(sent)] == [
+    assert [(gone.key, gone.kind) for gone in payload_differences(sent)] == [
         ("status", "externalised"),
         ("priority", "omitted"),
         ("deps", "omitted"),
     ]
-    assert [(gone.key, gone.what) for gone in left_out(received)] == [
+    assert [(gone.key, gone.kind) for gone in payload_differences(received)] == [
         ("status", "resolved"),
         ("priority", "filled in"),
         ("deps", "filled in"),
     ]
-    assert "$cold.abc" in next(left_out(sent)).why
+    assert "$cold.abc" in next(payload_differences(sent)).reason
 
 
 def test_a_reference_that_stays_a_reference_is_not_left_out() -> None:
     frame = Frame(sender="a", intent=Intent.REQUEST, operation="op", params={"k": Ref("warm.x")})
-    assert list(left_out(replace(SEEN, frame=frame, payload={"k": Ref("warm.x")}))) == []
+    assert list(payload_differences(replace(SEEN, frame=frame, payload={"k": Ref("warm.x")}))) == []
 
 
 @pytest.mark.parametrize("seen", [SEEN, replace(SEEN, frame=None, payload={"a": 1})])
 def test_nothing_is_known_to_be_left_out_without_frame_or_payload(seen: FrameSeen) -> None:
-    assert list(left_out(seen)) == []
+    assert list(payload_differences(seen)) == []
 
 
 def test_of_a_frame_in_pieces_neither_data_nor_omissions_are_shown() -> None:
@@ -186,25 +186,25 @@ def test_of_a_frame_in_pieces_neither_data_nor_omissions_are_shown() -> None:
         'Stream by a: frame(chunk_index=0, total_chunks=2, data="(part of a frame)", schema="ST")'
     )
     assert SECRET not in str(to_event(seen))
-    assert list(left_out(seen)) == []
+    assert list(payload_differences(seen)) == []
 
 
 def test_a_message_that_came_in_pieces_is_shown_by_its_payload(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "accp"):
-        FrameLog()(replace(SEEN, frame=None, payload={"task": "x", "token": SECRET}))
+        DebugLog()(replace(SEEN, frame=None, payload={"task": "x", "token": SECRET}))
     expected = 'sent in s1: a message of several frames(task="x", token=[redacted])'
     assert [record.getMessage() for record in caplog.records] == [expected]
 
 
 def test_the_log_is_silent_by_default(caplog: pytest.LogCaptureFixture) -> None:
-    FrameLog()(SEEN)
+    DebugLog()(SEEN)
     assert not caplog.records
     assert LOGGER.name == "accp"
 
 
 def test_a_frame_is_one_record_with_a_structured_event(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "accp"):
-        FrameLog()(replace(SEEN, payload={"deps": []}, tokens=34, notes=("part 1 of 2",)))
+        DebugLog()(replace(SEEN, payload={"deps": []}, tokens=34, notes=("part 1 of 2",)))
     (record,) = caplog.records
     event = vars(record)["accp"]
     assert record.levelname == "DEBUG"
@@ -233,8 +233,8 @@ def test_a_frame_is_one_record_with_a_structured_event(caplog: pytest.LogCapture
 def test_a_text_that_is_no_frame_is_logged_without_itself(caplog: pytest.LogCaptureFixture) -> None:
     refused = replace(SEEN, direction=Direction.RECEIVED, frame=None, code="E1001", reason="expected ':'")
     with caplog.at_level(logging.DEBUG, "accp"):
-        FrameLog()(refused)
-        FrameLog()(replace(refused, code=None, reason="expired"))
+        DebugLog()(refused)
+        DebugLog()(replace(refused, code=None, reason="expired"))
     first, second = (record.getMessage() for record in caplog.records)
     assert first == "received in s1: no frame; refused: E1001 expected ':'"
     assert second == "received in s1: no frame; refused: silently expired"

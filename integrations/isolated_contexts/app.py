@@ -16,10 +16,11 @@ from database import Database, NoServer, open_postgres, open_sqlite
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
-from models import Log, Model
+from models import Model
 from shop import make_shop, sales_tools, support_tools, writer_tools
 
 from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, begin, master_graph, read_results
+from accp_adapters.replay.prompt_log import PromptLog
 from accp_adapters.tokens import o200k_base
 from accp_core import render
 from accp_core.aci import AgentContext, TaskContext, todo
@@ -34,7 +35,7 @@ class Run:
     """The result of one way of working."""
 
     answer: str
-    log: Log
+    log: PromptLog
 
 
 class State(AciState):
@@ -51,7 +52,7 @@ def tools_of(folder: Path, out: Path) -> dict[str, list[Any]]:
 
 def run_shared(folder: Path, out: Path) -> Run:
     """Do the job as most graphs do: all agents read and write one list of messages."""
-    log = Log()
+    log = PromptLog()
     graph = StateGraph(MessagesState)
     chain = ["planner", *WORKERS, "reporter"]
     tools = tools_of(folder, out)
@@ -65,7 +66,7 @@ def run_shared(folder: Path, out: Path) -> Run:
 
 def run_isolated(folder: Path, out: Path, database: Database, thread: str) -> Run:
     """Do the job with a context for each worker."""
-    log = Log()
+    log = PromptLog()
     planner, reporter = (Model(agent=name, log=log) for name in ("planner", "reporter"))
     tools = tools_of(folder, out)
     agents = {

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
-from tiktoken import Encoding
 
-from accp_adapters.replay.cache_pricing import PromptCache
-from accp_adapters.tokens.vocabulary import load_o200k_base
 from accp_core import DecodeError, read
 from accp_core.references import find_references, reference_to
-from accp_core.strict_json import compact_json
 
-__all__ = ["SCRIPTS", "Log", "Model"]
+__all__ = ["SCRIPTS", "Model"]
 
 _SINCE: Final = "2026-07-01"
 _LAPSED: Final = (
@@ -30,29 +23,6 @@ _LAPSED: Final = (
     f"JOIN orders o ON o.customer = c.id GROUP BY c.id HAVING last_order < '{_SINCE}' ORDER BY revenue DESC"
 )
 _TOTAL: Final = f"SELECT count(*) AS customers, round(sum(revenue), 2) AS revenue FROM ({_LAPSED})"
-
-
-@dataclass
-class Log:
-    """The prompts of one run."""
-
-    calls: int = 0
-    tokens: int = 0
-    """o200k_base tokens of messages, tool calls and tool definitions."""
-    cost: float = 0.0
-    """In tokens that are not cached, with a prompt cache for each agent (read 0.1, write 1.25)."""
-    prompts: dict[str, list[str]] = field(default_factory=dict)
-    """Agent to the text of each of its prompts."""
-    cache: PromptCache = field(default_factory=PromptCache)
-
-    def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
-        """Record one prompt."""
-        texts = [compact_json(convert_to_openai_tool(tool)) for tool in tools] + [_text_of(each) for each in messages]
-        parts = [_encoding().encode_ordinary(text) for text in texts]
-        self.calls += 1
-        self.tokens += sum(map(len, parts))
-        self.cost += self.cache.charge(agent, parts).cost
-        self.prompts.setdefault(agent, []).append("\n".join(texts))
 
 
 class Model(BaseChatModel):
@@ -73,7 +43,7 @@ class Model(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        self.log.enter(self.agent, self.tools, messages)
+        self.log.add(self.agent, self.tools, messages)
         step = SCRIPTS[self.agent][self.asked]
         self.asked += 1
         return ChatResult(generations=[ChatGeneration(message=step(messages))])
@@ -186,15 +156,3 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
     "reporter": [_report],
 }
 """Agent to its steps, the same with a shared history and with isolated contexts."""
-
-
-@functools.cache
-def _encoding() -> Encoding:
-    return load_o200k_base()
-
-
-def _text_of(message: BaseMessage) -> str:
-    calls = [
-        compact_json({"name": call["name"], "arguments": call["args"]}) for call in getattr(message, "tool_calls", ())
-    ]
-    return "\n".join([message.text, *calls] if message.text else calls)

@@ -302,6 +302,6 @@ def main(data: Any, console: Console) -> None:
 
 def _line(outcome: Outcome) -> tuple[str, ...]:
     log = outcome.log
-    numbers = (log.calls, log.messages, log.schemas, log.tokens, log.cost, outcome.kilobytes)
+    numbers = (log.calls, log.message_tokens, log.definition_tokens, log.tokens, log.cost, outcome.kilobytes)
     refused = ", ".join(sorted(log.refused)) or "-"
     return outcome.pattern, outcome.variant, *(f"{number:,.0f}" for number in numbers), refused

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,14 +9,10 @@ from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 from langchain_core.tools import tool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
-from tiktoken import Encoding
 
-from accp_adapters.replay.cache_pricing import PromptCache, TokenIds
-from accp_adapters.tokens.vocabulary import load_o200k_base
-from accp_core.strict_json import compact_json
+from accp_adapters.replay.prompt_log import PromptLog
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel
 
@@ -109,34 +104,15 @@ def market_report(topic: str) -> str:
 
 
 @dataclass
-class Log:
-    """The prompts of one run: their tokens, their cost, and the providers that would refuse one."""
+class Log(PromptLog):
+    """The prompts of one run, and the providers that would refuse one."""
 
-    calls: int = 0
-    """Model calls."""
-    messages: int = 0
-    """Tokens of the messages, their tool calls included."""
-    schemas: int = 0
-    """Tokens of the tool definitions."""
-    cost: float = 0.0
-    """In tokens that are not cached, with a prompt cache for each agent."""
     refused: set[str] = field(default_factory=set)
     """The providers that would refuse one of the prompts."""
-    cache: PromptCache = field(default_factory=PromptCache)
 
-    @property
-    def tokens(self) -> int:
-        """All input tokens."""
-        return self.messages + self.schemas
-
-    def enter(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
+    def add(self, agent: str, tools: Sequence[Any], messages: Sequence[BaseMessage]) -> None:
         """Record one prompt."""
-        schemas = [_encode(compact_json(convert_to_openai_tool(tool))) for tool in tools]
-        texts = [_encode(_text_of(message)) for message in messages]
-        self.calls += 1
-        self.schemas += sum(map(len, schemas))
-        self.messages += sum(map(len, texts))
-        self.cost += self.cache.charge(agent, [*schemas, *texts]).cost
+        super().add(agent, tools, messages)
         self.refused |= {line.partition(":")[0] for line in violations(messages)}
 
 
@@ -154,7 +130,7 @@ class Scripted(ScriptedModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
-        self.log.enter(self.agent, self.tools, messages)
+        self.log.add(self.agent, self.tools, messages)
         return super()._generate(messages, *args, **kwargs)
 
 
@@ -168,19 +144,3 @@ def _bytes(value: Any) -> int:
         return len(value)
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return sum(map(_bytes, members))
-
-
-def _text_of(message: BaseMessage) -> str:
-    tool_calls = getattr(message, "tool_calls", ())
-    calls = [compact_json({"name": call["name"], "arguments": call["args"]}) for call in tool_calls]
-    return "\n".join([message.text, *calls] if message.text else calls)
-
-
-@functools.cache
-def _encode(text: str) -> TokenIds:
-    return _encoding().encode_ordinary(text)
-
-
-@functools.cache
-def _encoding() -> Encoding:
-    return load_o200k_base()

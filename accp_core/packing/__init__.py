@@ -1,1 +1,1 @@
-"""Reversible structural transforms that frames and views share (DESIGN section 3)."""
+"""Reversible transforms of the structure of JSON values, used by views and frames."""

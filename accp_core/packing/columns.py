@@ -1,7 +1,7 @@
-"""Maps of like shape as a table: keys once, values by column, nested maps and lists of maps as nested tables.
+"""Maps of similar shape as a table: keys once, values by column, nested maps and lists of maps as nested tables.
 
-`pack_column` and `unpack_column` are inverse. An absent key is not a null; the order of keys is kept: maps whose
-keys come in contradictory orders make no table.
+`pack_table` and `unpack_table` are inverse, and so are `pack_column` and `unpack_column`. An absent key is not the same
+as null. The order of keys is kept, so maps whose keys come in contradictory orders are not packed.
 """
 
 from __future__ import annotations
@@ -26,31 +26,25 @@ from accp_core.packing.tree import (
 )
 
 __all__ = [
-    "cell_count",
-    "has_cells",
-    "last_with_cells",
-    "pack_column",
-    "pack_list",
-    "pack_table",
-    "unpack_column",
+    "cell_count", "has_cells", "last_column_with_cells", "pack_column", "pack_list", "pack_table", "unpack_column",
     "unpack_table",
-]
+]  # fmt: skip
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
 _MAPS: Final = frozenset((dict, Repetition))
 _LISTS: Final = frozenset((list, Repetition))
-_INSTEAD: Final = frozenset((Repetition, Placeholder, type(None)))
-"""What may stand in a column of maps or lists in the place of one."""
+_OTHER_TYPES: Final = frozenset((Repetition, Placeholder, type(None)))
+"""Types that a column of maps or lists may have besides."""
 
 
 def pack_list(items: list[object]) -> Table | PooledLists | None:
-    """Return the members of an array as a table, or as pooled lists; None where they are neither."""
+    """Return the members of an array as a table or as pooled lists, or None if they do not fit either."""
     if len(items) < 2 or type(items[0]) not in _STRUCTURED:
         return None
     kinds = _kinds(items)
     if dict in kinds and kinds <= _MAPS:
         table = pack_table(items)
-        # In a row of one cell a reference could be the row's or the cell's.
+        # In a row of one cell nobody could tell a repeated row from a repeated cell.
         return None if table and table.slots is not None and cell_count(table) == 1 else table
     if list in kinds and kinds <= _LISTS:
         return _pack_lists(items)
@@ -58,13 +52,13 @@ def pack_list(items: list[object]) -> Table | PooledLists | None:
 
 
 def _kinds(values: list[object]) -> set[type]:
-    """Return the types of values, without the anchors that they may stand at."""
+    """Return the types of values, of a RepeatedValue that of its content."""
     kinds = set(map(type, values))
     return {type(content_of(value)) for value in values} if RepeatedValue in kinds else kinds
 
 
 def pack_table(items: list[object]) -> Table | None:
-    """Return the maps among `items` as a table, None where there are fewer than two or their shapes differ."""
+    """Return `items` as a table of the maps among them; None if there are fewer than two or they differ too much."""
     if len(items) < 2:
         return None
     slots, maps = _slots(items)
@@ -73,7 +67,7 @@ def pack_table(items: list[object]) -> Table | None:
     shapes = dict.fromkeys(map(tuple, maps))
     if len(shapes) == 1:
         names = next(iter(shapes))
-        cells = list(map(list, zip(*[each.values() for each in maps], strict=True)))
+        cells = list(map(list, zip(*[members.values() for members in maps], strict=True)))
     else:
         present = sum(map(len, maps))
         # With more names than this there are more absent cells than present ones.
@@ -81,7 +75,7 @@ def pack_table(items: list[object]) -> Table | None:
         if merged is None or not _is_dense(len(merged), len(maps), present):
             return None
         names = merged
-        cells = [[each.get(name, ABSENT) for each in maps] for name in names]
+        cells = [[members.get(name, ABSENT) for members in maps] for name in names]
     if not names:
         return None
     columns = {name: pack_column(column) for name, column in zip(names, cells, strict=True)}
@@ -89,13 +83,13 @@ def pack_table(items: list[object]) -> Table | None:
 
 
 def pack_column(values: list[object]) -> Column:
-    """Return the values of one key, one per row, in the tersest form that fits them all."""
+    """Return the values of one key, one per row, in the shortest form that fits them all."""
     kinds = set(map(type, values))
     if len(kinds) == 1 and common_value(values) is not ABSENT:
         return Constant(values[0])
     if kinds.isdisjoint((dict, list, RepeatedValue)):
         return values
-    kinds = _kinds(values) - _INSTEAD
+    kinds = _kinds(values) - _OTHER_TYPES
     if kinds == {dict}:
         return pack_table(values) or values
     if kinds == {list}:
@@ -109,7 +103,7 @@ def _pack_lists(values: list[object]) -> PooledLists | None:
     if members is None:
         return None
     return PooledLists(
-        [with_content(value, len(each)) if type(each := content_of(value)) is list else value for value in values],
+        [with_content(value, len(items)) if type(items := content_of(value)) is list else value for value in values],
         members,
     )
 
@@ -119,11 +113,11 @@ def _slots(items: list[object]) -> tuple[list[object] | None, list[dict[str, obj
     if set(map(type, items)) == {dict}:
         return None, items  # type: ignore[return-value]  # all are maps
     slots = [with_content(item, NEXT_ROW) if type(content_of(item)) is dict else item for item in items]
-    return slots, [item for each in items if type(item := content_of(each)) is dict]
+    return slots, [content for item in items if type(content := content_of(item)) is dict]
 
 
-def _merge_names(shapes: Iterable[tuple[str, ...]], most: int) -> tuple[str, ...] | None:
-    """Return an order of all keys that every shape follows; None: two contradict, or there are more than `most`."""
+def _merge_names(shapes: Iterable[tuple[str, ...]], max_names: int) -> tuple[str, ...] | None:
+    """Return all keys in an order that every shape follows; None if two contradict or there are over `max_names`."""
     names: list[str] = []
     rank: dict[str, int] = {}
     for shape in shapes:
@@ -136,7 +130,7 @@ def _merge_names(shapes: Iterable[tuple[str, ...]], most: int) -> tuple[str, ...
                 added.append((at + len(added), name))
         for position, name in added:
             names.insert(position, name)
-        if len(names) > most:
+        if len(names) > max_names:
             return None
         if added:
             rank = {name: position for position, name in enumerate(names)}
@@ -148,13 +142,13 @@ def _is_sorted(ranks: list[int]) -> bool:
 
 
 def _is_dense(names: int, rows: int, present: int) -> bool:
-    """Tell whether header and absent cells cost less than the keys that the table saves."""
+    """Return whether the header and the absent cells are shorter than the keys that the table saves."""
     absent = names * rows - present
     return absent <= present and 2 * names + absent < 2 * present
 
 
 def cell_count(table: Table) -> int:
-    """Return how many cells a row of the table has."""
+    """Return the number of cells in a row of the table."""
     return sum(
         cell_count(column) if type(column) is Table and column.slots is None else type(column) is not Constant
         for column in table.columns.values()
@@ -162,14 +156,14 @@ def cell_count(table: Table) -> int:
 
 
 def has_cells(column: Column) -> bool:
-    """Tell whether a column takes any cell of its own in a row."""
+    """Return whether the column has a cell in each row."""
     if type(column) is Table and column.slots is None:
         return any(map(has_cells, column.columns.values()))
     return type(column) is not Constant
 
 
-def last_with_cells(table: Table) -> str | None:
-    """Return the key of the last column that takes a cell in a row."""
+def last_column_with_cells(table: Table) -> str | None:
+    """Return the key of the last column that has a cell in each row, or None if none has."""
     for name in reversed(table.columns):
         if has_cells(table.columns[name]):
             return name
@@ -177,7 +171,7 @@ def last_with_cells(table: Table) -> str | None:
 
 
 def unpack_table(table: Table) -> list[object]:
-    """Return the items that `pack_table` was given."""
+    """Return the items that the table was packed from."""
     columns = [
         column if type(column) is list else unpack_column(column, table.rows) for column in table.columns.values()
     ]
@@ -191,7 +185,7 @@ def unpack_table(table: Table) -> list[object]:
 
 
 def unpack_column(column: Column, rows: int) -> list[object]:
-    """Return the values of one key, `rows` of them."""
+    """Return the values of one key in each of `rows` rows."""
     if type(column) is Constant:
         return [column.value] * rows
     if type(column) is Table:

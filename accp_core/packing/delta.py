@@ -1,10 +1,10 @@
-"""Only what changed of a value that the receiver already has: the law of ACCP section 5.4, without versions.
+"""The changes to a value that the receiver already has (ACCP section 5.4, without versions).
 
     apply(old, diff(old, new)) == new
-    apply(apply(old, first), second) == apply(old, compose(first, second))
+    apply(apply(old, first), second) == apply(old, {**first, **second})
 
-A delta is a map of top-level keys. A nested value that changed stands in it whole; a key that went stands in it as
-REMOVED, which is not the null that a key may hold.
+A delta maps top-level keys to their new values. A nested value that changed is in it whole; a key that was removed has
+the value REMOVED, which is not the same as null.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ from typing import Final, TypeVar
 
 from accp_core.packing.equality import is_same_json
 
-__all__ = ["REMOVED", "Removed", "apply", "compose", "diff"]
-
+__all__ = ["REMOVED", "Removed", "apply", "diff"]
 
 T = TypeVar("T")
 
@@ -26,11 +25,11 @@ class Removed(Enum):
 
 
 REMOVED: Final = Removed.REMOVED
-"""A member of a delta that removes its key (`~`); None there sets the key to null (`=null`)."""
+"""The value of a key that a delta removes (`~`); None sets the key to null (`=null`)."""
 
 
 def diff(old: Mapping[str, object], new: Mapping[str, T]) -> dict[str, T | Removed]:
-    """Return the delta that makes `new` of `old`; values of different types differ, even `1` and `true`."""
+    """Return the delta that changes `old` into `new`; values of different types differ, even `1` and `true`."""
     changed: dict[str, T | Removed] = {
         key: value for key, value in new.items() if key not in old or not is_same_json(old[key], value)
     }
@@ -39,10 +38,5 @@ def diff(old: Mapping[str, object], new: Mapping[str, T]) -> dict[str, T | Remov
 
 
 def apply(old: Mapping[str, T], delta: Mapping[str, T | Removed]) -> dict[str, T]:
-    """Return `old` with the changes of `delta`; a key that is to go and is not there is no error."""
+    """Return `old` with the changes of `delta`; it may remove a key that `old` does not have."""
     return {key: value for key, value in {**old, **delta}.items() if value is not REMOVED}
-
-
-def compose(first: Mapping[str, T], second: Mapping[str, T]) -> dict[str, T]:
-    """Return the one delta that does what `first` and then `second` do."""
-    return {**first, **second}

@@ -1,4 +1,4 @@
-"""Whether values are the same JSON text, in value, type and order of keys."""
+"""Equality of JSON values in type and order of keys, too: `1`, `1.0` and `true` are three values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["common_value", "is_same_json"]
 
 
 def common_value(values: list[object]) -> object:
-    """Return the value that all of `values` (not empty) are, ABSENT where they differ."""
+    """Return the value that all of `values` (at least one) have in common, or ABSENT if they differ."""
     first = values[0]
     if type(first) is RepeatedValue or first is ABSENT or first != values[-1]:
         return ABSENT
@@ -18,7 +18,7 @@ def common_value(values: list[object]) -> object:
 
 
 def is_same_json(one: object, other: object) -> bool:
-    """Tell whether two values are the same JSON text: `1`, `1.0` and `true` differ, so do `0.0` and `-0.0`."""
+    """Return whether two values have the same JSON text; `1`, `1.0` and `true` differ, and so do `0.0` and `-0.0`."""
     if type(one) is not type(other):
         return False
     if type(one) is dict and type(other) is dict:

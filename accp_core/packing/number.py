@@ -1,4 +1,4 @@
-"""A number that keeps the spelling of its source: `12.50` and `1E5` are floats, and come back as they were."""
+"""Floats that keep the spelling of their source, so that `12.50` and `1E5` are written again as they were."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ __all__ = ["SpelledFloat", "read_float"]
 
 
 class SpelledFloat(float):
-    """A float of which Python would write another text than the source did."""
+    """A float that the source spells in another way than Python; `repr` returns the spelling of the source."""
 
     __slots__ = ("spelling",)
     spelling: str
 
     def __new__(cls, spelling: str) -> SpelledFloat:
-        """Return the float that `spelling`, its text in the source, stands for."""
+        """Return the float of `spelling`, the text of a finite number."""
         number = super().__new__(cls, spelling)
         number.spelling = spelling
         return number
@@ -24,10 +24,10 @@ class SpelledFloat(float):
 
 
 def read_float(text: str) -> float:
-    """Return the float that `text` stands for, `SpelledFloat` where `repr` would write it differently.
+    """Return the float of `text`, as a SpelledFloat if Python would write it in another way.
 
     Raises:
-        ValueError: no float can hold it.
+        ValueError: the number is beyond all floats.
     """
     value = finite_float(text)
     return value if repr(value) == text else SpelledFloat(text)

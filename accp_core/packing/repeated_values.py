@@ -1,6 +1,6 @@
-"""A repeated sub-tree or long string stands once and is referred to: `&1 …` first, `*1` afterwards.
+"""Sub-trees and long strings that occur several times are written once: `&1 …` first, `*1` in every later place.
 
-Two values are the same here only if they are so in type and order of keys: 1 is not 1.0, nor is it true.
+Two values are the same only if their types and the order of their keys are: 1 is neither 1.0 nor true.
 `pack_repeated_values` and `unpack_repeated_values` are inverse.
 """
 
@@ -8,32 +8,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Final, TypeAlias
 
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, map_members
 
 __all__ = [
-    "MIN_STRING_CHARS",
-    "MIN_TREE_CHARS",
-    "SavesTokens",
-    "copy_shared_containers",
-    "pack_repeated_values",
+    "MIN_STRING_CHARS", "MIN_TREE_CHARS", "SavesTokens", "copy_shared_containers", "pack_repeated_values",
     "unpack_repeated_values",
-]
+]  # fmt: skip
 
 MIN_STRING_CHARS: Final = 12
-"""Characters; shorter strings are not worth a reference and its look-up by the reader."""
+"""Characters of a string; to look up a shorter one costs the reader more than to read it again."""
 MIN_TREE_CHARS: Final = 40
-"""Characters of the strings and keys in a sub-tree, two more for each."""
+"""Characters of the strings and keys in a sub-tree, plus two for each of them."""
 
-_SHAREABLE: Final = frozenset((str, dict, list, EmbeddedJson))
+_REPEATABLE: Final = frozenset((str, dict, list, EmbeddedJson))
 _NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
 
 SavesTokens: TypeAlias = Callable[[str, int], bool]
+"""Returns whether a string that occurs that many times is to be written once."""
 
 
 class _Node:
-    """One distinct array, map or opened document; equal ones share it."""
+    """An array, a map or an embedded document; all that are equal have the same node."""
 
     __slots__ = ("children", "names")
 
@@ -42,7 +40,7 @@ class _Node:
         self.children = children
 
     def size(self) -> int:
-        """Return about how many characters the sub-tree takes."""
+        """Return the approximate number of characters of the sub-tree."""
         return sum(len(name) + 2 for name in self.names) + sum(map(_size, self.children))
 
 
@@ -50,27 +48,31 @@ def _size(child: Hashable) -> int:
     return child.size() if type(child) is _Node else len(child) + 2 if type(child) is str else 2
 
 
-def pack_repeated_values(value: object, worth: SavesTokens) -> object:
-    """Return `value` with its repetitions replaced, or `value` itself where there are none.
+def pack_repeated_values(value: object, saves_tokens: SavesTokens) -> object:
+    """Return `value` with its repetitions replaced; `value` itself if there are none.
 
-    `worth(text, uses)` says whether a string that stands `uses` times is to be shared.
+    Args:
+        value: A tree of JSON values and EmbeddedJson.
+        saves_tokens: Decides which repeated strings are replaced.
     """
     graph = _Graph()
-    graph.scan(value)
-    shared = graph.shared(worth)
-    return _Replacement(shared, graph.around(shared), graph.nodes).of(value) if shared else value
+    graph.add(value)
+    repeated = graph.repeated_values(saves_tokens)
+    if not repeated:
+        return value
+    return _Packing(repeated, graph.with_ancestors(repeated), graph.nodes).pack(value)
 
 
 class _Graph:
-    """The tree with equal sub-trees folded together, and how often each is referred to."""
+    """A tree in which equal sub-trees are one node."""
 
     def __init__(self) -> None:
         self.distinct: dict[Hashable, _Node] = {}
         self.nodes: dict[int, _Node] = {}
         self.repeated: set[_Node] = set()
 
-    def scan(self, value: object) -> Hashable:
-        """Return what identifies `value`: a node for a container, else the scalar, told apart by its type."""
+    def add(self, value: object) -> Hashable:
+        """Return what identifies `value`: the node of a container, or a scalar with its type."""
         names: tuple[str, ...] = ()
         members: Iterable[object]
         if type(value) is dict:
@@ -80,11 +82,11 @@ class _Graph:
         elif type(value) is EmbeddedJson:
             names, members = (value.style,), (value.value,)
         else:
-            # A tuple, so that 1.0 and true are not 1; zero has a sign, and a number may have a spelling.
+            # The type tells 1, 1.0 and true apart; `repr` shows the sign of zero and the spelling of a number.
             return (float, value) if type(value) is float and value else (type(value), repr(value))
         children = tuple(
             [
-                member if type(member) is str or type(member) is int or member is None else self.scan(member)
+                member if type(member) is str or type(member) is int or member is None else self.add(member)
                 for member in members
             ]
         )
@@ -100,49 +102,50 @@ class _Graph:
         self.nodes[id(value)] = node
         return node
 
-    def shared(self, worth: SavesTokens) -> set[Hashable]:
-        """Return the strings and nodes that are to stand once."""
-        # Members of equal containers count once: where the container is an alias, they do not stand again.
+    def repeated_values(self, saves_tokens: SavesTokens) -> set[Hashable]:
+        """Return the strings and nodes that are to be written once."""
+        # The members of equal containers count once, because a repeated container does not repeat them.
         children = [child for node in self.distinct.values() for child in node.children]
         strings = [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
-        shared: set[Hashable] = set()
+        repeated: set[Hashable] = set()
         if len(set(strings)) < len(strings):
-            shared.update(text for text, uses in Counter(strings).items() if uses > 1 and worth(text, uses))
+            repeated.update(text for text, uses in Counter(strings).items() if uses > 1 and saves_tokens(text, uses))
         large = {node for node in self.repeated if node.size() >= MIN_TREE_CHARS}
         if large:
             trees = Counter([child for child in children if child in large])
-            shared.update(node for node, uses in trees.items() if uses > 1)
-        return shared
+            repeated.update(node for node, uses in trees.items() if uses > 1)
+        return repeated
 
-    def around(self, shared: set[Hashable]) -> set[Hashable]:
-        """Return `shared` and the nodes that hold any of it."""
-        marked = set(shared)
-        # Inner nodes come before the outer ones.
+    def with_ancestors(self, values: set[Hashable]) -> set[Hashable]:
+        """Return `values` and the nodes that contain any of them."""
+        found = set(values)
+        # Inner nodes come before outer ones.
         for node in self.distinct.values():
-            if not marked.isdisjoint(node.children):
-                marked.add(node)
-        return marked
+            if not found.isdisjoint(node.children):
+                found.add(node)
+        return found
 
 
-class _Replacement:
-    """One walk in reading order, which numbers what is shared as it comes; what holds none of it stays."""
+class _Packing:
+    """One walk in reading order, which numbers the repeated values as they come."""
 
-    def __init__(self, shared: set[Hashable], marked: set[Hashable], nodes: dict[int, _Node]) -> None:
-        self.shared = shared
-        self.marked = marked
+    def __init__(self, repeated: set[Hashable], changed: set[Hashable], nodes: dict[int, _Node]) -> None:
+        self.repeated = repeated
+        self.changed = changed
+        """Repeated values and the nodes that contain any; all others stay as they are."""
         self.nodes = nodes
         self.numbers: dict[Hashable, int] = {}
 
-    def of(self, value: object) -> object:
-        """Return `value`, a string or a container, with anchors and aliases."""
+    def pack(self, value: object) -> object:
+        """Return a string or a container with RepeatedValue and Repetition in it."""
         if type(value) is str:
-            return self._refer(value, value) if value in self.shared else value
+            return self._numbered(value, value) if value in self.repeated else value
         node = self.nodes[id(value)]
-        if node not in self.marked:
+        if node not in self.changed:
             return value
-        return self._refer(node, value) if node in self.shared else self._members(value)
+        return self._numbered(node, value) if node in self.repeated else self._members(value)
 
-    def _refer(self, identity: Hashable, value: object) -> object:
+    def _numbered(self, identity: Hashable, value: object) -> object:
         number = self.numbers.get(identity)
         if number is not None:
             return Repetition(number)
@@ -150,126 +153,125 @@ class _Replacement:
         return RepeatedValue(number, value if type(value) is str else self._members(value))
 
     def _members(self, value: object) -> object:
-        if type(value) is dict:
-            return {name: self.of(member) if type(member) in _SHAREABLE else member for name, member in value.items()}
-        if type(value) is list:
-            return [self.of(member) if type(member) in _SHAREABLE else member for member in value]
+        if type(value) is dict or type(value) is list:
+            return map_members(value, self.pack, _REPEATABLE)
         assert type(value) is EmbeddedJson
-        return EmbeddedJson(self.of(value.value), value.style)
+        return EmbeddedJson(self.pack(value.value), value.style)
 
 
 def copy_shared_containers(value: object, *, limit: int = 5_000_000) -> object:
-    """Return `value` with a copy of each container that stands in several places, as a constant of a table does.
+    """Return `value` with a copy of each container that is in several places, such as the constant of a column.
 
-    Without it a change to one place would show in another, and a short text could read as more than memory holds.
+    Otherwise a change in one place would appear in another.
+
+    Args:
+        value: A tree that was read.
+        limit: Members of all copies. Constants within constants could ask for more memory than there is.
 
     Raises:
-        ValueError: the copies hold more than `limit` members.
+        ValueError: the copies have more members than `limit`.
     """
-    return _Separation(limit).of(value, again=False)
+    return _Copying(limit).copy(value, again=False)
 
 
-class _Separation:
-    """One walk, which knows the containers that it has passed."""
+class _Copying:
+    """One walk through a tree, which remembers the containers that it has seen."""
 
     def __init__(self, limit: int) -> None:
         self.left = limit
         self.seen: set[int] = set()
 
-    def of(self, value: object, *, again: bool) -> object:
-        """Return a copy of `value`; `again`: it stands in a container that was passed before."""
+    def copy(self, value: object, *, again: bool) -> object:
+        """Return a copy of `value`; `again`: it is inside a container that was seen before."""
         if type(value) is RepeatedValue:
-            return RepeatedValue(value.number, self.of(value.value, again=again))
+            return RepeatedValue(value.number, self.copy(value.value, again=again))
         if type(value) is EmbeddedJson:
-            return EmbeddedJson(self.of(value.value, again=again), value.style)
+            return EmbeddedJson(self.copy(value.value, again=again), value.style)
         if type(value) is not dict and type(value) is not list:
             return value
         again = again or id(value) in self.seen
         self.seen.add(id(value))
         self.left -= again * (1 + len(value))
         if self.left < 0:
-            raise ValueError("expected fewer copies: constants within constants ask for too much memory")
-        if type(value) is dict:
-            return {
-                name: self.of(member, again=again) if type(member) in _NODES else member
-                for name, member in value.items()
-            }
-        return [self.of(member, again=again) if type(member) in _NODES else member for member in value]
+            raise ValueError("expected fewer copies, found constants within constants that ask for too much memory")
+        return map_members(value, partial(self.copy, again=again), _NODES)
 
 
 def unpack_repeated_values(value: object, *, limit: int = 5_000_000) -> object:
-    """Return `value` with a copy of what each reference stands for, wherever its anchor is.
+    """Return `value` with a copy of the repeated value in place of each Repetition, which may come first.
 
-    `limit` bounds the arrays, maps and scalars that copying makes: a few references to references can ask for
-    more than any memory holds.
+    Args:
+        value: A tree that was read.
+        limit: Arrays, maps and scalars of all copies. A few repetitions of repetitions could ask for more memory than
+            there is.
 
     Raises:
-        ValueError: an alias has no anchor, an anchor has two, stands in itself, or the copies pass `limit`.
+        ValueError: a Repetition has no RepeatedValue, a RepeatedValue contains itself or has the number of another, or
+            the copies pass `limit`.
     """
-    return _Resolution(value, limit).of(value)
+    return _Unpacking(value, limit).unpack(value)
 
 
-class _Resolution:
-    """One walk in reading order; an anchor behind one of its aliases is looked up in all of the tree."""
+class _Unpacking:
+    """One walk in reading order; the RepeatedValue of a Repetition that comes first is searched in the whole tree."""
 
     def __init__(self, tree: object, limit: int) -> None:
         self.tree = tree
         self.left = limit
-        self.anchors: dict[int, RepeatedValue] = {}
-        self.resolved: dict[int, object] = {}
-        self.open: set[int] = set()
+        self.values: dict[int, RepeatedValue] = {}
+        self.unpacked: dict[int, object] = {}
+        self.started: set[int] = set()
 
-    def of(self, value: object) -> object:
-        """Return `value` with plain values in the place of anchors and aliases."""
-        if type(value) is dict:
-            return {name: self.of(member) if type(member) in _NODES else member for name, member in value.items()}
-        if type(value) is list:
-            return [self.of(member) if type(member) in _NODES else member for member in value]
+    def unpack(self, value: object) -> object:
+        """Return `value` without RepeatedValue and Repetition."""
+        if type(value) is dict or type(value) is list:
+            return map_members(value, self.unpack, _NODES)
         if type(value) is Repetition:
-            return self._copied(self._found(value.number))
+            return self._copy(self._value_of(value.number))
         if type(value) is RepeatedValue:
-            return self._anchored(value)
+            return self._unpack_once(value)
         if type(value) is EmbeddedJson:
-            return EmbeddedJson(self.of(value.value), value.style)
+            return EmbeddedJson(self.unpack(value.value), value.style)
         return value
 
-    def _anchored(self, anchor: RepeatedValue) -> object:
-        if self.anchors.setdefault(anchor.number, anchor) is not anchor:
-            raise ValueError(f"expected one anchor &{anchor.number}, found another")
-        if anchor.number not in self.resolved:
-            if anchor.number in self.open:
-                raise ValueError(f"expected *{anchor.number} outside of its own anchor")
-            self.open.add(anchor.number)
-            self.resolved[anchor.number] = self.of(anchor.value)
-        return self.resolved[anchor.number]
+    def _unpack_once(self, repeated: RepeatedValue) -> object:
+        number = repeated.number
+        if self.values.setdefault(number, repeated) is not repeated:
+            raise ValueError(f"expected &{number} once, found it again")
+        if number not in self.unpacked:
+            if number in self.started:
+                raise ValueError(f"expected *{number} outside the value &{number}, found it inside")
+            self.started.add(number)
+            self.unpacked[number] = self.unpack(repeated.value)
+        return self.unpacked[number]
 
-    def _found(self, number: int) -> object:
-        if number not in self.resolved:
-            if number not in self.anchors:
+    def _value_of(self, number: int) -> object:
+        if number not in self.unpacked:
+            if number not in self.values:
                 self._collect(self.tree)
-            if number not in self.anchors:
-                raise ValueError(f"expected an anchor &{number} for *{number}, found none")
-            return self._anchored(self.anchors[number])
-        return self.resolved[number]
+            if number not in self.values:
+                raise ValueError(f"expected a value &{number} for *{number}, found none")
+            return self._unpack_once(self.values[number])
+        return self.unpacked[number]
 
     def _collect(self, value: object) -> None:
         if type(value) is RepeatedValue:
-            self.anchors.setdefault(value.number, value)
+            self.values.setdefault(value.number, value)
         if type(value) is RepeatedValue or type(value) is EmbeddedJson:
             self._collect(value.value)
         for member in value.values() if type(value) is dict else value if type(value) is list else ():
             if type(member) in _NODES:
                 self._collect(member)
 
-    def _copied(self, value: object) -> object:
-        # A copy, so that a change to one place does not show in another.
+    def _copy(self, value: object) -> object:
+        # Without a copy, a change in one place would appear in another.
         self.left -= 1
         if self.left < 0:
-            raise ValueError("expected fewer copies: references to references ask for too much memory")
+            raise ValueError("expected fewer copies, found repetitions of repetitions that ask for too much memory")
         if type(value) is dict:
-            return {name: self._copied(member) for name, member in value.items()}
+            return {name: self._copy(member) for name, member in value.items()}
         if type(value) is list:
-            return [self._copied(member) for member in value]
+            return [self._copy(member) for member in value]
         if type(value) is EmbeddedJson:
-            return EmbeddedJson(self._copied(value.value), value.style)
+            return EmbeddedJson(self._copy(value.value), value.style)
         return value

@@ -1,24 +1,15 @@
-"""What the transforms put into a tree of JSON values: each node says how the value that stood there is rebuilt."""
+"""The nodes that the transforms put into a tree of JSON values; each node says how its value is rebuilt."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT",
-    "NEXT_ROW",
-    "Column",
-    "Constant",
-    "EmbeddedJson",
-    "Placeholder",
-    "PooledLists",
-    "RepeatedValue",
-    "Repetition",
-    "Table",
-    "content_of",
-    "with_content",
+    "ABSENT", "NEXT_ROW", "Column", "Constant", "EmbeddedJson", "Placeholder", "PooledLists", "RepeatedValue",
+    "Repetition", "Table", "content_of", "map_members", "with_content",
 ]  # fmt: skip
 
 
@@ -26,9 +17,9 @@ class Placeholder(Enum):
     """What a slot of a table may hold instead of a value."""
 
     ABSENT = "absent"
-    """The map has no such key; not the same as a null."""
-    NEXT_ROW = "present"
-    """Here stands the table's next row."""
+    """The map has no such key, which is not the same as null."""
+    NEXT_ROW = "next row"
+    """The next row of the table."""
 
 
 ABSENT: Final = Placeholder.ABSENT
@@ -37,7 +28,7 @@ NEXT_ROW: Final = Placeholder.NEXT_ROW
 
 @dataclass(slots=True)
 class EmbeddedJson:
-    """A string that holds a JSON document; `style` is a code of `opened.STYLES`."""
+    """The value of a JSON document inside a string; `style` is a code of `embedded_json.STYLES`."""
 
     value: object
     style: str
@@ -45,7 +36,7 @@ class EmbeddedJson:
 
 @dataclass(slots=True)
 class RepeatedValue:
-    """The first place of a value that stands in several; the others are `Repetition(number)`."""
+    """The first place of a value that occurs several times; the other places are `Repetition(number)`."""
 
     number: int
     value: object
@@ -53,36 +44,34 @@ class RepeatedValue:
 
 @dataclass(slots=True)
 class Repetition:
-    """The same value as stands at `RepeatedValue(number, …)`, earlier in reading order."""
+    """The value of `RepeatedValue(number, …)` again; the RepeatedValue comes first in reading order."""
 
     number: int
 
 
 @dataclass(slots=True)
 class Constant:
-    """A column in which all rows hold the same value."""
+    """A column in which all rows have the same value."""
 
     value: object
 
 
 @dataclass(slots=True)
 class Table:
-    """Maps of like shape: their keys once, their values by column.
-
-    `slots` has an entry per item where not every item is a map of its own: PRESENT (perhaps inside an
-    `RepeatedValue`) for the next row, else what stands there instead; None where all items are rows.
-    """
+    """Maps of similar shape: their keys once, their values by column."""
 
     columns: dict[str, Column]
     slots: list[object] | None
+    """NEXT_ROW (perhaps inside a RepeatedValue), or another value, for each item; None: every item is a row."""
     rows: int
 
 
 @dataclass(slots=True)
 class PooledLists:
-    """Lists whose members are pooled into one column; `slots` holds their lengths, or what stands instead."""
+    """Lists whose members are all in one column."""
 
     slots: list[object]
+    """The length (perhaps inside a RepeatedValue) of each list, or another value in its place."""
     members: Table | PooledLists
 
 
@@ -90,10 +79,19 @@ Column: TypeAlias = "list[object] | Constant | Table | PooledLists"
 
 
 def content_of(value: object) -> object:
-    """Return `value` without the anchor it may stand at."""
+    """Return the value inside a RepeatedValue; any other value is its own content."""
     return value.value if type(value) is RepeatedValue else value
 
 
 def with_content(value: object, content: object) -> object:
-    """Return `content`, standing at the anchor of `value` if that has one."""
+    """Return `content`, inside a RepeatedValue with the number of `value` if `value` is one."""
     return RepeatedValue(value.number, content) if type(value) is RepeatedValue else content
+
+
+def map_members(
+    container: dict[str, object] | list[object], convert: Callable[[object], object], types: Container[type]
+) -> dict[str, object] | list[object]:
+    """Return a map or a list with the members of those types converted and the others as they are."""
+    if type(container) is dict:
+        return {name: convert(member) if type(member) in types else member for name, member in container.items()}
+    return [convert(member) if type(member) in types else member for member in container]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final, TypeAlias
 
-from accp_core.packing.columns import last_with_cells
+from accp_core.packing.columns import last_column_with_cells
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
@@ -69,7 +69,7 @@ class RowWriter(ABC):
         """Return the header's words and the cells; with `last` the last cell ends the row."""
         heads: list[str] = []
         cells: list[_Cells] = []
-        final = last_with_cells(table) if last else None
+        final = last_column_with_cells(table) if last else None
         for name, column in table.columns.items():
             if type(column) is list:
                 texts, separator = self.cells(column, nested=nested, last=name == final)

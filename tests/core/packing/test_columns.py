@@ -5,7 +5,7 @@ import pytest
 from accp_core.packing.columns import (
     cell_count,
     has_cells,
-    last_with_cells,
+    last_column_with_cells,
     pack_column,
     pack_list,
     pack_table,
@@ -185,4 +185,4 @@ def test_the_cells_of_a_row_are_counted(items: list[object], cells: int) -> None
 def test_the_last_column_with_a_cell_ends_the_row(items: list[object], last: str | None) -> None:
     table = pack_table(items)
     assert table is not None
-    assert last_with_cells(table) == last
+    assert last_column_with_cells(table) == last

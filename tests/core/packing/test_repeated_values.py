@@ -125,16 +125,19 @@ def test_a_document_that_is_referred_to_is_a_copy_too() -> None:
 @pytest.mark.parametrize(
     ("tree", "reason"),
     [
-        (Repetition(1), r"expected an anchor &1 for \*1, found none"),
-        ([RepeatedValue(2, "x"), Repetition(1)], r"expected an anchor &1 for \*1, found none"),
-        ([RepeatedValue(1, "x"), RepeatedValue(1, "x")], "expected one anchor &1, found another"),
-        ([Repetition(1), RepeatedValue(1, "x"), [RepeatedValue(1, "y")]], "expected one anchor &1, found another"),
-        (RepeatedValue(1, Repetition(1)), r"expected \*1 outside of its own anchor"),
+        (Repetition(1), r"expected a value &1 for \*1, found none"),
+        ([RepeatedValue(2, "x"), Repetition(1)], r"expected a value &1 for \*1, found none"),
+        ([RepeatedValue(1, "x"), RepeatedValue(1, "x")], "expected &1 once, found it again"),
+        ([Repetition(1), RepeatedValue(1, "x"), [RepeatedValue(1, "y")]], "expected &1 once, found it again"),
+        (RepeatedValue(1, Repetition(1)), r"expected \*1 outside the value &1, found"),
         (
             [RepeatedValue(1, [Repetition(2)]), RepeatedValue(2, {"a": Repetition(1)})],
-            r"expected \*1 outside of its own anchor",
+            r"expected \*1 outside the value &1, found it inside",
         ),
-        ([Repetition(1), RepeatedValue(1, EmbeddedJson(Repetition(1), ""))], r"expected \*1 outside of its own anchor"),
+        (
+            [Repetition(1), RepeatedValue(1, EmbeddedJson(Repetition(1), ""))],
+            r"expected \*1 outside the value &1, found it inside",
+        ),
     ],
 )
 def test_references_that_mean_nothing_are_refused(tree: object, reason: str) -> None:

@@ -50,7 +50,7 @@ __all__ = [
     "escape",
     "escape_key",
     "quote",
-    "read_json",
+    "read_json_literal",
     "read_number",
     "unescape",
     "unescape_key",
@@ -202,7 +202,7 @@ def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Gr
     return int(word) if word.isdigit() or word[1:].isdigit() else decimal_type(word)
 
 
-def read_json(source: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> Any:
+def read_json_literal(source: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> Any:
     """Return the value of a JSON text.
 
     Args:

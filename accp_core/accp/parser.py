@@ -339,7 +339,7 @@ def parse_json(text: str, position: int, state: _ParseState) -> tuple[int, Any]:
     """Read a JSON literal, our spelling of long decimals, of deep arrays and maps, and of null in a delta."""
     end, word = parse_text(text, position)
     try:
-        return end, grammar.read_json(grammar.unescape(word[1:]), state.decimal_type, state.limits)
+        return end, grammar.read_json_literal(grammar.unescape(word[1:]), state.decimal_type, state.limits)
     except (ValueError, RecursionError):
         raise refusal(text, position, "expected a JSON literal") from None
 

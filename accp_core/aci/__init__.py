@@ -5,7 +5,7 @@ from accp_core.aci.contexts import AgentContext, TaskContext, overall_status
 from accp_core.aci.delta import context_to_fields, diff_contexts, fields_to_context, patch_context
 from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, verify, verify_by_rule
 from accp_core.aci.interaction import Delivery, Interaction, Mode
-from accp_core.aci.isolation import check_grant, isolate, scope_of, with_results
+from accp_core.aci.isolation import check_context_grant, isolate, scope_of, with_results
 from accp_core.aci.items import Goal, ItemState, KeyInformation, Status, TodoItem, todo
 from accp_core.aci.json_names import JSON_NAMES
 from accp_core.aci.plan import Plan
@@ -36,7 +36,7 @@ __all__ = [
     "TodoItem",
     "accept_reply",
     "brief",
-    "check_grant",
+    "check_context_grant",
     "context_to_fields",
     "diff_contexts",
     "evaluate",

@@ -20,7 +20,7 @@ from accp_core.aci.contexts import AgentContext, TaskContext
 from accp_core.error_codes import ErrorCode
 from accp_core.references import uri_to_key
 
-__all__ = ["check_grant", "delivery_json", "isolate", "scope_of", "with_results"]
+__all__ = ["check_context_grant", "delivery_json", "isolate", "scope_of", "with_results"]
 
 MIN_QUERY_CHARS: Final = 16
 """Characters; a shorter query ("help") may be part of another text by chance, so only an equal text is refused."""
@@ -84,7 +84,7 @@ def with_results(context: AgentContext, upstream: Iterable[tuple[AgentContext, I
     return replace(context, context=inline, context_uri=tuple(granted))
 
 
-def check_grant(context: AgentContext, reference: str) -> str:
+def check_context_grant(context: AgentContext, reference: str) -> str:
     """Return the key that `reference` opens for the agent of `context`, such as "cold.c9523506b4bd".
 
     Raises:

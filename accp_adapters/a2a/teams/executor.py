@@ -37,7 +37,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import references
 from accp_core.accp import ErrorCode
 from accp_core.accp.grammar import escape_key
-from accp_core.aci import AgentContext, AgentReply, check_grant, offload_long, reply_from_words
+from accp_core.aci import AgentContext, AgentReply, check_context_grant, offload_long, reply_from_words
 from accp_core.bounded import BoundedDict
 from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
@@ -73,7 +73,7 @@ class GrantedReferences:
         Raises:
             ProtocolError: E5002, the context does not grant it; E2001, the master has no text for it.
         """
-        granted = references.reference_to(check_grant(self._context, reference))
+        granted = references.reference_to(check_context_grant(self._context, reference))
         request = OpenRequest(granted, asyncio.get_running_loop().create_future())
         self._requests.put_nowait(request)
         return await request.text

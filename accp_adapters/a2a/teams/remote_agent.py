@@ -40,7 +40,7 @@ from accp_adapters.a2a.wire.errors import error_code
 from accp_adapters.a2a.wire.extension import is_declared
 from accp_adapters.a2a.wire.states import state_kind
 from accp_core.accp import ErrorCode
-from accp_core.aci import AcceptedReply, AgentContext, AgentReply, check_grant
+from accp_core.aci import AcceptedReply, AgentContext, AgentReply, check_context_grant
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.errors import ProtocolError
 from accp_core.references import checked_text, reference_to, uri_to_key
@@ -168,7 +168,7 @@ class _SentDelivery:
         """Return the message that gives the agent the text which it asks for, or refuses it."""
         message_id = secrets.token_hex(6)
         try:
-            text = await self._text(check_grant(self._context, request.reference))
+            text = await self._text(check_context_grant(self._context, request.reference))
             parts = fetch_answer_parts(request, text, sender=MASTER, message_id=message_id)
         except ProtocolError as refusal:
             correlation_id = request.correlation_id

@@ -74,7 +74,7 @@ def _readable_text(text: str, redaction: Redaction, level: int) -> str:
     """Return a quoted string; JSON in a string, as many tools return it, is shown as JSON, so that keys are hidden."""
     if text[:1] in ("{", "["):
         try:
-            value = grammar.read_json(text, float, grammar.DEFAULT_LIMITS)
+            value = grammar.read_json_literal(text, float, grammar.DEFAULT_LIMITS)
         except (ValueError, RecursionError):
             pass
         else:

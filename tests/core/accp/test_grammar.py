@@ -17,7 +17,7 @@ from accp_core.accp.grammar import (
     escape,
     escape_key,
     quote,
-    read_json,
+    read_json_literal,
     read_number,
     unescape,
     unescape_key,
@@ -135,22 +135,22 @@ def test_a_number_may_have_all_the_digits_that_are_allowed() -> None:
 )
 def test_what_is_not_json_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        read_json(source, float, DEFAULT_LIMITS)
+        read_json_literal(source, float, DEFAULT_LIMITS)
 
 
 def test_json_has_a_depth_of_its_own() -> None:
-    assert read_json("[" * 64 + "]" * 64, float, DEFAULT_LIMITS)
+    assert read_json_literal("[" * 64 + "]" * 64, float, DEFAULT_LIMITS)
     with pytest.raises(ValueError, match="64 deep"):
-        read_json("[" * 65 + "]" * 65, float, DEFAULT_LIMITS)
+        read_json_literal("[" * 65 + "]" * 65, float, DEFAULT_LIMITS)
 
 
 def test_brackets_inside_json_strings_do_not_count() -> None:
     brackets = "[{" * 99
-    assert read_json(f'["{brackets}","\\"["]', float, DEFAULT_LIMITS) == [brackets, '"[']
+    assert read_json_literal(f'["{brackets}","\\"["]', float, DEFAULT_LIMITS) == [brackets, '"[']
 
 
 def test_json_decimals_are_of_the_type_that_was_asked_for() -> None:
-    assert read_json('{"a":1.50,"b":2}', Decimal, DEFAULT_LIMITS) == {"a": Decimal("1.50"), "b": 2}
+    assert read_json_literal('{"a":1.50,"b":2}', Decimal, DEFAULT_LIMITS) == {"a": Decimal("1.50"), "b": 2}
 
 
 @pytest.mark.parametrize("depth", [0, 101])

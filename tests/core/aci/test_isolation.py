@@ -12,7 +12,7 @@ from accp_core.aci import (
     AgentContext,
     KeyInformation,
     TaskContext,
-    check_grant,
+    check_context_grant,
     isolate,
     scope_of,
     with_results,
@@ -67,14 +67,14 @@ def test_without_a_query_and_with_other_values_nothing_is_refused() -> None:
 def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
     context = subtask("s1", context_uri=("$cold.a", "https://example.com/x"))
     assert (
-        check_grant(context, "$cold.a")
-        == check_grant(context, " accp://cold/a ")
-        == check_grant(context, "cold.a")
+        check_context_grant(context, "$cold.a")
+        == check_context_grant(context, " accp://cold/a ")
+        == check_context_grant(context, "cold.a")
         == "cold.a"
     )
     for other in ("$cold.b", "https://example.com/x", "", "None", "$cold.a.b"):
         with pytest.raises(ProtocolError, match="E5002"):
-            check_grant(context, other)
+            check_context_grant(context, other)
 
 
 def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:

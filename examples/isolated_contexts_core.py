@@ -1,4 +1,4 @@
-"""Contexts without any framework: plan, deliver, judge item by item, try again what is open."""
+"""Isolated contexts without a framework: plan, deliver, verify item by item, retry the open items."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ plan = [
 
 
 def ask(delivery: Delivery, answer: str) -> AgentContext:
-    """Stands in for an agent; `delivery.payload` is the JSON that would travel to it."""
+    """Answer as an agent would, to which `delivery.payload` would be sent as JSON."""
     assert "UserQuery" not in str(delivery.payload)
     return with_answers(delivery.context, read_answers(delivery.context, answer))
 
 
 interaction, (first,) = Interaction.start(task, plan, retries=1).deliver()
-assert first.context.subtask_id == "s1"  # s2 waits for it
+assert first.context.subtask_id == "s1"  # s2 depends on it
 interaction = interaction.receive(first.id, ask(first, "1: 6 of 40\n2: not done: no reasons in the table")).verify()
 
 interaction, (again,) = interaction.deliver()
-print(brief(again.context, counter=o200k_base()))  # what the model reads: the open item, what is done, the feedback
+print(brief(again.context, counter=o200k_base()))  # the model's prompt: the open item, the finished one, the feedback
 assert [item.item_id for item in again.context.todo_items] == ["2"]
 interaction = interaction.receive(again.id, ask(again, "price, 4 of 6")).verify()
 

@@ -1,4 +1,4 @@
-"""A context on the wire: delivered as a request, updated by what changed, answered with what the agent may change."""
+"""An agent context in ACCP frames: delivered as a request, updated by its changes, answered with its results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ isolate(TaskContext(task_id="trip", user_query="Plan my trip to Lisbon"), sent) 
 
 
 def through(message):  # type: ignore[no-untyped-def]
-    """Return the message as the other end reads it."""
+    """Send a message as a frame, and return what the receiver decodes."""
     (frame,) = codec.encode(message).frames
     text = serialize_frame(frame)
     print(f"{count(text):3} tokens  {text}")

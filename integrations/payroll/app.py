@@ -1,4 +1,4 @@
-"""A payroll in six hops: a LangGraph graph whose agents hand each other AACP packets, without any model."""
+"""A payroll in six hops: a LangGraph graph whose agents exchange AACP packets, without any model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final, TypedDict, cast
 
-from agents import AGENTS, Desk, agent_of
+from agents import AGENTS, Workplace, agent_of
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from payroll import parse_rows
@@ -18,6 +18,7 @@ from payroll import parse_rows
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp import Packet, PayrollEncoder, explain, validate
 from accp_core.aacp.audit import AuditRecord, ReplayedRecord, digest_of, replay_records
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 HERE: Final = Path(__file__).resolve().parent
@@ -25,19 +26,19 @@ ENCODER: Final = PayrollEncoder()
 
 
 class Run(TypedDict):
-    """What the graph knows of a run; the data stands in results, never in packets."""
+    """The state of a run; the data is in the results, never in packets."""
 
     period: str
     previous: str
     packet: str
-    """The packet that is on its way."""
+    """The packet to perform next."""
     done: Annotated[list[str], operator.add]
-    """The packets that were performed."""
+    """The packets that were performed, in order."""
     results: Annotated[dict[str, str], operator.or_]
 
 
 def status(run: Run) -> str:
-    """Return whether somebody must look at the run."""
+    """Return "review_required" where a pay slip has a flag, else "ok"."""
     flagged = any(slip["flag"] for slip in parse_rows(run["results"]["payroll"]))
     return "review_required" if flagged else "ok"
 
@@ -53,19 +54,19 @@ HOPS: Final[tuple[Callable[[Run], Packet], ...]] = (
 
 
 def orchestrate(run: Run) -> Command[str]:
-    """Hand the next packet to its agent, until all hops are done."""
+    """Send the next packet to its agent, until all hops are done."""
     if len(run["done"]) == len(HOPS):
         return Command(goto=END)
     packet = validate(HOPS[len(run["done"])](run)).check()
     return Command(goto=agent_of(packet), update={"packet": str(packet)})
 
 
-def build(desk: Desk, log: AuditLog, now: Callable[[], float] = time.time) -> StateGraph[Run]:
-    """Return the graph: the orchestrator and six agents that answer to it."""
+def build(place: Workplace, log: AuditLog, now: Callable[[], float] = time.time) -> StateGraph[Run]:
+    """Return the graph: the orchestrator and its six agents."""
 
     def act(run: Run) -> Command[str]:
         packet = validate(run["packet"]).check()
-        name, text = desk.perform(packet, run["results"])
+        name, text = place.perform(packet, run["results"])
         log.append(AuditRecord(at=int(now()), run=run["period"], packet=run["packet"], result=digest_of(text)))
         return Command(goto="ORCH", update={"done": [run["packet"]], "results": {name: text}})
 
@@ -77,26 +78,27 @@ def build(desk: Desk, log: AuditLog, now: Callable[[], float] = time.time) -> St
     return graph
 
 
-def run_payroll(desk: Desk, log: AuditLog, period: str, previous: str = "") -> Run:
+def run_payroll(place: Workplace, log: AuditLog, period: str, previous: str = "") -> Run:
     """Do one run and return its state.
 
-    Raises: ProtocolError with the reason when a hop fails; every hop before it is in the log.
+    Raises:
+        ProtocolError: a hop fails; every hop before it is in the log.
     """
     start = Run(period=period, previous=previous, packet="", done=[], results={})
-    return cast("Run", build(desk, log).compile().invoke(start))
+    return cast("Run", build(place, log).compile().invoke(start))
 
 
-def replay_log(desk: Desk, log: AuditLog) -> list[ReplayedRecord]:
-    """Perform every packet of a log again, in order."""
+def replay_log(place: Workplace, log: AuditLog) -> list[ReplayedRecord]:
+    """Perform the packets of a log again, in order."""
     results: dict[str, str] = {}
 
     def perform(packet: Packet) -> str:
-        name, results[name] = desk.perform(packet, results)
+        name, results[name] = place.perform(packet, results)
         return results[name]
 
     records, refused = log.read()
     if refused:
-        raise ProtocolError("; ".join(refused), code="E1001")
+        raise ProtocolError("; ".join(refused), code=ErrorCode.PARSE_ERROR)
     return list(replay_records(records, perform))
 
 
@@ -109,30 +111,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("payroll-out"))
     parser.add_argument("--replay", action="store_true", help="perform the packets of the audit log again")
     options = parser.parse_args(arguments)
-    desk, log = Desk(options.data, options.out), AuditLog(options.out / "audit.jsonl")
+    place, log = Workplace(options.data, options.out), AuditLog(options.out / "audit.jsonl")
     try:
-        return show_replay(desk, log) if options.replay else show_run(desk, log, options.period, options.previous)
+        return show_replay(place, log) if options.replay else show_run(place, log, options.period, options.previous)
     except (ProtocolError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
 
 
-def show_run(desk: Desk, log: AuditLog, period: str, previous: str) -> int:
-    """Do a run and print its packets and its report."""
-    desk.out.mkdir(parents=True, exist_ok=True)
-    run = run_payroll(desk, log, period, previous)
+def show_run(place: Workplace, log: AuditLog, period: str, previous: str) -> int:
+    """Do a run, and print its packets and its report."""
+    place.out.mkdir(parents=True, exist_ok=True)
+    run = run_payroll(place, log, period, previous)
     for text in run["done"]:
         print(f"{text}\n    {explain(validate(text).check())}")
-    print(f"\n{run['results']['report']}\n{status(run)}; documents and audit.jsonl are in {desk.out}")
+    print(f"\n{run['results']['report']}\n{status(run)}; documents and audit.jsonl are in {place.out}")
     return 0
 
 
-def show_replay(desk: Desk, log: AuditLog) -> int:
-    """Replay a log and print what came out otherwise; return 1 if anything did."""
-    done = replay_log(desk, log)
-    for each in done:
-        print(f"{'same ' if each.same else 'OTHER'} {each.record.packet} {each.reason}".rstrip())
-    return 0 if all(each.same for each in done) else 1
+def show_replay(place: Workplace, log: AuditLog) -> int:
+    """Replay a log, and print which results differ; return 1 if one does."""
+    replayed = replay_log(place, log)
+    for record in replayed:
+        print(f"{'same ' if record.same else 'OTHER'} {record.record.packet} {record.reason}".rstrip())
+    return 0 if all(record.same for record in replayed) else 1
 
 
 if __name__ == "__main__":

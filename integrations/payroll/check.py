@@ -1,4 +1,4 @@
-"""Start the payroll as a user would, and look at what it leaves: exit code 0 if all of it is right."""
+"""Start the payroll as a user does, and check its documents: exit code 0 if all are right."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_run(data: Path, out: Path) -> None:
 
 
 def check_audit(data: Path, out: Path) -> None:
-    """Look at the audit log, replay it, and replay it over data that somebody changed."""
+    """Check the audit log, replay it, and replay it over changed data."""
     records = [read_record(line) for line in (out / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     packets = [validate(record.packet).check() for record in records]
     assert [packet.task for packet in packets] == ["FETCH", "FETCH", "MERGE", "REPORT", "LOG", "SEND"]
@@ -69,7 +69,7 @@ def check_audit(data: Path, out: Path) -> None:
 
 
 def main() -> int:
-    """Check everything in a folder of its own."""
+    """Check a run and its audit log in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         data, out = Path(folder) / "data", Path(folder) / "out"
         shutil.copytree(HERE / "data", data)
@@ -77,7 +77,7 @@ def main() -> int:
         check_audit(data, out)
         missing = start("--period", "2031-01", "--data", str(data), "--out", str(out / "none"))
         assert missing.returncode == 1
-        assert "E2001: no such data" in missing.stderr
+        assert "E2001: expected the file" in missing.stderr
     print("payroll: six hops, no model, every document right, the audit log replays")
     return 0
 

@@ -1,4 +1,4 @@
-"""Pay slips, budgets and a report, from rows of CSV: exact decimals, one table of rules, no model."""
+"""Pay slips, budgets and a report from rows of CSV, with exact decimals and one table of rules."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 Row: TypeAlias = Mapping[str, str]
@@ -21,10 +22,10 @@ REPORT: Final = ("dept", "employees", "gross", "pension", "paye", "net", "net_be
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How gross pay becomes net pay: pension first, then tax on the rest by monthly bands."""
+    """How gross pay becomes net pay: the pension first, then tax on the rest in monthly bands."""
 
     bands: tuple[tuple[Decimal, Decimal], ...]
-    """Up to which monthly amount which rate holds; the last one has no end."""
+    """The end of each band, a monthly amount, and its tax rate; the last band has no end."""
 
 
 RULES: Final = {
@@ -37,21 +38,23 @@ RULES: Final = {
         )
     )
 }
-"""Income tax alone; a real payroll has more rules, which would stand here."""
+"""Income tax only; the further rules of a real payroll belong here."""
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file.
 
-    Raises: ProtocolError E2001 when there is none, E1004 for a row that is longer or shorter than the header.
+    Raises:
+        ProtocolError: E2001, there is no such file; E1004, a row has more or fewer cells than the header.
     """
     if not path.is_file():
-        raise ProtocolError(f"no such data: {path}", code="E2001")
+        raise ProtocolError(f"expected the file {path}, found none", code=ErrorCode.REF_NOT_FOUND)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for number, row in enumerate(rows, 2):
         if None in row or None in row.values():
-            raise ProtocolError(f"{path}:{number}: a row of another length than the header", code="E1004")
+            reason = f"{path}:{number}: expected as many cells as the header has"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return rows
 
 
@@ -72,14 +75,16 @@ def parse_rows(text: str) -> list[dict[str, str]]:
 def money(row: Row, field: str) -> Decimal:
     """Return an amount.
 
-    Raises: ProtocolError E1004 with the row and the value when it is none.
+    Raises:
+        ProtocolError: E1004, the value is not an amount; with the row.
     """
     try:
         amount = Decimal(row[field])
     except (InvalidOperation, KeyError):
         amount = Decimal("NaN")
     if not amount.is_finite():
-        raise ProtocolError(f"{field}: expected an amount, found {row.get(field)!r} in {dict(row)!r}", code="E1004")
+        reason = f"{field}: expected an amount, found {row.get(field)!r} in {dict(row)!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return amount
 
 
@@ -98,7 +103,7 @@ def tax(amount: Decimal, rules: Rules) -> Decimal:
 
 
 def pay_slip(row: Row, rules: Rules) -> dict[str, str]:
-    """Return what one employee is paid."""
+    """Return the pay slip of one employee."""
     gross = rounded(money(row, "base_salary") + money(row, "delta"))
     pension = rounded(gross * money(row, "pension_rate") / 100)
     paye = tax(gross - pension, rules)
@@ -107,7 +112,7 @@ def pay_slip(row: Row, rules: Rules) -> dict[str, str]:
 
 
 def calculate(employees: Iterable[Row], budgets: Iterable[Row], rules: Rules) -> list[dict[str, str]]:
-    """Return the pay slips; the slips of a cost centre that is over its budget, or has none, have a flag."""
+    """Return the pay slips; those of a cost centre that exceeds its budget or has none get a flag."""
     slips = [pay_slip(row, rules) for row in employees]
     left = {row["cc_id"]: money(row, "approved_budget") - money(row, "ytd_spend") for row in budgets}
     for slip in slips:
@@ -118,14 +123,14 @@ def calculate(employees: Iterable[Row], budgets: Iterable[Row], rules: Rules) ->
 
 
 def report(slips: Sequence[Row], before: Sequence[Row]) -> list[dict[str, str]]:
-    """Return the totals of each department and of all, beside those of the month before."""
+    """Return the totals of each department and of all departments, compared with the previous month."""
     departments = list(dict.fromkeys(slip["dept"] for slip in slips))
     lines = [totals(name, slips, before) for name in departments]
     return [*lines, totals("", slips, before)]
 
 
 def totals(department: str, slips: Sequence[Row], before: Sequence[Row]) -> dict[str, str]:
-    """Return one line of the report; "" is all departments."""
+    """Return one line of the report; the department "" stands for all."""
     own = [slip for slip in slips if department in ("", slip["dept"])]
     net_before = sum((money(slip, "net") for slip in before if department in ("", slip["dept"])), Decimal(0))
     sums = {name: sum((money(slip, name) for slip in own), Decimal(0)) for name in ("gross", "pension", "paye", "net")}

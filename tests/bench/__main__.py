@@ -1,4 +1,4 @@
-"""`python -m tests.bench [section…]`: the names of SECTIONS; all of them for none."""
+"""`python -m tests.bench [section…]`: the sections with these names, or all of SECTIONS."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["SECTIONS", "main"]
 
 BASELINES: Final = """\
 Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers are
-the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt
-from 1,024 tokens on pays 0.1 for what its agent's last prompt began with (in steps of 128) and 1.25 for the
-rest; a shorter one pays 1. Visible, reachable: of the values that a model went on to use. Costlier: runs whose
-cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every needed value that is not visible
-were fetched, an estimate.
+the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt of
+1,024 tokens or more costs 0.1 for each token of the prefix that it shares with its agent's last prompt (in steps of
+128) and 1.25 for each other token; a shorter prompt costs 1 for each token. Visible, reachable: of the values that a
+model went on to use. Costlier: runs whose cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every
+needed value that is not visible were fetched, an estimate.
 """
 
 
 def without_data(name: str) -> Callable[[Path | None, Console], None]:
-    """Return the section of a module that needs no data and prints by itself, where it is there."""
+    """Return the section of a module that needs no data; it is skipped where the module is missing."""
 
     def section(data: Path | None, console: Console) -> None:
         if importlib.util.find_spec(f"tests.bench.{name}") is None:
@@ -39,7 +39,7 @@ def without_data(name: str) -> Callable[[Path | None, Console], None]:
 
 
 def with_data(name: str) -> Callable[[Path | None, Console], None]:
-    """Return the section of a module that loads a framework of its own, which the other sections do without."""
+    """Return the section of a module that is imported when it runs, because it imports a framework."""
 
     def section(data: Path | None, console: Console) -> None:
         importlib.import_module(f"tests.bench.{name}").main(data, console)
@@ -68,14 +68,14 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
 
 
 def main(names: Sequence[str], console: Console) -> int:
-    """Print the sections called `names`, all for none; return the exit code."""
+    """Print the sections in `names`, all where it is empty; return the exit code."""
     unknown = [name for name in names if name not in SECTIONS]
     if unknown:
         console.print(f"expected one of {', '.join(SECTIONS)}, found {', '.join(unknown)}")
         return 2
     data = find_data()
     console.print(BASELINES)
-    console.print(f"data: {data or 'none; set ACCP_DATA to the folder of the recorded material'}\n")
+    console.print(f"data: {data or 'none; set ACCP_DATA to the folder of the recorded data'}\n")
     for name in names or SECTIONS:
         SECTIONS[name](data, console)
     return 0

@@ -1,13 +1,12 @@
-"""What AACP packets cost beside what they replace, and how long encoding, validating and looking up takes.
+"""The tokens of AACP packets compared with English and JSON, and the time of encoding, validation and look-up.
 
-The English texts are those of the draft's own benchmark (section 10). It counts one chat message, envelope included;
-o200k_base plus 7 gives its GPT-4o column. Its packet of the second hop is not what its encoder writes, and packets
-say less than the prose, so the tables show the encoder's packets, terse English and compact JSON as well.
+The English texts are those of the draft's own benchmark (section 10), which counts a whole chat message; o200k_base
+plus 7 gives its GPT-4o column. The draft's packet of the second hop is not the one that its encoder gives, and packets
+hold less than the prose, so the tables also have the encoder's packets, terse English and compact JSON.
 """
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from accp_core.aacp import Packet, PayrollEncoder, RegistryEntry, parse_packet, 
 from accp_core.aacp.instruction import Instruction
 from accp_core.accp import Codec
 from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, packet_to_message
+from accp_core.strict_json import compact_json
 
 __all__ = ["HOPS", "main", "totals"]
 
@@ -30,16 +30,16 @@ ENVELOPE: Final = 7
 
 
 class Hop(NamedTuple):
-    """One instruction, as four people would write it."""
+    """One instruction in four forms."""
 
     english: str
     """The draft's prose."""
     terse: str
-    """The same in as few words as an agent needs."""
+    """The same in few words."""
     draft: str
     """The packet that the draft counts."""
     ours: Packet
-    """The packet that the workflow's encoder writes."""
+    """The packet that the workflow's encoder gives."""
 
 
 PAYROLL: Final = PayrollEncoder()
@@ -78,14 +78,14 @@ HOPS: Final[tuple[Hop, ...]] = (
 )
 
 
-def compact_json(packet: Packet) -> str:
-    """Return what the packet says as a compact JSON object, the version left out as nobody would write it."""
+def packet_json(packet: Packet) -> str:
+    """Return the packet as compact JSON, without the version, which such an object would not have."""
     fields = {key: value for key, value in packet.fields.items() if key != "aacp"}
-    return json.dumps({"task": packet.task, "dom": packet.domain, **fields}, separators=(",", ":"))
+    return compact_json({"task": packet.task, "dom": packet.domain, **fields})
 
 
 def frame_text(packet: Packet) -> str:
-    """Return the packet as an ACCP frame without envelope."""
+    """Return the packet as an ACCP frame without an envelope."""
     codec = Codec(counter=o200k_base(), split=False).register_schema(AACP_SCHEMA.name, AACP_SCHEMA)
     return codec.write(codec.encode(packet_to_message(packet, sender="ORCH")).frames[0])
 
@@ -95,25 +95,28 @@ COLUMNS: Final[dict[str, Callable[[Hop], str]]] = {
     "draft's packet": lambda hop: hop.draft,
     "encoder's packet": lambda hop: str(hop.ours),
     "ACCP frame of it": lambda hop: frame_text(hop.ours),
-    "compact JSON of it": lambda hop: compact_json(hop.ours),
+    "compact JSON of it": lambda hop: packet_json(hop.ours),
     "terse English": lambda hop: hop.terse,
 }
 
 
 def totals() -> dict[str, list[int]]:
-    """Return the tokens of each hop, and of all at the end, of each way to write them."""
+    """Return the tokens of each hop and, at the end, of all hops, for each form."""
     count = o200k_base()
     counts = {name: [count(write(hop)) for hop in HOPS] for name, write in COLUMNS.items()}
-    return {name: [*each, sum(each)] for name, each in counts.items()}
+    return {name: [*tokens, sum(tokens)] for name, tokens in counts.items()}
 
 
 def print_tokens(console: Console) -> None:
     """Print the table of tokens."""
-    found = totals()
-    english, with_envelope = found["draft's English"][-1], found["draft's English"][-1] + ENVELOPE * len(HOPS)
+    counts_by_form = totals()
+    english, with_envelope = (
+        counts_by_form["draft's English"][-1],
+        counts_by_form["draft's English"][-1] + ENVELOPE * len(HOPS),
+    )
     hops = f"{'hop 1':>8}{'2':>6}{'3':>6}{'4':>6}{'all':>8}"
     console.print(f"{'tokens (o200k_base)':<22}{hops}{'saved':>9}{'+7 each':>10}{'saved':>9}")
-    for name, counts in found.items():
+    for name, counts in counts_by_form.items():
         total = counts[-1]
         sent = total + ENVELOPE * len(HOPS)
         hops = f"{counts[0]:>8}" + "".join(f"{number:>6}" for number in counts[1:-1])
@@ -122,18 +125,18 @@ def print_tokens(console: Console) -> None:
 
 
 def microseconds(call: Callable[[], object], times: int) -> float:
-    """Return what one of `times` calls takes, the best of five rounds."""
+    """Return the time of one call, the best of five rounds of `times` calls."""
     rounds = []
     for _ in range(5):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for _ in range(times):
             call()
-        rounds.append(time.perf_counter() - begun)
+        rounds.append(time.perf_counter() - start)
     return min(rounds) / times * 1e6
 
 
 def print_speed(console: Console) -> None:
-    """Print how long each operation takes."""
+    """Print the time of each operation."""
     packet = HOPS[0].ours
     text = str(packet)
     for name, call in {
@@ -147,19 +150,21 @@ def print_speed(console: Console) -> None:
 
 
 def known(number: int) -> RegistryEntry:
-    """Return one of many entries."""
-    asked = Instruction(english=f"Fetch the absence records of employee E-{number}", domain="HR", return_agent="A")
+    """Return the entry with this number."""
+    instruction = Instruction(
+        english=f"Fetch the absence records of employee E-{number}", domain="HR", return_agent="A"
+    )
     packet = f"FETCH|HR|return:A|p:2|aacp:1.1|res:absence|filter:emp=E-{number}"
-    return RegistryEntry(pattern=asked.pattern, key=asked.key, packet=packet, source="bench")
+    return RegistryEntry(pattern=instruction.pattern, key=instruction.key, packet=packet, source="bench")
 
 
 def never() -> RegistryEntry:
-    """Fail: every entry that is looked up is known."""
+    """Fail: every entry that is looked up exists."""
     raise AssertionError
 
 
 def lookup(entries: int, tries: int = 2_000) -> tuple[float, float]:
-    """Return the median and the 99th percentile of looking one of `entries` up and counting it, in microseconds."""
+    """Return median and 99th percentile of the microseconds that a look-up among `entries` and its counting take."""
     with tempfile.TemporaryDirectory() as folder, SqliteInstructionRegistry(Path(folder) / "known.sqlite") as registry:
         registry.add(map(known, range(entries)))
         patterns = [known(number * 7919 % entries).pattern for number in range(tries)]
@@ -169,9 +174,9 @@ def lookup(entries: int, tries: int = 2_000) -> tuple[float, float]:
 
 def timed(registry: SqliteInstructionRegistry, pattern: str) -> float:
     """Return the microseconds of one look-up."""
-    begun = time.perf_counter()
+    start = time.perf_counter()
     registry.get_or_create(pattern, never)
-    return (time.perf_counter() - begun) * 1e6
+    return (time.perf_counter() - start) * 1e6
 
 
 def main(sizes: Sequence[int] = (1_000, 100_000), console: Console | None = None) -> None:
@@ -179,7 +184,7 @@ def main(sizes: Sequence[int] = (1_000, 100_000), console: Console | None = None
     console = console or Console(width=120)
     console.print("[bold]AACP: four hops of the draft's payroll[/bold]")
     print_tokens(console)
-    console.print("The packets do not say all that the prose says; terse English says what the packets say.\n")
+    console.print("The packets hold less than the prose; the terse English holds the same as the packets.\n")
     print_speed(console)
     for entries in sizes:
         median, slow = lookup(entries)

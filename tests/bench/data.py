@@ -1,4 +1,4 @@
-"""Where the recorded material stands: the folder in ACCP_DATA, or a `shared/data` beside the checkout."""
+"""The folder of the recorded data: ACCP_DATA, or `shared/data` beside the checkout."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 
 __all__ = ["find_data", "read_json"]
 
-_BESIDE: Final = Path(__file__).parents[2].parent / "shared" / "data"
+_DEFAULT: Final = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 def find_data() -> Path | None:
-    """Return the folder with the recorded material, None where there is none."""
-    folder = Path(os.environ.get("ACCP_DATA") or _BESIDE)
+    """Return the folder with the recorded data, None where there is none."""
+    folder = Path(os.environ.get("ACCP_DATA") or _DEFAULT)
     return folder if folder.is_dir() else None
 
 

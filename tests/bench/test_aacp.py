@@ -1,4 +1,4 @@
-"""The table of AACP's tokens: the draft's figures, and what stands beside them."""
+"""The table of AACP's tokens: the figures of the draft and those of the other forms."""
 
 from __future__ import annotations
 

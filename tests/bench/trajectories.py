@@ -1,4 +1,4 @@
-"""Table 3: recorded runs replayed, in percent of doing nothing."""
+"""Table 3: recorded runs replayed, in percent of the runs as recorded."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from accp_adapters.replay import Comparison, Report, StrategyName, read_runs, re
 __all__ = ["main"]
 
 STRATEGIES: Final = {
-    StrategyName.COMPACT: "baseline: JSON results as compact JSON, at birth",
-    StrategyName.LOSSLESS: "Policy.lossless(): views, and what stands above is named; nothing left out",
-    StrategyName.DEFAULT: "default policy: what takes over 3,000 tokens as a preview of 2,000",
-    StrategyName.TIGHT: "Policy.tight(): what takes over 600 tokens as a preview of 400",
+    StrategyName.COMPACT: "baseline: JSON results as compact JSON",
+    StrategyName.LOSSLESS: "Policy.lossless(): views, and markers for repeated lines; nothing left out",
+    StrategyName.DEFAULT: "default policy: results of over 3,000 tokens as previews of 2,000",
+    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 400",
 }
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print a table for each strategy, or what was skipped."""
+    """Print a table for each strategy, or that there is no data."""
     if data is None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
         return
@@ -31,7 +31,7 @@ def main(data: Path | None, console: Console) -> None:
     replays = list(replay_all(with_calls, (StrategyName.AS_RECORDED, *STRATEGIES)))
     console.print(
         f"3. recorded runs: {len(with_calls)} with model calls (the other {len(runs) - len(with_calls)} are documented "
-        "messages), in % of doing nothing, which is the text as recorded\n"
+        "messages), in % of the text as recorded\n"
     )
     for column, title in enumerate(STRATEGIES.values(), 1):
         report = Report.of((replay[0], replay[column]) for replay in replays)

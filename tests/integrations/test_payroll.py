@@ -43,7 +43,7 @@ def test_the_check_passes() -> None:
 
 def test_the_packets_are_those_of_the_encoder(app: ModuleType, data: Path, tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
-    run = app.run_payroll(app.Desk(data, tmp_path), log, "2024-08")
+    run = app.run_payroll(app.Workplace(data, tmp_path), log, "2024-08")
     payroll = PayrollEncoder()
     assert [parse_packet(text) for text in run["done"]] == [
         payroll.fetch_employees("2024-08"),
@@ -56,11 +56,11 @@ def test_the_packets_are_those_of_the_encoder(app: ModuleType, data: Path, tmp_p
     records, refused = log.read()
     assert [record.packet for record in records] == run["done"]
     assert refused == []
-    assert all(each.same for each in app.replay_log(app.Desk(data, tmp_path), log))
+    assert all(each.same for each in app.replay_log(app.Workplace(data, tmp_path), log))
 
 
 def test_a_month_without_flags_is_ok(app: ModuleType, data: Path, tmp_path: Path) -> None:
-    run = app.run_payroll(app.Desk(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-07")
+    run = app.run_payroll(app.Workplace(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-07")
     assert app.status(run) == "ok"
     assert run["results"]["payroll"] == (data / "2024-07" / "payroll.csv").read_text(encoding="utf-8")
     assert json.loads(run["results"]["run"])["status"] == "ok"
@@ -69,11 +69,11 @@ def test_a_month_without_flags_is_ok(app: ModuleType, data: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "old", "new", "reason"),
     [
-        ("employees.csv", "4425.00", "4425,00", "employees.csv:3: a row of another length"),
+        ("employees.csv", "4425.00", "4425,00", "employees.csv:3: expected as many cells"),
         ("employees.csv", "4425.00", "n/a", "base_salary: expected an amount, found 'n/a'"),
-        ("employees.csv", "status", "state", "no such field: status"),
+        ("employees.csv", "status", "state", "expected fields of .*; found status"),
         ("budgets.csv", "620000", "Infinity", "approved_budget: expected an amount, found 'Infinity'"),
-        ("budgets.csv", "ytd_spend", "spent", "no such field: ytd_spend"),
+        ("budgets.csv", "ytd_spend", "spent", "expected fields of .*; found ytd_spend"),
     ],
 )
 def test_data_that_is_wrong_stops_the_run_where_it_is_wrong(
@@ -82,14 +82,14 @@ def test_data_that_is_wrong_stops_the_run_where_it_is_wrong(
     path = data / "2024-08" / name
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with pytest.raises(ProtocolError, match=reason):
-        app.run_payroll(app.Desk(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-08")
+        app.run_payroll(app.Workplace(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-08")
     assert not (tmp_path / "payroll_2024-08.csv").exists()
 
 
 def test_an_employee_of_a_centre_without_budget_is_flagged(app: ModuleType, data: Path, tmp_path: Path) -> None:
     path = data / "2024-08" / "budgets.csv"
     path.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
-    run = app.run_payroll(app.Desk(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-08")
+    run = app.run_payroll(app.Workplace(data, tmp_path), AuditLog(tmp_path / "audit.jsonl"), "2024-08")
     flags = {slip["cc_id"]: slip["flag"] for slip in app.parse_rows(run["results"]["payroll"])}
     assert (flags["CC-500"], flags["CC-100"]) == ("no_budget", "")
 
@@ -97,14 +97,17 @@ def test_an_employee_of_a_centre_without_budget_is_flagged(app: ModuleType, data
 @pytest.mark.parametrize(
     ("packet", "reason"),
     [
-        ("FETCH|LEGAL|return:A|aacp:1.1", "E4001: no agent for FETCH in LEGAL"),
-        ("FETCH|HR|return:A|aacp:1.1|fmt:json", "E1004: FETCH needs period"),
-        ("FETCH|HR|return:A|aacp:1.1|fmt:xml|period:2024-08", "this agent writes json, not 'xml'"),
+        ("FETCH|LEGAL|return:A|aacp:1.1", "E4001: expected a packet that an agent performs, found FETCH.LEGAL"),
+        ("FETCH|HR|return:A|aacp:1.1|fmt:json", "E1004: FETCH: expected period, found nothing"),
+        ("FETCH|HR|return:A|aacp:1.1|fmt:xml|period:2024-08", "fmt: expected json, found 'xml'"),
         ("FETCH|HR|return:A|aacp:1.1|fmt:json|period:../../etc", "E1004: period: expected letters"),
-        ("FETCH|FIN|return:A|aacp:1.1|fmt:json|period:2024-08|fields:secret", "no such field: secret"),
+        ("FETCH|FIN|return:A|aacp:1.1|fmt:json|period:2024-08|fields:secret", "expected fields of .*; found secret"),
         ("MERGE|HR|return:A|aacp:1.1|rules:payroll_v3|validate:budget_cc|period:2024-08", "found 'payroll_v3'"),
-        ("MERGE|HR|return:A|aacp:1.1|rules:payroll_v2|validate:budget_cc|period:2024-08", "budget_cc has not been"),
-        ("REPORT|HR|return:A|aacp:1.1|fmt:pdf|period:2024-08", "this agent writes csv, not 'pdf'"),
+        (
+            "MERGE|HR|return:A|aacp:1.1|rules:payroll_v2|validate:budget_cc|period:2024-08",
+            "expected the result 'budget_cc', found none",
+        ),
+        ("REPORT|HR|return:A|aacp:1.1|fmt:pdf|period:2024-08", "fmt: expected csv, found 'pdf'"),
         ("REPORT|HR|return:A|aacp:1.1|fmt:csv|period:2024-08|src_prev:../x", "E1004: src_prev: expected letters"),
     ],
 )
@@ -112,7 +115,7 @@ def test_an_agent_refuses_what_it_cannot_do(
     packet: str, reason: str, app: ModuleType, data: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(ProtocolError, match=reason):
-        app.Desk(data, tmp_path).perform(parse_packet(packet), {})
+        app.Workplace(data, tmp_path).perform(parse_packet(packet), {})
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -120,7 +123,7 @@ def test_a_log_with_a_torn_line_is_not_replayed(app: ModuleType, data: Path, tmp
     log = AuditLog(tmp_path / "audit.jsonl")
     log.path.write_text('{"at":1,"ru', encoding="utf-8")
     with pytest.raises(ProtocolError, match=r"audit\.jsonl:1: expected an audit record"):
-        app.replay_log(app.Desk(data, tmp_path), log)
+        app.replay_log(app.Workplace(data, tmp_path), log)
 
 
 def test_it_starts_as_a_script(

@@ -116,7 +116,7 @@ class RequestChains:
 
     # "A "cancel" intent frame referencing a "correlation_id" MUST stop all processing for that request chain."
     def cancel(self, name: str, sender: str, now: int) -> Effects:
-        """Stop a chain and every chain that it caused, whoever started them.
+        """Stop a chain of either end and every chain that it caused.
 
         Args:
             name: The id of the chain, or the msg_id of its request.

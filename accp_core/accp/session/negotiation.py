@@ -35,7 +35,7 @@ class Negotiation:
         self._announced = ""
         self._offered = ""
         self._differed = ""
-        self.heard = False
+        self.is_peer_known = False
         """Whether the peer announced its registry, so that other frames may follow."""
 
     @property
@@ -78,7 +78,7 @@ class Negotiation:
                 self.change(merged)
                 events.append(RegistryUpdated(version=merged.version, hash=merged.hash))
             announced, base = peer.hash, peer
-        self.heard = True
+        self.is_peer_known = True
         if not self._registry.matches(announced):
             return events, self._differ(announced, base)
         events.append(RegistryAgreed(version=self._registry.version, hash=self._registry.hash))

@@ -175,7 +175,7 @@ class Receiver:
         if is_stopped and frame.intent is not Intent.CANCEL:
             return self._drop(frame, "cancelled")
         # "At session start, agents MUST exchange registry versions" (section 6.4)
-        if parts.options.registry_first and not (parts.negotiation.heard or may_come_first(frame)):
+        if parts.options.registry_first and not (parts.negotiation.is_peer_known or may_come_first(frame)):
             raise ProtocolError("expected the registry before any other frame", code=ErrorCode.POLICY_DENIED)
         return self._decode(_IncomingFrame(frame))
 
@@ -249,7 +249,7 @@ class Receiver:
         return self._sender.send_control(Intent.PONG, message.operation, {}, message.envelope.msg_id)
 
     def _take_pong(self, message: Message, _: Frame | None) -> Effects:
-        """Do nothing: the session has noted already that the peer was heard."""
+        """Do nothing: the heartbeat has recorded the frame already."""
         return NO_EFFECTS
 
     def _negotiate(self, message: Message, _: Frame | None) -> Effects:

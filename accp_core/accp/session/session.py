@@ -24,6 +24,7 @@ from accp_core.accp.session.context_tracker import ContextTracker
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import Event, HeartbeatMissed
 from accp_core.accp.session.exchanges import Exchange
+from accp_core.accp.session.heartbeat import Heartbeat
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.parts import SessionParts
 from accp_core.accp.session.receiver import Receiver
@@ -40,7 +41,20 @@ __all__ = ["Session"]
 
 
 class Session:
-    """One agent's end of a session."""
+    """One agent's end of a session.
+
+    Args:
+        session_id: The id of the session, and the namespace of its texts in the store.
+        agent_id: The agent at this end.
+        codec: Encodes our messages and decodes the peer's frames.
+        new_id: Returns a msg_id that was never used, such as `lambda: secrets.token_hex(6)`.
+        options: Limits and times.
+        state: The state to continue with; None: an empty one.
+        grants: Texts of other sessions that this one may read.
+        tools: The tools that a peer may call, by name; None: calls are not checked.
+        summarizer: Writes the summaries of checkpoints; None: they are made by rule.
+        observe: Called with each frame that is sent or received.
+    """
 
     def __init__(
         self,
@@ -56,20 +70,7 @@ class Session:
         summarizer: Summarizer | None = None,
         observe: Observer | None = None,
     ) -> None:
-        """Start a session in which nothing was sent or received.
-
-        Args:
-            session_id: The id of the session, and the namespace of its texts in the store.
-            agent_id: The agent at this end.
-            codec: Encodes our messages and decodes the peer's frames.
-            new_id: Returns a msg_id that was never used, such as `lambda: secrets.token_hex(6)`.
-            options: Limits and times.
-            state: The state to continue with; None: an empty one.
-            grants: Texts of other sessions that this one may read.
-            tools: The tools that a peer may call, by name; None: calls are not checked.
-            summarizer: Writes the summaries of checkpoints; None: they are made by rule.
-            observe: Called with each frame that is sent or received.
-        """
+        """Start a session in which nothing was sent or received."""
         chosen = options or SessionOptions()
         context = ContextTracker(
             state or ContextState(session_id=session_id),
@@ -89,13 +90,10 @@ class Session:
         )
         self._sender = Sender(self._parts, new_id)
         self._receiver = Receiver(self._parts, self._sender)
+        self._heartbeat = Heartbeat(chosen.heartbeat)
         self._events: list[Event] = []
         self._frames: list[str] = []
         self._stored: list[StoredText] = []
-        self._started = False
-        self._last_heard = 0
-        self._last_ping = 0
-        self._missed = False
 
     @property
     def session_id(self) -> str:
@@ -232,7 +230,7 @@ class Session:
     def receive(self, text: str, now: int) -> list[Event]:
         """Take any text as a received frame and return the events; nothing is raised."""
         self._set_time(now)
-        self._last_heard, self._missed = now, False
+        self._heartbeat.record_frame(now)
         self._collect(self._receiver.receive(text))
         return self._take_events()
 
@@ -259,18 +257,14 @@ class Session:
 
     def get_timer(self) -> int | None:
         """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not before the next call."""
-        times = [self._parts.chains.pending.next_deadline()]
-        heartbeat = self._parts.options.heartbeat
-        if heartbeat is not None and self._started:
-            times += [self._last_ping + heartbeat, None if self._missed else self._last_heard + 2 * heartbeat]
-        return min((time for time in times if time is not None), default=None)
+        deadlines = self._parts.chains.pending.next_deadline(), self._heartbeat.next_deadline()
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def handle_timer(self, now: int) -> list[Event]:
         """Send again the requests that are due, give up those without retries, and keep up the heartbeat."""
         self._set_time(now)
         self._collect(self._retry())
-        if self._parts.options.heartbeat is not None:
-            self._collect(self._beat(now, self._parts.options.heartbeat))
+        self._collect(self._beat(now))
         return self._take_events()
 
     def _collect(self, effects: Effects) -> None:
@@ -284,8 +278,7 @@ class Session:
 
     def _set_time(self, now: int) -> None:
         self._parts.now = now
-        if not self._started:
-            self._started, self._last_heard, self._last_ping = True, now, now
+        self._heartbeat.start(now)
 
     def _announce(self) -> Effects:
         return self._sender.send_control(Intent.SYNCHRONIZE, "registry", self._parts.negotiation.announce())
@@ -303,13 +296,9 @@ class Session:
             effects += chains.give_up(chain, self._parts.now)
         return effects
 
-    # "Heartbeat: ping/pong intent frames every 30 seconds" (section 11.2)
-    def _beat(self, now: int, heartbeat: int) -> Effects:
-        effects = NO_EFFECTS
-        if now >= self._last_ping + heartbeat:
-            self._last_ping = now
-            effects += self._sender.send_control(Intent.PING, "hb", {})
-        if not self._missed and now >= self._last_heard + 2 * heartbeat:
-            self._missed = True
-            effects += Effects(events=(HeartbeatMissed(since=self._last_heard),))
-        return effects
+    def _beat(self, now: int) -> Effects:
+        is_ping_due, last_heard = self._heartbeat.take_ping(now), self._heartbeat.take_silence(now)
+        ping = self._sender.send_control(Intent.PING, "hb", {}) if is_ping_due else NO_EFFECTS
+        if last_heard is None:
+            return ping
+        return ping + Effects(events=(HeartbeatMissed(since=last_heard),))

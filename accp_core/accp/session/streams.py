@@ -65,7 +65,7 @@ class StreamBuffer:
 
     # "Consumers MUST buffer and reorder by `chunk_index` before processing." (section 10.4)
     def add(self, chunk: Message) -> tuple[Message, ...]:
-        """Return the chunks whose turn it is now, perhaps none.
+        """Return the chunks whose turn it is now, which may be none.
 
         Raises:
             ProtocolError: E1004, the chunk has no index, is behind the end or has another total; E3002, its index was

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from math import isfinite
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -94,14 +95,26 @@ class _Work:
     summarizer: Summarizer | None
     expires_at: int | None
     id: str
-    frozen: Mapping[str, Entry]
-    raw: StoredText
+    frozen: Mapping[str, Entry] = field(default_factory=dict)
+    raw: StoredText = field(default_factory=partial(StoredText.of, ""))
     facts: tuple[Fact, ...] = ()
     summary: str = ""
     by_rule: bool = True
     summarized: frozenset[Fact] = frozenset()
     """The facts in the summary."""
     tokens: int = 0
+
+    def to_checkpoint(self) -> Checkpoint:
+        """Return the result, after the last step."""
+        return Checkpoint(
+            id=self.id,
+            trigger=self.trigger,
+            summary=self.summary,
+            by_rule=self.by_rule,
+            facts=self.facts,
+            stored=(self.raw,),
+            tokens=self.tokens,
+        )
 
 
 _Step: TypeAlias = Callable[[_Work], _Work]
@@ -144,20 +157,10 @@ def take_checkpoint(
         summarizer=summarizer,
         expires_at=None if lifetime is None else now + lifetime,
         id=f"ckpt_{state.checkpoints + 1}",
-        frozen=state.hot,
-        raw=StoredText.of(""),
     )
     for step in STEPS:
         work = step(work)
-    return work.state, Checkpoint(
-        id=work.id,
-        trigger=trigger,
-        summary=work.summary,
-        by_rule=work.by_rule,
-        facts=work.facts,
-        stored=(work.raw,),
-        tokens=work.tokens,
-    )
+    return work.state, work.to_checkpoint()
 
 
 # "1. Freeze current hot state"

@@ -40,7 +40,7 @@ def test_equal_registries_agree_by_their_hashes() -> None:
     assert events == [RegistryAgreed(version=1, hash=BUILT_IN.hash)]
     assert answer == said
     assert one.receive(answer) == (events, None)
-    assert one.announced and one.heard and other.announced and other.heard
+    assert one.announced and one.is_peer_known and other.announced and other.is_peer_known
 
 
 def test_a_peer_with_other_schemas_is_told_all_once_and_both_know_both_afterwards() -> None:
@@ -88,7 +88,7 @@ def test_a_registry_that_was_tampered_with_is_refused_with_e5001() -> None:
     with pytest.raises(ProtocolError, match="E5001"):
         one.receive(offer)
     assert one.registry is BUILT_IN
-    assert not one.heard
+    assert not one.is_peer_known
 
 
 def test_an_announcement_without_a_hash_is_refused_with_e1004() -> None:

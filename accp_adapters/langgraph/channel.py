@@ -57,7 +57,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether `other` has the same policy: one key stands in several schemas of a graph."""
+        """Return whether `other` has the same policy: several schemas of a graph have the same key."""
         return isinstance(other, CompressedMessages) and self._policy == other._policy
 
     @property

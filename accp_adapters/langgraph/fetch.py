@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -17,6 +18,7 @@ from accp_adapters.langgraph.projection import find_words
 from accp_adapters.langgraph.runtime import agents_of, grant_holders, messages_of, open_grant, session_of
 from accp_adapters.langgraph.turns import find_call
 from accp_core.errors import ProtocolError
+from accp_core.ports import ColdStore
 from accp_core.references import checked_text, parse_reference
 
 __all__ = ["fetch_tool", "refusals_as_tool_errors"]
@@ -27,13 +29,14 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
 
     It opens what messages of the agent's own state cite, in the session that owns it. An answer takes at most
     `policy.fetch_limit` tokens. A refusal is a ToolMessage with status "error" that begins with the code: E5002 (not
-    a reference of this conversation), E2001 (nothing stored, or another text), E1004 (no such selection).
+    a reference of this conversation), E2001 (nothing stored, or another text), E1004 (no such part of it).
 
     Args:
         policy: The policy of the middleware or the node.
         store: Their store; None: the graph's own. A text that a message carries needs none.
     """
     chosen = policy or Policy()
+    store_of = partial(_store_of, chosen, store)
 
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
         with refusals_as_tool_errors():
@@ -41,8 +44,7 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
             text = _text_in_state(request, runtime)
             if text is None:
                 grant = _grant(request, runtime)
-                found = stores.choose(chosen, store, runtime.store).get(grant.session_id, grant.key)
-                text = checked_text(grant.key, found)
+                text = checked_text(grant.key, store_of(runtime).get(grant.session_id, grant.key))
             return _answer(text, request, chosen, runtime)
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
@@ -51,8 +53,7 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
             text = _text_in_state(request, runtime)
             if text is None:
                 grant = _grant(request, runtime)
-                found = await stores.aget(stores.choose(chosen, store, runtime.store), grant.session_id, grant.key)
-                text = checked_text(grant.key, found)
+                text = checked_text(grant.key, await stores.aget(store_of(runtime), grant.session_id, grant.key))
             return await asyncio.to_thread(_answer, text, request, chosen, runtime)
 
     return StructuredTool.from_function(
@@ -72,6 +73,10 @@ def refusals_as_tool_errors() -> Iterator[None]:
         yield
     except ProtocolError as refusal:
         raise ToolException(str(refusal)) from refusal
+
+
+def _store_of(policy: Policy, given: stores.Store | None, runtime: ToolRuntime) -> ColdStore:
+    return stores.choose(policy, given, runtime.store)
 
 
 def _text_in_state(request: FetchRequest, runtime: ToolRuntime) -> str | None:

@@ -35,7 +35,7 @@ LIVE_SHARE: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """Which messages are folded and what stands for them, as the state keeps it."""
+    """Which messages are folded, and the summary that replaces them, as the state keeps it."""
 
     cut_id: str
     """The id of the first message after the folded ones."""
@@ -117,7 +117,7 @@ class Folder:
         return sum(map(self.counter, schemas)) + (count_tokens(system, self.counter) if system else 0)
 
     def apply(self, messages: Sequence[BaseMessage], fold: Fold | None) -> list[Any]:
-        """Return `messages` with the folded ones replaced by the summary; all of them where the cut is gone."""
+        """Return `messages` with the folded ones replaced by the summary; all of them where the message of the cut was removed."""
         cut = _cut_index(messages, fold)
         if fold is None or cut is None:
             return list(messages)
@@ -221,7 +221,7 @@ def _earlier(before: Fold | None) -> list[dict[str, Any]]:
 
 
 def _cut_index(messages: Sequence[BaseMessage], fold: Fold | None) -> int | None:
-    """Return the index of the first message after the folded ones; None: it is gone, or nothing is folded."""
+    """Return the index of the first message after the folded ones; None: it was removed, or nothing is folded."""
     if fold is None:
         return None
     return next((position for position, message in enumerate(messages) if message.id == fold.cut_id), None)

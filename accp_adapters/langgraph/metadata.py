@@ -1,9 +1,9 @@
-"""What a compressed message says in `additional_kwargs["accp"]`, which no provider is sent.
+"""The metadata of a compressed message, in `additional_kwargs["accp"]`, which no provider is sent.
 
     blocks    for each content block null, {"layout": …} of a view, or {"ref": key} of a preview
     refs      the keys of stored texts that the message lets its reader open
     sessions  for each of them the session that owns it
-    agents    for each of them the node of the one agent that may open it; absent: whoever holds the message
+    agents    for each of them the node of the one agent that may open it; absent: every agent that has the message
     texts     pairs of a key and its text, compressed, in base64: where the graph has no store, a text travels with the
               message that cites it, so that whatever keeps the message keeps the text
 
@@ -51,12 +51,12 @@ class Grant:
     session_id: str
     """The session whose store holds it."""
     agent: str | None = None
-    """The node of the agent that may open it; None: whoever holds the message."""
+    """The node of the agent that may open it; None: every agent that has the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What one message says."""
+    """The metadata of one message."""
 
     blocks: tuple[Mapping[str, str] | None, ...] = ()
     """How each content block leads back to its source; None: it was not changed."""
@@ -67,12 +67,12 @@ class Metadata:
 
     @classmethod
     def of(cls, message: BaseMessage) -> Metadata:
-        """Return what `message` says; nothing where it says nothing, or says it in another shape."""
+        """Return the metadata of `message`, empty where it has none or in another shape."""
         return cls.from_json(message.additional_kwargs.get(METADATA_KEY))
 
     @classmethod
     def from_json(cls, data: Any) -> Metadata:
-        """Return what `to_json` wrote; nothing for anything of another shape."""
+        """Return what `to_json` wrote, empty for anything of another shape."""
         if not isinstance(data, Mapping) or not all(has_shape(data.get(name, [])) for name, has_shape in _SHAPES):
             return cls()
         grants = zip(data.get("refs", []), data.get("sessions", []), data.get("agents") or repeat(None), strict=False)
@@ -83,7 +83,7 @@ class Metadata:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what stands in `additional_kwargs`; empty where there is nothing to say."""
+        """Return the value for `additional_kwargs`, empty for empty metadata."""
         data: dict[str, Any] = {"blocks": [block and dict(block) for block in self.blocks]} if self.blocks else {}
         if self.grants:
             data["refs"] = [grant.key for grant in self.grants]
@@ -93,7 +93,7 @@ class Metadata:
         return {**data, **({"texts": [list(pair) for pair in self.texts]} if self.texts else {})}
 
     def on(self, message: _Message) -> _Message:
-        """Return `message` saying this; the same object where there is nothing to say."""
+        """Return `message` with this metadata; the same object for empty metadata."""
         data = self.to_json()
         if not data:
             return message
@@ -101,7 +101,7 @@ class Metadata:
 
 
 def without_metadata(message: _Message) -> _Message:
-    """Return `message` without what it says under our key."""
+    """Return `message` without metadata."""
     kwargs = {key: value for key, value in message.additional_kwargs.items() if key != METADATA_KEY}
     return message.model_copy(update={"additional_kwargs": kwargs})
 
@@ -137,7 +137,7 @@ _SHAPES: Final = (
 
 
 def is_compressed(message: BaseMessage) -> bool:
-    """Return whether `message` says how it was compressed, or says something else under our key: it stays as it is."""
+    """Return whether `message` has metadata, in whatever shape, so that it stays as it is."""
     return METADATA_KEY in message.additional_kwargs
 
 

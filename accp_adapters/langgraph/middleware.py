@@ -53,7 +53,7 @@ class AccpState(AgentState[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelCall:
-    """What one call of the model is sent, and what else it comes to."""
+    """One call of the model, with what is stored before it and what the state gets after it."""
 
     request: ModelRequest
     """The request as the model is sent it."""
@@ -219,7 +219,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 def _offering(request: ModelRequest, *, fetch: bool) -> ModelRequest:
     """Return the request with the fetch tool last, or without it where there is nothing to fetch.
 
-    Most conversations never hold a reference, and the definition would stand in each of their prompts. At the first
+    Most conversations never hold a reference, and the definition would be part of each of their prompts. At the first
     reference the changed list of tools breaks the provider's cached prompt once: on recorded runs that costs half a
     percent, the definition in every call costs three.
     """

@@ -25,15 +25,15 @@ class Policy:
     inline_limit: int | None = 3_000
     """A result whose view takes more becomes a preview, its text goes to the store; None: never."""
     preview_limit: int = 2_000
-    """What a preview may take, at least 60: it holds the reference and says how to go on."""
+    """What a preview may take, at least 60: it holds the reference and how to open it."""
     batch_limit: int = 16_000
     """What the results of one model turn (parallel tool calls) may take together, previews included."""
     fetch_limit: int = 4_000
-    """What one answer of `accp_fetch` may take; the answer says how to go on."""
+    """What one answer of `accp_fetch` may take; it ends with how to get the rest."""
     abstract_limit: int = 200
     """What the result of one item may take in an AgentContext, at least 60; a longer one is stored and cited."""
     repeats: bool = True
-    """Whether a repeat marker, `[as above: 14 lines from "…"]`, stands for lines that are above in the same prompt."""
+    """Whether lines that are above in the same prompt become a repeat marker: `[as above: 14 lines from "…"]`."""
     other_agents: bool = True
     """Whether the words of other agents (AIMessages with another name) are projected like tool results: views,
     previews and repeat markers. The state keeps them whole, and their author's model is sent them whole."""

@@ -44,7 +44,7 @@ def agent_name() -> str | None:
 def find_words(key: str, messages: Iterable[BaseMessage]) -> str | None:
     """Return the words of an agent in `messages` that a preview cites as `key`, None where there are none.
 
-    A text that stands in the state whole needs no other store.
+    A text that is whole in the state needs no other store.
     """
     words = (text for message in messages if message.name and (text := plain_text(message)))
     return next((text for text in words if key_of(text) == key), None)
@@ -59,7 +59,7 @@ def project(
         messages: The conversation from its first message on.
         policy: What may be shown in another form.
         agent: The name of the agent, None where it has none.
-        instructions: The system prompt, which stands before the messages.
+        instructions: The system prompt, which comes before the messages.
     """
     projector = MessageProjector(policy, agent=agent, tokens=len(instructions) // _CHARS_PER_TOKEN)
     projected = [projector.project(message) for message in messages]
@@ -90,7 +90,13 @@ class MessageProjector:
     """The core's projector over LangChain messages, one by one from the first of a conversation on."""
 
     def __init__(self, policy: Policy, *, agent: str | None = None, tokens: int = 0) -> None:
-        """Project for `agent` by `policy`; about `tokens` stand before the first message (instructions, tools)."""
+        """Project for `agent` by `policy`.
+
+        Args:
+            policy: What may be shown in another form.
+            agent: The name of the agent, None where it has none.
+            tokens: Approximate tokens before the first message: instructions and tools.
+        """
         self._policy: Final = policy
         self._agent: Final = agent
         self._projector: Final = Projector(policy.rules, prompt=PriorPrompt(tokens=tokens))

@@ -42,7 +42,7 @@ class _Runtime(Protocol):
 
 
 def new_session() -> str:
-    """Return a session id that nobody can guess, for a run without a thread."""
+    """Return a session id that cannot be guessed, for a run without a thread."""
     return f"run-{secrets.token_hex(16)}"
 
 
@@ -96,10 +96,10 @@ def open_grant(
     """Return the grant by which `reference` opens for an agent whose state holds `messages`.
 
     The text of a message grants nothing, only its metadata does. A reference of another session opens only where that
-    session was a run without a thread: its id cannot be guessed, so that whoever has it was given it.
+    session was a run without a thread: its id cannot be guessed, so that an agent that has it was given it.
 
     Args:
-        reference: What somebody asks for, as it was written.
+        reference: The reference as the caller wrote it.
         messages: All messages of the agent's own state.
         session_id: The session of the agent, None where it has none.
         agents: The nodes that run (`agents_of`): what was granted to one agent opens for no other.

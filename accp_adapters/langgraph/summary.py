@@ -21,7 +21,7 @@ from accp_core.ports import Summarizer, TokenCounter
 __all__ = ["Row", "folded_text", "rows_of", "summarize", "summarize_messages"]
 
 Row = dict[str, Any]
-"""One result with what it answers: "tool", "args", "result"; or what the model ("said") or the "user" wrote."""
+"""One result with its call: "tool", "args", "result"; or what the model ("said") or the "user" wrote."""
 
 SUMMARY_TOKENS: Final = StateLimits().summary
 """Tokens of a summary."""
@@ -77,7 +77,7 @@ def summarize(
 
 
 def folded_text(results: int, summary: str, where: str = "") -> str:
-    """Return the text that stands for `results` folded results; `where` says how the older ones are opened."""
+    """Return the text that replaces `results` folded results; `where` tells the model how to open the older ones."""
     return f"[earlier results folded: {results}; each intact by its number, as in query='1.result'{where}]\n{summary}"
 
 

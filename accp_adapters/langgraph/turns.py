@@ -71,7 +71,7 @@ def has_thoughts(message: BaseMessage) -> bool:
 def without_thoughts(message: AIMessage, calls: Sequence[ToolCall] | None = None) -> AIMessage:
     """Return `message` as its text and `calls` (None: its own), without anything bound to the messages before.
 
-    Signed thoughts and raw calls stand in content blocks and in fields of the provider: none of these is kept, nor is
+    Signed thoughts and raw calls are in content blocks and in fields of the provider: none of these is kept, nor is
     a count of tokens, which is true of the whole message only.
     """
     kept = message.tool_calls if calls is None else calls

@@ -36,7 +36,7 @@ _CALLS_AHEAD: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorPrompt:
-    """The prompt that stands before a message."""
+    """The prompt before a message."""
 
     tokens: int = 0
     """Approximate tokens, instructions and tool definitions included where they are known; 0: unknown."""

@@ -1,7 +1,7 @@
 """What one model is sent of its conversation: nothing twice, and long words of other agents as a preview.
 
 The projection of a message is a pure function of the messages up to it and of the rules. So a prefix that was sent
-never changes, and a history that was trimmed or folded never holds a marker for lines that are gone.
+never changes, and a history that was trimmed or folded never holds a marker for lines that were removed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ProjectionRules:
     batch_limit: int
     """Tokens that the results of one model turn may take together."""
     repeats: bool = True
-    """Whether repeat markers stand for lines that the model has read already."""
+    """Whether lines that the model has read already become repeat markers."""
     cache_aware: bool = True
     """Whether a saving must pay in the prices of a prompt cache; False: every token saved counts."""
     exclude_tools: frozenset[str] = frozenset()
@@ -69,7 +69,7 @@ class Projector:
     """Projects the conversation of one agent, message by message from the first one on."""
 
     def __init__(self, rules: ProjectionRules, *, prompt: PriorPrompt = _UNKNOWN) -> None:
-        """Project by `rules`; `prompt` is what stands before the first message: instructions and tools."""
+        """Project by `rules`; `prompt` is the part before the first message: instructions and tools."""
         self._rules: Final = rules
         self._repeats: Final = Repeats()
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}

@@ -20,13 +20,13 @@ __all__ = ["Repeats", "Shortened"]
 _QUOTE_LENGTHS: Final = (16, 32, 64)
 """Characters of a line that a marker may quote; the shortest quote that finds the lines is used."""
 _MIN_SAVING: Final = 12
-"""Tokens that a marker must save, because the reader has to look up what it stands for."""
+"""Tokens that a marker must save, because the reader has to look its lines up."""
 _MARKER: Final = re.compile(r'\[as above: ([0-9]{1,9}) lines? from "(.*)…"\]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortened:
-    """A text in which repeat markers may stand for lines."""
+    """A text in which repeat markers may replace lines."""
 
     text: str
     """The text that the reader gets."""
@@ -39,7 +39,7 @@ class Repeats:
 
     def __init__(self) -> None:
         self._lines: list[str | None] = []
-        """The lines in order; None stands for a marker and for the end of a text, which no marker reaches across."""
+        """The lines in order; None is a marker or the end of a text, which no marker reaches across."""
         self._last_with: dict[str, int] = {}
         """Quote to the index of the last line that begins with it."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from accp_core.compression import (
     MIN_PREVIEW,
@@ -18,7 +20,7 @@ from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, s
 
 __all__ = ["compress_blocks", "share_batch"]
 
-_EVERY_SAVING_COUNTS = PriorPrompt(has_references=True)
+_EVERY_SAVING_COUNTS: Final = PriorPrompt(has_references=True)
 
 
 def compress_blocks(
@@ -44,19 +46,13 @@ def compress_blocks(
     views = [show_view(text, counter=counter) if text else None for text in blocks]
     shown = [view if view and view.is_smaller else None for view in views]
     rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
+    shorten = partial(show_preview, counter=counter, chars=limits.previewed_chars, request=request, open_with=open_with)
     previews = [
-        show_preview(
-            text, room, counter=counter, view=view, chars=limits.previewed_chars, request=request, open_with=open_with
-        )
-        if text and room is not None
-        else None
+        shorten(text, room, view=view) if text and room is not None else None
         for text, view, room in zip(blocks, views, rooms, strict=True)
-    ]  # fmt: skip
-    saved = sum(
-        view.tokens_after - preview.tokens_after
-        for view, preview in zip(views, previews, strict=True)
-        if view and preview
-    )
+    ]
+    pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
+    saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)
     if first_reference_pays(saved, known):
         shown = [preview or view for preview, view in zip(previews, shown, strict=True)]
     before = sum(block.tokens_before for block in shown if block)

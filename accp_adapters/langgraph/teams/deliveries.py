@@ -29,7 +29,7 @@ __all__ = ["CONTEXT_KEY", "DELIVERY_KEY", "SESSION_KEY", "TEXTS_KEY", "Deliverie
 CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""
 DELIVERY_KEY: Final = "aci_delivery"
-"""The key of the delivery's id, where the evaluating node sends; the reply stands under that id."""
+"""The key of the delivery's id, where the evaluating node sends; it is the key of the reply, too."""
 TEXTS_KEY: Final = "aci_texts"
 """The key of the texts behind references, key to packed text, where the graph has no store."""
 SESSION_KEY: Final = "aci_session"
@@ -41,13 +41,13 @@ class Delivery:
     """One context on its way to an agent."""
 
     planned: AgentContext
-    """The context as it stands in the master's state."""
+    """The context as in the master's state."""
     sent: AgentContext
     """The context as the agent gets it: with the results that it waits for."""
     session_id: str
     """The session whose store the task uses."""
     id: str | None
-    """The id under which the reply is expected; None: nobody waits for it."""
+    """The key of the reply in the master's state; None: no evaluating node expects one."""
     agents: frozenset[str]
     """The nodes that run."""
     store: ColdStore
@@ -87,7 +87,7 @@ class Deliveries:
         """
         if not isinstance(state, Mapping):
             raise _refusal(f"a state with {CONTEXT_KEY!r} or 'agent_contexts'", type(state).__name__)
-        # Where the node is called by itself there is no runtime, whatever the type says.
+        # Outside of a graph there is no runtime, although its type has no None.
         running: Runtime[Any] | None = get_runtime()
         runtime = running or Runtime()
         is_sent = CONTEXT_KEY in state

@@ -59,8 +59,11 @@ class _Handoff:
     """What all handoff tools of one style do; the tool's own agent is one of the destinations."""
 
     style: Style
+    """Who talks to the user afterwards."""
     messages_key: str
+    """The state key of the messages."""
     keys: tuple[str, ...]
+    """Further state keys that the receiver gets."""
 
     def command(self, runtime: ToolRuntime) -> Command[Any]:
         """Return the command for the turn that called the tool; each handoff tool of the turn returns the same one.
@@ -184,8 +187,11 @@ def handoff_tool(
     tool_name = name or f"transfer_to_{_NOT_IN_NAMES.sub('_', agent.strip()).lower()}"
     if not agent.strip() or not _NAME.fullmatch(tool_name):
         raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {tool_name!r} for {agent!r}")
-    handoff = _Handoff(style=style, messages_key=messages_key, keys=tuple(keys))
+    words = description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it"
+    return _tool_of(_Handoff(style=style, messages_key=messages_key, keys=tuple(keys)), agent, tool_name, words)
 
+
+def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> BaseTool:
     def hand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
         with refusals_as_tool_errors():
             return handoff.command(runtime)
@@ -196,11 +202,11 @@ def handoff_tool(
     return StructuredTool.from_function(
         hand_over,
         coroutine=ahand_over,
-        name=tool_name,
-        description=description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it",
+        name=name,
+        description=description,
         args_schema=_PARAMETERS,
         handle_tool_error=True,
-        metadata={_DESTINATION: agent, _STYLE: style},
+        metadata={_DESTINATION: agent, _STYLE: handoff.style},
     )
 
 

@@ -1,4 +1,4 @@
-"""A whole master graph in one call: plan, isolated agents, evaluation, report (ACI Figure 5)."""
+"""A complete master graph in one call: plan, isolated agents, evaluation, report (ACI Figure 5)."""
 
 from __future__ import annotations
 
@@ -32,24 +32,21 @@ def master_graph(
     policy: Policy | None = None,
     store: stores.Store | None = None,
 ) -> StateGraph[Any, Any, Any, Any]:
-    """Return the graph of a master and its agents, to be compiled with whatever checkpointer and store.
+    """Return the graph of a master and its agents, to be compiled with any checkpointer and store.
 
     Args:
         agents: AgentID to agent, as `isolate` takes it.
-        plan: The node "plan": reads the state, returns `begin(task, contexts)`.
-        report: The node "report": reads the state, where `read_results(state)` is what came out. None: there is none.
-        verifier: As `EvaluateNode` takes it.
-        mode: As `EvaluateNode` takes it.
-        retries: As `EvaluateNode` takes it.
-        state_schema: `AciState` or a class of it with more keys, such as `messages`.
-        policy: As `isolate` takes it.
-        store: As `isolate` takes it.
+        plan: The node "plan": it reads the state and returns `begin(task, contexts)`.
+        report: The node "report": it reads the results, `read_results(state)`. None: there is no such node.
+        verifier, mode, retries: As `EvaluateNode` takes them.
+        state_schema: `AciState` or a subclass with more keys, such as `messages`.
+        policy, store: As `isolate` takes them.
 
     Raises:
-        ValueError: As `isolate` and `EvaluateNode`, and for agents called like one of the other nodes.
+        ValueError: as `isolate` and `EvaluateNode`, and for an AgentID that is the name of another node.
     """
     if taken := sorted({"plan", _EVALUATE, "report"} & set(agents)):
-        raise ValueError(f"expected other AgentIDs than those of the master's nodes, found {taken}")
+        raise ValueError(f"expected AgentIDs other than the names of the master's nodes, found {taken!r}")
     graph = StateGraph(state_schema)
     graph.add_node("plan", plan)
     graph.add_edge(START, "plan")

@@ -37,7 +37,7 @@ def agent_input(
 ) -> Any:
     """Return what the agent of `context` is invoked with: one message, which grants the references of the context.
 
-    The id of the message is made of its text, so that a replay comes to the same one.
+    The id of the message is made of its text, so that it is the same in a replay.
 
     Args:
         agent: A chat model gets the message, anything else a state with it.

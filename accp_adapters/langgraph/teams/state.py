@@ -20,16 +20,16 @@ Json: TypeAlias = dict[str, Any]
 def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | None] | None) -> dict[str, Json]:
     """Return the contexts of `left` with those of `right`, by SubTaskID and in the order of the ids.
 
-    A context stands under its own SubTaskID; a later one replaces an earlier one, None removes it. Which agent ends
-    first decides nothing: LangGraph hands in the writes of one step in the order of its tasks.
+    Each context has its own SubTaskID as key; a later one replaces an earlier one, None removes it. The order in which
+    agents end does not matter: LangGraph gives the writes of one step in the order of its tasks.
 
     Raises:
-        ProtocolError: E1004, something is no AgentContext; E5001, a context stands under another subtask's id.
+        ProtocolError: E1004, a value is no AgentContext; E5001, the key of a context is another SubTaskID.
     """
     for subtask_id, context in (right or {}).items():
-        if context is not None and (found := AgentContext.from_json(context).subtask_id) != subtask_id:
+        if context is not None and (own := AgentContext.from_json(context).subtask_id) != subtask_id:
             raise ProtocolError(
-                f"expected the context of subtask {subtask_id!r}, found that of {found!r}", code=ErrorCode.POLICY_DENIED
+                f"expected the context of subtask {subtask_id!r}, found that of {own!r}", code=ErrorCode.POLICY_DENIED
             )
     return merge_entries(left, right)
 
@@ -43,7 +43,7 @@ def reduce_contexts(state: Mapping[str, Json] | None, writes: Sequence[Mapping[s
 
 
 def merge_entries(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the entries of `left` and `right`, in the order of their keys; a later one replaces, None removes."""
+    """Return the entries of both in the order of their keys; `right` replaces those of `left`, None removes them."""
     merged = {**(left or {}), **(right or {})}
     return {key: merged[key] for key in sorted(merged) if merged[key] is not None}
 
@@ -52,19 +52,19 @@ class AciState(TypedDict, total=False):
     """The keys of a master graph. All values are JSON, so that any checkpointer keeps them."""
 
     task_context: Json
-    """`{"TaskContext": {...}}`; the planner and the evaluating node write it, no agent ever gets it."""
+    """`{"TaskContext": {...}}`; the planner and the evaluating node write it, agents never get it."""
     agent_contexts: Annotated[dict[str, Json], merge_contexts]
-    """SubTaskID to `{"AgentContext": {...}}`: the plan, then what its agent returned, then what was verified of it."""
+    """SubTaskID to `{"AgentContext": {...}}`: as planned, then as its agent returned it, then as it was verified."""
     aci_progress: Json | None
-    """How far each subtask has come; the evaluating node's own."""
+    """The progress of each subtask; only the evaluating node uses it."""
     aci_replies: Annotated[dict[str, Json], merge_entries]
-    """Delivery to what came back; each agent writes one entry, the evaluating node removes it."""
+    """Delivery id to the reply; each agent writes one entry, the evaluating node removes it."""
     aci_texts: Annotated[dict[str, str], merge_entries]
-    """Reference to the full text behind it, compressed, where the graph has no store; agents get what they may open."""
+    """Key to the full text, compressed, where the graph has no store; each agent gets those that it may open."""
 
 
 def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]:
-    """Return the update with which a planner begins `task`; what an earlier task of the thread left is gone."""
+    """Return the update with which a planner begins `task`; it removes what an earlier task of the thread left."""
     return {
         "task_context": task.to_json(),
         "agent_contexts": Overwrite({context.subtask_id: context.to_json() for context in contexts}),
@@ -75,13 +75,16 @@ def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]
 
 
 def read_results(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what came out of each subtask, for whoever writes the answer: its name to one abstract, or to several."""
+    """Return the results for the answer: the name of each subtask to its abstract, or to a list of several.
+
+    A subtask without a name, or with one that is taken, has its SubTaskID as name.
+    """
     contexts = [AgentContext.from_json(context) for context in state.get("agent_contexts", {}).values()]
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for context in contexts:
         abstracts = list(context.abstracts.values())
         name = (
-            context.subtask_name if context.subtask_name and context.subtask_name not in found else context.subtask_id
+            context.subtask_name if context.subtask_name and context.subtask_name not in results else context.subtask_id
         )
-        found[name] = abstracts[0] if len(abstracts) == 1 else abstracts
-    return found
+        results[name] = abstracts[0] if len(abstracts) == 1 else abstracts
+    return results

@@ -1,4 +1,4 @@
-"""A chat model as the second phase of evaluation: it reads one result, and says yes or what is missing (ACI 5.2)."""
+"""A chat model as the verifier of results, the second phase of evaluation (ACI 5.2)."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _YES: Final = re.compile(r"\W*yes\b(?!\W+(?:but|except|however|although|only)\b)
 
 
 class ModelVerifier:
-    """A verifier that asks a chat model about each item by itself: `EvaluateNode(ModelVerifier(model))`.
+    """A verifier that asks a chat model about each item: `EvaluateNode(ModelVerifier(model))`.
 
-    The model sees the subtask, the step and the abstract, nothing else; its answer, unless it is a yes, is the feedback
-    with which the step is tried again.
+    The model is sent the subtask, the step and the abstract, nothing else. Its answer, unless it is a yes, is the
+    feedback for the next attempt.
     """
 
     def __init__(self, model: Runnable[Any, BaseMessage]) -> None:
-        """Ask `model`, a chat model or any Runnable from messages to a message."""
+        """Ask `model`: a chat model, or any Runnable from messages to a message."""
         self._model: Final = model
 
     def __call__(self, subtask: str, item: str, abstract: str, /) -> str | None:
-        """Return None for a yes, else what is missing."""
-        return _verdict(self._model.invoke(_asked(subtask, item, abstract)))
+        """Return None for a yes, else the feedback."""
+        return _verdict(self._model.invoke(_question(subtask, item, abstract)))
 
     async def averify(self, subtask: str, item: str, abstract: str, /) -> str | None:
-        """The same, asynchronously."""
-        return _verdict(await self._model.ainvoke(_asked(subtask, item, abstract)))
+        """`__call__`, asynchronously."""
+        return _verdict(await self._model.ainvoke(_question(subtask, item, abstract)))
 
 
-def _asked(subtask: str, item: str, abstract: str) -> list[BaseMessage]:
+def _question(subtask: str, item: str, abstract: str) -> list[BaseMessage]:
     return [HumanMessage(f"task {subtask}\nstep {item}\nresult {abstract}\n\n{_QUESTION}")]
 
 

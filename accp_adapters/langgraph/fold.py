@@ -117,7 +117,7 @@ class Folder:
         return sum(map(self.counter, schemas)) + (count_tokens(system, self.counter) if system else 0)
 
     def apply(self, messages: Sequence[BaseMessage], fold: Fold | None) -> list[Any]:
-        """Return `messages` with the folded ones replaced by the summary; all of them where the message of the cut was removed."""
+        """Return `messages` with the summary in place of the folded ones; all of them where the cut was removed."""
         cut = _cut_index(messages, fold)
         if fold is None or cut is None:
             return list(messages)

@@ -17,7 +17,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 
-from accp_adapters.langgraph import AccpMiddleware, handoff_tool
+from accp_adapters.langgraph import AccpMiddleware, handoff_tool, metadata
 from accp_adapters.langgraph.metadata import Metadata
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, refs_in, results, thread
@@ -82,6 +82,14 @@ def test_a_swarm_hands_back_and_forth() -> None:
     assert state["active_agent"] == "crm"
     assert state["messages"][-1].text == "Asked."
     check([*state["messages"], HumanMessage("and?")])
+
+
+def test_results_that_no_message_may_carry_stay_in_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "MAX_CARRIED_BYTES", 100)
+    graph, _, _ = swarm([LOOK_UP, TO_MARKET], ["These do."])
+    state = graph.invoke({"messages": "compare"})
+    assert [message.tool_call_id for message in results(state)] == ["c1", "h1"]
+    assert results(state)[1].text == "Transferred"
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -182,8 +190,8 @@ def test_the_receiver_opens_what_its_task_names_and_nobody_else_may() -> None:
     three, model = member("legal", ["Which?", opening("f2"), "Not for me."], **own)
     graph = create_swarm([one, two, three], default_active_agent="crm").compile(checkpointer=InMemorySaver())
     state = graph.invoke({"messages": "compare"}, thread("t"))
-    granting = [metadata for message in state["messages"] if (metadata := Metadata.of(message)).grants]
-    assert [{grant.agent for grant in metadata.grants} for metadata in granting] == [{"crm"}, {"market"}]
+    granting = [said for message in state["messages"] if (said := Metadata.of(message)).grants]
+    assert [{grant.agent for grant in each.grants} for each in granting] == [{"crm"}, {"market"}]
     ref = refs_in_calls(state["messages"])
     state = graph.invoke({"messages": f"Open {ref}."}, thread("t"))
     assert refs_in(model.received[-1][-3]) == [ref]

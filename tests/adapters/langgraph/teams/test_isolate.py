@@ -19,7 +19,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 from pydantic import BaseModel
 
-from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy, isolate
+from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy, isolate, metadata
 from accp_adapters.langgraph.metadata import carried_text
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.aci import AgentContext, ItemState, KeyInformation
@@ -403,6 +403,15 @@ async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(conf
     carrying = HumanMessage("x", additional_kwargs={"accp": {"texts": [[key, packed]]}})
     assert "CRM-0007" in str(carried_text(key, [carrying]))
     assert embedded_store().purge("t") == 0
+
+
+def test_a_text_that_the_state_may_not_carry_is_kept_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "MAX_CARRIED_BYTES", 1_000)
+    update = answer(isolate(lambda _: f"1: six\n2: {LONG}", agent_id="crm"), aci_session="large")
+    (uri,) = returned(update).context_uri
+    assert "aci_texts" not in update
+    assert embedded_store().get("large", uri.replace("accp://cold/", "cold.")) == LONG
+    assert embedded_store().purge("large") == 1
 
 
 def test_a_delivery_is_answered_under_its_id() -> None:

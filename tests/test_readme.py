@@ -64,6 +64,23 @@ def test_the_commands_run_one_after_the_other(tmp_path: Path) -> None:
         assert done.returncode == 0, (command, done.stderr)
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)]+)\)", README))
-def test_each_link_leads_somewhere(target: str) -> None:
-    assert (ROOT / target).exists()
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_each_link_leads_somewhere(document: Path) -> None:
+    targets = re.findall(r"\]\((?!http)([^)#]+)[^)]*\)", document.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"`make ([a-z0-9-]+)`", CONTRIBUTING))))
+def test_each_make_target_that_contributors_are_told_of_exists(target: str) -> None:
+    subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:tests|accp_core|accp_adapters)/[\w/.:]*\w", CONTRIBUTING))))
+def test_each_path_that_contributors_are_told_of_exists(path: str) -> None:
+    file, _, test = path.partition("::")
+    assert (ROOT / file).exists()
+    assert not test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")

@@ -1,0 +1,140 @@
+"""The bars of the house: small folders, files and functions, and one home for each idea."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(path for name in ("accp_core", "accp_adapters") for path in (ROOT / name).rglob("*.py"))
+FOLDERS = sorted({path.parent for path in MODULES})
+MAX_MODULES = 15
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 40
+MAX_MEDIAN_LINES = 8
+MAX_P90_LINES = 20
+
+HOMES = {
+    "key_of": "accp_core/references/key.py",
+    "check_grant": "accp_core/references/grants.py",
+    "compress": "accp_core/compression.py",
+    "ResultLimits": "accp_core/compression.py",
+    "read_json": "accp_core/strict_json.py",
+    "strict_decoder": "accp_core/strict_json.py",
+    "compact_json": "accp_core/strict_json.py",
+    "BoundedDict": "accp_core/bounded.py",
+    "ErrorCode": "accp_core/error_codes.py",
+    "accept_reply": "accp_core/aci/reply.py",
+    "READ_PRICE": "accp_core/projection/cache_cost.py",
+    "WRITE_PRICE": "accp_core/projection/cache_cost.py",
+}
+"""Function, class or constant, and the one module that defines it."""
+
+BUILDERS = {
+    # Reading in an embedded text's own style, and from the middle of a text.
+    "JSONDecoder": {"accp_core/strict_json.py", "accp_core/packing/embedded_json.py", "accp_core/view/layout.py"},
+    # Writing in the style that a text had.
+    "separators": {
+        "accp_core/strict_json.py",
+        "accp_core/packing/embedded_json.py",
+        "accp_adapters/replay/formats/json_layouts.py",
+    },
+    "OrderedDict": {"accp_core/bounded.py"},
+}
+"""A class or a keyword argument, and the modules that may use it."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function's body, without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_folder_is_small(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MAX_MODULES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_file_and_its_functions_are_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    assert [each.name for each in functions_of(path) if lines_of(each) > MAX_FUNCTION_LINES] == []
+
+
+@pytest.mark.parametrize("package", ["accp_core", "accp_adapters"])
+def test_most_functions_are_a_few_lines(package: str) -> None:
+    modules = [path for path in MODULES if name_of(path).startswith(f"{package}/")]
+    lengths = [lines_of(each) for path in modules for each in functions_of(path)]
+    assert statistics.median(lengths) <= MAX_MEDIAN_LINES
+    assert statistics.quantiles(lengths, n=10)[-1] <= MAX_P90_LINES
+
+
+@pytest.mark.parametrize(("name", "home"), HOMES.items())
+def test_an_idea_is_defined_in_one_home(name: str, home: str) -> None:
+    # A method may have the name of a function: it is called on something that says which one.
+    assert [name_of(path) for path in MODULES if name in defined_names(path)] == [home]
+
+
+def defined_names(path: Path) -> set[str]:
+    """Return the functions, classes and annotated constants that a module defines."""
+    body = tree_of(path).body
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return names | {ast.unparse(node.target) for node in body if isinstance(node, ast.AnnAssign)}
+
+
+@pytest.mark.parametrize(("name", "homes"), BUILDERS.items())
+def test_a_thing_is_built_in_its_home(name: str, homes: set[str]) -> None:
+    assert {name_of(path) for path in MODULES if name in used_names(path)} - homes == set()
+
+
+def used_names(path: Path) -> set[str]:
+    """Return the names and keyword arguments that a module uses."""
+    nodes = list(ast.walk(tree_of(path)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return names | {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_references_have_patterns_of_their_text(path: Path) -> None:
+    if "references" not in path.parts:
+        assert [pattern for pattern in patterns_of(path) if "cold" in pattern] == []
+
+
+def patterns_of(path: Path) -> list[str]:
+    """Return the string constants within the calls of `re` that a module makes."""
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    of_re = [call for call in calls if ast.unparse(call.func).startswith("re.")]
+    constants = [node for call in of_re for node in ast.walk(call) if isinstance(node, ast.Constant)]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
+PATIENT = {"tests/limits.py", "tests/work.py", "tests/test_house.py"}
+CLOCKS = ("perf_counter(", "process_time(", "monotonic(", "thread_time(", "time.sleep(")
+
+
+def test_no_test_asks_a_clock() -> None:
+    tests = [
+        path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts and name_of(path) not in PATIENT
+    ]
+    found = {name_of(path) for path in tests if any(clock in path.read_text(encoding="utf-8") for clock in CLOCKS)}
+    # Workers that are killed at a random moment.
+    assert found <= {"tests/adapters/langgraph/worker.py", "tests/adapters/langgraph/test_workers.py"}

@@ -1,4 +1,4 @@
-"""One line for an MCP client: frames on the wire, views for the model, the plain value for programs; any server."""
+"""One line in an MCP client of any server: frames on the wire, views for the model, plain values for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATIONS = [{"id": n, "name": f"Station {n}", "place": {"lat": 47.5 + n, "lon": 
 
 
 def serve() -> None:
-    """Be the server; it need not be wrapped, but what it sends is smaller then."""
+    """Run the server; wrapping it is optional, and makes what it sends smaller."""
     server = MCPServer("weather")
 
     @server.tool()
@@ -28,7 +28,7 @@ def serve() -> None:
     wrap_server(server).run("stdio")
 
 
-async def ask(**settings: Any) -> Any:
+async def call_server(**settings: Any) -> Any:
     """Call the tool of a server in another process."""
     transport = stdio_client(StdioServerParameters(command=sys.executable, args=[__file__, "serve"]))
     async with Client(wrap_transport(transport, **settings)) as client:
@@ -38,7 +38,7 @@ async def ask(**settings: Any) -> Any:
 if "serve" in sys.argv:
     serve()
 else:
-    frame, view = asyncio.run(ask(view="frame")), asyncio.run(ask(view="view"))
+    frame, view = asyncio.run(call_server(view="frame")), asyncio.run(call_server(view="view"))
     print(frame.content[0].resource.text, view.content[0].text, sep="\n")
     assert frame.structured_content == view.structured_content == {"result": STATIONS}
     assert frame.content[0].resource.text.startswith("@mcp>done:tool{tool:stations|res:{")

@@ -1,4 +1,4 @@
-"""Sixty tool definitions in every model call, or one index: schemas on demand, calls as ever."""
+"""An index instead of sixty tool definitions in every model call: schemas on demand, calls as before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADVICE = "Give the id as it was listed. Times are UTC. The answer says what was 
 
 
 def handler(verb: str, noun: str) -> Any:
-    """Return what a tool does."""
+    """Return the function of a tool."""
     return lambda id, note="": f"{verb} {noun} {id} {note}"
 
 
@@ -26,26 +26,26 @@ for noun in ("page", "mail", "event", "file", "task", "contact"):
         server.add_tool(handler(verb, noun), name=f"{verb}_{noun}", description=f"{verb.title()}s a {noun}.\n{ADVICE}")
 
 
-async def listed() -> str:
+async def list_definitions() -> str:
     """Return the definitions as a host gives them to its model."""
     async with Client(server) as client:
         tools = (await client.list_tools()).tools
     return json.dumps([[tool.name, tool.description, tool.input_schema] for tool in tools])
 
 
-async def work() -> list[str]:
-    """Find a tool, read its schema, run it."""
+async def use_index() -> list[str]:
+    """Find a tool, read its schema, call it."""
     async with Client(server) as client:
         run = {"call": "share_event", "arguments": {"id": "e7", "note": "to Ana"}}
-        asked: list[dict[str, Any]] = [{"search": "share an event"}, {"describe": "share_event"}, run]
+        steps: list[dict[str, Any]] = [{"search": "share an event"}, {"describe": "share_event"}, run]
         await client.list_tools()
-        return [(await client.call_tool("accp_tools", each)).content[0].text for each in asked]
+        return [(await client.call_tool("accp_tools", step)).content[0].text for step in steps]
 
 
-plain = asyncio.run(listed())
+plain = asyncio.run(list_definitions())
 wrap_server(server, tools="lazy")
-index = asyncio.run(listed())
-found, described, done = asyncio.run(work())
+index = asyncio.run(list_definitions())
+found, described, done = asyncio.run(use_index())
 
 count = o200k_base()
 print(

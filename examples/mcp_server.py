@@ -1,4 +1,4 @@
-"""One line for an MCP server: hosts that show results to a model show fewer tokens; big results are one fetch away."""
+"""One line in an MCP server: models read fewer tokens, and `accp_fetch` opens large results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def orders(count: int) -> list[dict[str, Any]]:
 
 
 async def use(served: Any) -> tuple[Any, Any, Any]:
-    """Call the tools of a server as any client does."""
+    """Call the tools of a server like any client."""
     async with Client(served) as client:
         few = await client.call_tool("orders", {"count": 5})
         many = await client.call_tool("orders", {"count": 5_000})
@@ -34,7 +34,7 @@ async def use(served: Any) -> tuple[Any, Any, Any]:
 
 
 def shown(result: Any) -> str:
-    """Return what a host that shows its model everything shows of a result."""
+    """Return what a model reads in a host that shows it both forms of a result."""
     return "".join(block.text for block in result.content) + str(result.structured_content or "")
 
 

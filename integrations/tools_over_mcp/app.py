@@ -1,8 +1,8 @@
-"""A LangGraph agent uses two MCP servers that others wrote, without and with `accp mcp` in front of them.
+"""A LangGraph agent uses two published MCP servers, without and with `accp mcp` in front of them.
 
-`python integrations/tools_over_mcp/app.py` needs Node (`npx`), which fetches the servers. The servers are started as
-`servers.json` says; the run without us leaves away what stands there before the server's own command. The model is a
-script that knows nothing but what it reads: what it asks next, and its answer, follow from the texts of the results.
+`python integrations/tools_over_mcp/app.py` needs Node (`npx`), which downloads the servers. `servers.json` says how
+they are started; the run without the proxy skips everything before a server's own command. The model is a script that
+knows only what it reads: its next calls and its answer follow from the texts of the results.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from accp_adapters.tokens import o200k_base
 
 HERE = Path(__file__).resolve().parent
 NO_SERVERS = 77
-"""The exit code where the servers cannot be had, which says nothing of us."""
+"""The exit code if the servers are not available, so that nothing was tested."""
 START_SECONDS = 120
 
 
 def server_parameters(settings: dict[str, Any], names: dict[str, str], *, proxied: bool) -> StdioServerParameters:
-    """Return how to start a server that a client's configuration file describes."""
+    """Return how to start a server from its entry in a client's configuration file."""
     words = [Template(word).safe_substitute(names) for word in (settings["command"], *settings["args"])]
     command, *args = words if proxied else words[words.index("--") + 1 :]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -47,12 +47,12 @@ def server_parameters(settings: dict[str, Any], names: dict[str, str], *, proxie
 
 
 async def tools_of(client: Client) -> list[StructuredTool]:
-    """Return the tools of a server as LangChain's, with the structured content of a result as its artifact."""
+    """Return the tools of a server as LangChain tools; the structured content of a result is its artifact."""
     return [as_tool(client, tool) for tool in (await client.list_tools()).tools]
 
 
 def as_tool(client: Client, tool: Any) -> StructuredTool:
-    """Return one tool of a server as LangChain's."""
+    """Return one tool of a server as a LangChain tool."""
 
     async def call(**arguments: Any) -> tuple[str, Any]:
         result = await client.call_tool(tool.name, arguments)
@@ -71,7 +71,7 @@ def as_tool(client: Client, tool: Any) -> StructuredTool:
 
 
 async def run(folder: Path, graph: Path, *, proxied: bool) -> list[BaseMessage]:
-    """Let the agent do its job; return its messages."""
+    """Run the agent on its job; return its messages."""
     servers = json.loads((HERE / "servers.json").read_text(encoding="utf-8"))["mcpServers"]
     names = {"FOLDER": str(folder), "GRAPH": str(graph)}
     graph.unlink(missing_ok=True)
@@ -90,18 +90,18 @@ async def run(folder: Path, graph: Path, *, proxied: bool) -> list[BaseMessage]:
 
 
 def tokens(messages: Sequence[BaseMessage]) -> int:
-    """Return the tokens of what a model reads of `messages`."""
+    """Return the tokens that a model reads in `messages`."""
     count = o200k_base()
     return sum(count(str(message.text)) + count(json.dumps(getattr(message, "tool_calls", []))) for message in messages)
 
 
 def prompts(messages: Sequence[BaseMessage]) -> int:
-    """Return the tokens of all prompts together: each model call is sent all that came before it."""
+    """Return the tokens of all prompts together: every model call is sent all earlier messages."""
     return sum(tokens(messages[:at]) for at, message in enumerate(messages) if isinstance(message, AIMessage))
 
 
 def report(plain: Sequence[BaseMessage], ours: Sequence[BaseMessage]) -> dict[str, Any]:
-    """Return what both runs came to."""
+    """Return the tokens, answers and artifacts of both runs."""
     results = [
         {"tool": str(before.name), "plain": tokens([before]), "ours": tokens([after])}
         for before, after in zip(plain, ours, strict=True)
@@ -125,10 +125,10 @@ def show(found: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Do the job twice; exit code 0 if both answers are the same, 77 where the servers cannot be had."""
+    """Do the job twice; exit code 0 if both answers are the same, 77 if the servers are not available."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, default=HERE / "data", help="the files that the agent reads")
-    parser.add_argument("--json", action="store_true", help="print what a program reads")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         graph = Path(temporary, "graph.jsonl")

@@ -1,4 +1,4 @@
-"""Start the agent as a user would, and judge what it did: exit code 0 if all is right, 77 if servers are missing."""
+"""Start the agent as a user would and check its results: exit code 0 if all are right, 77 if servers are missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_SERVERS = 77
 
 
 def best_region() -> str:
-    """Return the answer that the file gives to whoever can add."""
+    """Return the right answer, computed from the file."""
     sums: Counter[str] = Counter()
     with (HERE / "data" / "sales.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-"""A chat model that follows a script: what it does next follows from what it reads."""
+"""A chat model that follows a script: its next step depends on what it reads."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from langchain_core.runnables import Runnable
 __all__ = ["Script"]
 
 _ORDER = re.compile(r"^\d+\W+(EMEA|APAC|AMER)\W+\w+\W+\d+\W+(\d+\.\d+)", re.MULTILINE)
-"""An order as a line of the file, whatever stands between its cells."""
+"""An order as a line of the file, with any separator between its cells."""
 
 
 class Script(BaseChatModel):
-    """Looks for the sales, adds them up, notes the sums, reads the notes, answers."""
+    """Find the file of sales, add them up, store the sums, read them back, answer."""
 
     folder: str
 
@@ -29,7 +29,7 @@ class Script(BaseChatModel):
         return "script"
 
     def bind_tools(self, tools: Sequence[Any], **_: Any) -> Runnable[Any, AIMessage]:
-        """Go on without looking at the definitions: the script knows the tools."""
+        """Return the model itself: the script knows the tools."""
         return self
 
     def _generate(

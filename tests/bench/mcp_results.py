@@ -1,4 +1,4 @@
-"""What hosts are shown of results that MCP servers gave: as served, as frames, as views in one form or in both."""
+"""Tokens of recorded MCP results: as served, as frames, and as views in one form or in both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.bench.data import read_json
 
 __all__ = ["main"]
 
-_WAYS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
+_FORMS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
     {
         "frame": ClientSettings(restores=True, columns=True),
         "views": ClientSettings(results="view"),
@@ -27,9 +27,9 @@ _WAYS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
     }
 )
 _NOTES: Final = """\
-Tokens are those of content, texts as they are, and of structuredContent as compact JSON. Served: as the server gave
-them. Frame: to a client that negotiated. Views: both forms, the texts as views; content, structured: that form alone.
-Larger, lost: results that took more tokens than as served, and that could not be written again as they were served.
+Counted are the texts in content, and structuredContent as compact JSON. Served: as the server sent them. Frame: to a
+client that negotiated. Views: both forms, the texts as views. Content, structured: that form alone. Larger: results
+with more tokens than as served. Lost: results that could not be restored as they were served.
 """
 
 
@@ -41,15 +41,15 @@ def main(data: Path | None, console: Console) -> None:
     servers = {path.stem: list(_captured(path)) for path in sorted((data / "mcp").glob("*.json"))}
     rows = [(name, _count(results)) for name, results in servers.items() if results]
     rows.append(("total", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
-    columns = ("", "results", "served", *(head for way in _WAYS for head in (way, "%")), "larger", "lost")
+    columns = ("", "results", "served", *(head for form in _FORMS for head in (form, "%")), "larger", "lost")
     title = "Results of MCP tools: o200k_base tokens of what is read"
     console.print(plain_table(title, columns, [(name, *_line(row)) for name, row in rows]))
     console.print(_NOTES)
 
 
 def _line(row: list[int]) -> list[str]:
-    results, served, *ways, larger, lost = row
-    pairs = [cell for tokens in ways for cell in (f"{tokens:,}", percent(tokens, served))]
+    results, served, *forms, larger, lost = row
+    pairs = [cell for tokens in forms for cell in (f"{tokens:,}", percent(tokens, served))]
     return [f"{results:,}", f"{served:,}", *pairs, f"{larger:,}", f"{lost:,}"]
 
 
@@ -61,25 +61,25 @@ def _captured(path: Path) -> Iterator[JsonObject]:
 
 def _count(results: list[JsonObject]) -> list[int]:
     served = [count_o200k(visible_text(result)) for result in results]
-    seen = [[_seen(result, way) for result in results] for way in _WAYS.values()]
-    tokens = [[count_o200k(visible_text(each)) for each in way] for way in seen]
-    larger = sum(new > old for way in tokens for new, old in zip(way, served, strict=True))
-    lost = sum(_restored(each) != result for way in seen for each, result in zip(way, results, strict=True))
+    sent = [[_sent(result, settings) for result in results] for settings in _FORMS.values()]
+    tokens = [[count_o200k(visible_text(result)) for result in form] for form in sent]
+    larger = sum(after > before for form in tokens for after, before in zip(form, served, strict=True))
+    lost = sum(_restored(after) != before for form in sent for after, before in zip(form, results, strict=True))
     return [len(results), sum(served), *map(sum, tokens), larger, lost]
 
 
-def _seen(result: JsonObject, client_settings: ClientSettings) -> JsonObject:
-    """Return a result as a client that declared so is sent it."""
+def _sent(result: JsonObject, settings: ClientSettings) -> JsonObject:
+    """Return a result as a client with these settings gets it."""
     encoder = Encoder()
     params = {"name": "tool", "arguments": {}, "_meta": {CLIENT_CAPABILITIES: {}}}
     encoder.from_client(
-        declare_extension({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, client_settings)
+        declare_extension({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, settings)
     )
-    seen: JsonObject = encoder.from_server({"jsonrpc": "2.0", "id": 1, "result": result})["result"]
-    return seen
+    sent: JsonObject = encoder.from_server({"jsonrpc": "2.0", "id": 1, "result": result})["result"]
+    return sent
 
 
-def _restored(seen: JsonObject) -> JsonObject:
-    """Return a result as a decoder that shows plain results gives it back."""
-    plain: JsonObject = Decoder().from_server({"jsonrpc": "2.0", "id": 1, "result": seen})["result"]
+def _restored(sent: JsonObject) -> JsonObject:
+    """Return a result as a decoder restores it."""
+    plain: JsonObject = Decoder().from_server({"jsonrpc": "2.0", "id": 1, "result": sent})["result"]
     return plain

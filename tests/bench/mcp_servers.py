@@ -1,7 +1,7 @@
-"""What a proxy saves and costs in front of MCP servers that others wrote: `python -m tests.bench mcp_servers`.
+"""What the proxy saves and costs in front of other people's MCP servers: `python -m tests.bench mcp_servers`.
 
-Definitions as the tools of tools/list, compact; results as what a host may show of them: the texts, or both forms.
-Latency in milliseconds a call, one at a time, against a server that answers at once.
+Definitions are the tools of tools/list as compact JSON; results are what a host may show of them: the texts, or both
+forms. Latency is in milliseconds per call, one call at a time, against a server that responds at once.
 """
 
 from __future__ import annotations

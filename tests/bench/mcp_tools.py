@@ -1,4 +1,4 @@
-"""What the definitions of MCP tools cost in every model call: as listed, as an index, with some of them described."""
+"""Tokens of the definitions of MCP tools in every model call: as listed, as an index, with some of them described."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import Any, Final
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.mcp.shim.protocol import JsonObject, compact_json
+from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, answer_index_call, index_tool, listed_tools
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from accp_core.view import render
 from tests.bench.data import read_json
 
 __all__ = ["main"]
 
 _DESCRIBED: Final = (1, 3, 10)
-"""How many tools a session uses."""
-_LARGEST: Final = 10
-"""Servers of the largest collection that have a row of their own."""
+"""Tools that a session uses."""
+_MAX_ROWS: Final = 10
+"""Servers with a row of their own: those with the most tokens."""
 _NOTES: Final = """\
-Of a tool count what a host shows a model: name, description, inputSchema. Plain: compact JSON. View: the same as a
-view, which no provider's API takes. Lazy: what tools="lazy" lists. + k: that, and asking for the definitions of k
-tools of average size, which then stand in the session's history.
+Counted is what a host shows a model of a tool: name, description, inputSchema. Plain: compact JSON. View: the same as
+a view, which no provider's API accepts. Lazy: what tools="lazy" lists. + k: that, and the calls that describe k tools
+of average size, which then are part of the session's history.
 """
 
 
@@ -38,9 +39,9 @@ def main(data: Path | None, console: Console) -> None:
         return
     servers = {**dict(_captured(data / "mcp")), **dict(_collected(folder))}
     counts = {name: [len(tools), *_count(tools)] for name, tools in servers.items()}
-    max_chars = sorted(counts, key=lambda name: -counts[name][1])[:_LARGEST]
-    rows = [(name, *counts[name]) for name in max_chars]
-    rest = [counts[name] for name in counts if name not in max_chars]
+    largest = sorted(counts, key=lambda name: -counts[name][1])[:_MAX_ROWS]
+    rows = [(name, *counts[name]) for name in largest]
+    rest = [counts[name] for name in counts if name not in largest]
     rows += [(f"{len(rest)} others", *map(sum, zip(*rest, strict=True)))] if rest else []
     rows.append((f"{len(counts)} servers", *map(sum, zip(*counts.values(), strict=True))))
     columns = ("", "tools", "plain", "view", "lazy", "%", *(f"+ {k}" for k in _DESCRIBED))
@@ -65,28 +66,28 @@ def _count(tools: list[JsonObject]) -> list[int]:
     """Return the tokens of the definitions: plain, as a view, as lazy mode lists them, with some described."""
     count, catalog = o200k_base(), ToolCatalog()
     catalog.add({"tools": tools}, None)
-    seen = [_shown(tool) for tool in tools]
-    plain = count(compact_json(seen))
+    definitions = [_definition(tool) for tool in tools]
+    plain = count(compact_json(definitions))
     listed = listed_tools(catalog, count)
     is_index = [tool["name"] for tool in listed] == [INDEX_NAME]
     lazy = count(compact_json([index_tool(catalog)])) if is_index else plain
-    each = sum(_asked(tool["name"], catalog) for tool in tools) / len(tools) if is_index else 0
+    described = sum(_tokens_to_describe(tool["name"], catalog) for tool in tools) / len(tools) if is_index else 0
     return [
         plain,
-        count(render(seen, counter=count)),
+        count(render(definitions, counter=count)),
         lazy,
-        *(round(lazy + min(k, len(tools)) * each) for k in _DESCRIBED),
+        *(round(lazy + min(k, len(tools)) * described) for k in _DESCRIBED),
     ]
 
 
-def _asked(name: str, catalog: ToolCatalog) -> int:
-    """Return the tokens of asking for one tool's definition and of the answer."""
+def _tokens_to_describe(name: str, catalog: ToolCatalog) -> int:
+    """Return the tokens of the call that describes one tool, and of its result."""
     arguments = {"describe": name}
     answer = answer_index_call(arguments, catalog)["content"][0]["text"]
     return o200k_base()(compact_json({"name": INDEX_NAME, "arguments": arguments})) + o200k_base()(answer)
 
 
-def _shown(tool: JsonObject) -> JsonObject:
+def _definition(tool: JsonObject) -> JsonObject:
     return {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
 
 

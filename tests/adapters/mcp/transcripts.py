@@ -1,4 +1,4 @@
-"""What a client that knows nothing of us says to the server of the tests, as raw lines, in both eras."""
+"""What a client that does not know the extension sends to the test server: raw lines, in both eras."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _META: Final = {
 
 
 def ask(method: str, identity: int | str, **params: Any) -> bytes:
-    """Return a request as a line, in a spelling of its own."""
+    """Return a request as a line, with unusual separators, so that a rewritten line differs."""
     message = {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
     return json.dumps(message, indent=None, separators=(", ", " : ")).encode() + b"\n"
 
 
 def modern(method: str, identity: int | str, **params: Any) -> bytes:
-    """Return a request by 2026-07-28."""
+    """Return a request of the era of 2026-07-28."""
     return ask(method, identity, **params, _meta=_META)
 
 
@@ -65,7 +65,7 @@ LEGACY: Final = [
     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"call 0"}}\n',
     b'{"jsonrpc":"2.0","id":"\\u00e4\\ud83d\\ude00","method":"ping"}\n',
 ]
-"""A session up to 2025-11-25, with lines that are no requests."""
+"""A session of the era up to 2025-11-25, with lines that are not requests."""
 MODERN: Final = [
     modern("server/discover", 0),
     *(
@@ -73,11 +73,11 @@ MODERN: Final = [
         for number, (method, params) in enumerate(_CALLS, 1)
     ),
 ]
-"""Requests by 2026-07-28."""
+"""Requests of the era of 2026-07-28."""
 
 
 def converse(command: Sequence[str], lines: Iterable[bytes]) -> list[bytes]:
-    """Return the lines that the server `command` says, each request sent when the last one has been answered."""
+    """Return the lines that the server `command` writes; each request is sent after the response to the last one."""
     said = []
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
         assert server.stdin is not None
@@ -102,7 +102,7 @@ def _identity(line: bytes) -> object:
 
 
 def meaning(line: bytes) -> object:
-    """Return what `line` says, which for JSON is not how, less that the two of us have met."""
+    """Return the JSON value of `line`, or the line, without what an encoder and a decoder negotiate."""
     try:
         message = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""An HTTP server that answers as a test says, and notes what it was asked."""
+"""An HTTP server that responds as a test says and records its requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Answering", "Saying", "Upstream"]
 
 
 class Saying:
-    """What a server says to one request."""
+    """The response of a server to one request."""
 
     def __init__(self, receive: Any, send: Any) -> None:
         self._receive, self._send = receive, send
@@ -31,7 +31,7 @@ Answering: TypeAlias = Callable[[dict[str, Any], bytes, Saying], Awaitable[None]
 
 
 class Upstream:
-    """A server that notes each request and answers as `answering` says."""
+    """A server that records each request and responds as `answering` says."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, dict[str, str], bytes]] = []

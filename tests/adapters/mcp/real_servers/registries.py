@@ -1,6 +1,6 @@
-"""Programs of others for tests, installed from their registries into folders beside the environment's own packages.
+"""Published programs for tests, installed from their registries into folders beside the environment's own packages.
 
-Once, whichever worker comes first; a registry that cannot be reached is not asked again by the same process.
+The first test worker installs them. A process does not retry a registry that it could not reach.
 """
 
 from __future__ import annotations

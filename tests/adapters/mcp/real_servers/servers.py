@@ -1,6 +1,6 @@
-"""Servers that others wrote, each installed from its registry into a folder of its own, and what to ask them.
+"""Published servers, each installed from its registry into a folder of its own, and the calls that test them.
 
-They lie beside the packages of the virtual environment, not among them: their dependencies contradict each other.
+They are installed beside the packages of the virtual environment, since their dependencies contradict each other.
 """
 
 from __future__ import annotations

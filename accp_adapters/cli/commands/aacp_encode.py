@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,34 +28,42 @@ class Priority(StrEnum):
     LOW = "3"
 
 
+Step = Annotated[
+    str,
+    typer.Argument(help="A step such as `payroll.fetch_employees`, or a workflow for all its steps; none: a list."),
+]
+StepArguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME=VALUE", help="The arguments of the step; repeat a name for a list."),
+]
+English = Annotated[str, typer.Option(help="An instruction in English instead of a step.")]
+Domain = Annotated[str, typer.Option(help="With --english: the business domain, such as HR.")]
+ReturnAgent = Annotated[str, typer.Option("--return", help="The agent that receives the result.")]
+PriorityOption = Annotated[Priority | None, typer.Option(help="1 critical, 2 medium, 3 low.")]
+WorkflowFiles = Annotated[
+    list[Path] | None,
+    typer.Option(exists=True, dir_okay=False, help="A TOML file with a workflow of your own; repeatable."),
+]
+RegistryOption = Annotated[
+    Path | None,
+    typer.Option("--registry", dir_okay=False, help="With --english: the SQLite file of encoded instructions."),
+]
+ModelName = Annotated[
+    str, typer.Option(help="With --english: the chat model for new instructions, such as `openai:gpt-5`.")
+]
+
+
 def encode(
-    step: Annotated[
-        str,
-        typer.Argument(help="A step such as `payroll.fetch_employees`, or a workflow for all its steps; none: a list."),
-    ] = "",
-    arguments: Annotated[
-        Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Argument(metavar="NAME=VALUE", help="The arguments of the step; repeat a name for a list."),
-    ] = None,
+    step: Step = "",
+    arguments: StepArguments = None,
     *,
-    english: Annotated[str, typer.Option(help="An instruction in English instead of a step.")] = "",
-    domain: Annotated[str, typer.Option(help="With --english: the business domain, such as HR.")] = "",
-    return_agent: Annotated[str, typer.Option("--return", help="The agent that receives the result.")] = "",
-    priority: Annotated[
-        Optional[Priority],  # noqa: UP045  typer reads the annotation
-        typer.Option(help="1 critical, 2 medium, 3 low."),
-    ] = None,
-    workflows: Annotated[
-        Optional[list[Path]],  # noqa: UP045  typer reads the annotation
-        typer.Option(exists=True, dir_okay=False, help="A TOML file with a workflow of your own; repeatable."),
-    ] = None,
-    registry_file: Annotated[
-        Optional[Path],  # noqa: UP045  typer reads the annotation
-        typer.Option("--registry", dir_okay=False, help="With --english: the SQLite file of encoded instructions."),
-    ] = None,
-    model: Annotated[
-        str, typer.Option(help="With --english: the chat model for new instructions, such as `openai:gpt-5`.")
-    ] = "",
+    english: English = "",
+    domain: Domain = "",
+    return_agent: ReturnAgent = "",
+    priority: PriorityOption = None,
+    workflows: WorkflowFiles = None,
+    registry_file: RegistryOption = None,
+    model: ModelName = "",
 ) -> None:
     """Print the packet of a step of a workflow, or of an instruction in English.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,7 +24,7 @@ def demo(
         str, typer.Option(help="A chat model such as `openai:gpt-5`; without it, a script that needs no key.")
     ] = "",
     output: Annotated[
-        Optional[Path],  # noqa: UP045  typer reads the annotation
+        Path | None,
         typer.Option(file_okay=False, help="The folder for the two transcripts; without it, a new private one."),
     ] = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,53 +18,64 @@ if TYPE_CHECKING:
 __all__ = ["mcp"]
 
 
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND ARGS…", help="The server, which is started as a child process."),
+]
+Url = Annotated[str, typer.Option(help="The streamable HTTP endpoint of the server, instead of a command.")]
+Listen = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST:PORT", help="With --url: serve HTTP at this address; without it, serve standard streams."
+    ),
+]
+Policy = Annotated[
+    Literal["negotiate", "always", "never"],
+    typer.Option(help="Compress results for clients that ask for it, for all clients, or for none."),
+]
+Carrier = Annotated[
+    Literal["resource", "text"], typer.Option(help="Send a frame as an embedded resource or as a text block.")
+]
+Structured = Annotated[
+    Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text repeats.")
+]
+Tools = Annotated[
+    Literal["plain", "lazy"],
+    typer.Option(help="List all tool definitions at once, or an index with definitions on demand."),
+]
+Fetch = Annotated[
+    bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
+]
+Decode = Annotated[
+    bool, typer.Option("--decode", help="The inverse: ask the server for frames and give the client plain results.")
+]
+HeaderFields = Annotated[
+    list[str] | None,
+    typer.Option("--header", metavar="NAME: VALUE", help="With --url: a header field of every request; repeatable."),
+]
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="With --listen: another name that Host and Origin may have; repeatable.",
+    ),
+]
+
+
 def mcp(
-    command: Annotated[
-        Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Argument(metavar="-- COMMAND ARGS…", help="The server, which is started as a child process."),
-    ] = None,
+    command: Command = None,
     *,
-    url: Annotated[str, typer.Option(help="The streamable HTTP endpoint of the server, instead of a command.")] = "",
-    listen: Annotated[
-        str,
-        typer.Option(
-            metavar="HOST:PORT", help="With --url: serve HTTP at this address; without it, serve standard streams."
-        ),
-    ] = "",
-    policy: Annotated[
-        Literal["negotiate", "always", "never"],
-        typer.Option(help="Compress results for clients that ask for it, for all clients, or for none."),
-    ] = "negotiate",
-    carrier: Annotated[
-        Literal["resource", "text"], typer.Option(help="Send a frame as an embedded resource or as a text block.")
-    ] = "resource",
-    structured: Annotated[
-        Literal["keep", "drop"], typer.Option(help="What becomes of structured content that the text repeats.")
-    ] = "keep",
-    tools: Annotated[
-        Literal["plain", "lazy"],
-        typer.Option(help="List all tool definitions at once, or an index with definitions on demand."),
-    ] = "plain",
-    fetch: Annotated[
-        bool, typer.Option("--fetch", help="Show large results as previews, and offer accp_fetch, which opens them.")
-    ] = False,
-    decode: Annotated[
-        bool, typer.Option("--decode", help="The inverse: ask the server for frames and give the client plain results.")
-    ] = False,
-    header: Annotated[
-        Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Option(
-            "--header", metavar="NAME: VALUE", help="With --url: a header field of every request; repeatable."
-        ),
-    ] = None,
-    allow_host: Annotated[
-        Optional[list[str]],  # noqa: UP045  typer reads the annotation
-        typer.Option(
-            "--allow-host",
-            metavar="NAME",
-            help="With --listen: another name that Host and Origin may have; repeatable.",
-        ),
-    ] = None,
+    url: Url = "",
+    listen: Listen = "",
+    policy: Policy = "negotiate",
+    carrier: Carrier = "resource",
+    structured: Structured = "keep",
+    tools: Tools = "plain",
+    fetch: Fetch = False,
+    decode: Decode = False,
+    header: HeaderFields = None,
+    allow_host: AllowedHosts = None,
 ) -> None:
     """Run a proxy for an MCP server in any language, and compress the results of its tools.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,7 +29,7 @@ def replay(
     files: Annotated[list[str], typer.Argument(help="Recorded runs, JSON or JSONL; `-` is standard input.")],
     *,
     run_format: Annotated[
-        Optional[Format],  # noqa: UP045  typer reads the annotation
+        Format | None,
         typer.Option("--format", help="How the runs are written; without it, found from the content."),
     ] = None,
     lossless: Annotated[

@@ -36,27 +36,34 @@ class _Facts:
     answers: ToolAnswers
 
     def listed(self) -> list[dict[str, Any]]:
+        """Return the files of the folder, the largest first."""
         return self.answers.rows("call-list", "list_files", {}, "path,lines")
 
     def longest(self) -> str:
+        """Return the path of the file with the most lines."""
         files = sorted(self.listed(), key=lambda file: (-file["lines"], file["path"]))
         return str(files[0]["path"]) if files else ""
 
     def changes(self) -> list[dict[str, Any]]:
+        """Return the last changes, the latest first."""
         return self.answers.rows("call-history", "git_history", {}, "author,date,subject,files")
 
     def touched(self) -> Counter[str]:
+        """Return how many of the changes touch each file."""
         return Counter(path for change in self.changes() for path in change["files"])
 
     def busiest(self) -> str:
+        """Return the path of the file that changes touch most."""
         counts = self.touched().items()
         return min(counts, key=lambda item: (-item[1], item[0]))[0] if counts else self.longest()
 
     def mentions(self) -> list[dict[str, Any]]:
+        """Return the lines that mention that file."""
         stem = self.busiest().rpartition("/")[2].partition(".")[0]
         return self.answers.rows("call-search", "search_text", {"words": stem}, "path,line")
 
     def folders(self) -> list[dict[str, Any]]:
+        """Return files and lines of each folder."""
         sql = (
             "SELECT folder, COUNT(*) AS files, SUM(lines) AS lines FROM files "
             "GROUP BY folder ORDER BY lines DESC, folder LIMIT 30"
@@ -64,11 +71,13 @@ class _Facts:
         return self.answers.rows("call-folders", "query_database", {"sql": sql}, "folder,files,lines")
 
     def definitions(self) -> list[dict[str, Any]]:
+        """Return the definitions in the longest file."""
         path = self.longest().replace("'", "''")
         sql = f"SELECT kind, name, line FROM definitions WHERE path = '{path}' ORDER BY line"
         return self.answers.rows("call-definitions", "query_database", {"sql": sql}, "kind,name,line")
 
     def last_line(self) -> str:
+        """Return the line in which the last of them begins."""
         defined = self.definitions()
         if not defined:
             return "it has none."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from accp_adapters import stores
 from accp_adapters.stores import RedisColdStore
 from accp_core.errors import ProtocolError
 from tests import servers
+from tests.adapters.stores.contract import share_between_threads
 
 
 @pytest.fixture
@@ -72,13 +72,7 @@ def test_a_text_of_many_rows_takes_less_than_its_size(store: RedisColdStore, cli
 
 
 def test_threads_may_share_it(store: RedisColdStore) -> None:
-    def work(number: int) -> str | None:
-        store.put("s", f"cold.{number % 10}", f"text {number % 10}")
-        return store.get("s", f"cold.{number % 10}")
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(work, range(200)))
-    assert found == [f"text {number % 10}" for number in range(200)]
+    share_between_threads(store)
     assert store.purge("s") == 10
 
 

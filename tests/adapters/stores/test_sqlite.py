@@ -7,13 +7,13 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.ports import ColdStore
+from tests.adapters.stores.contract import share_between_threads
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -52,13 +52,7 @@ def test_purge_forgets_one_session_and_counts(store: ColdStore) -> None:
 
 
 def test_threads_may_share_it(store: ColdStore) -> None:
-    def work(number: int) -> str | None:
-        store.put("s", f"cold.{number % 10}", f"text {number % 10}")
-        return store.get("s", f"cold.{number % 10}")
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(work, range(200)))
-    assert found == [f"text {number % 10}" for number in range(200)]
+    share_between_threads(store)
 
 
 def test_a_file_is_for_its_owner_only_and_outlives_the_store(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Each command, code block, link and anchor of the README and of docs/ works, and the map names files that exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent
+DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
+MAX_README_LINES: Final = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block of a document."""
+
+    document: Path
+    language: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """How pytest names the case."""
+        return f"{self.document.name}: {self.text.splitlines()[0][:40]}"
+
+
+def blocks_of(document: Path) -> list[Block]:
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [Block(document=document, language=language, text=text) for language, text in found]
+
+
+BLOCKS: Final = [block for document in DOCUMENTS for block in blocks_of(document)]
+COMMANDS: Final = [
+    Block(document=block.document, language="sh", text=line)
+    for block in BLOCKS
+    if block.language == "sh"
+    for line in block.text.splitlines()
+]
+
+
+def of_language(language: str) -> list[Block]:
+    return [block for block in BLOCKS if block.language == language]
+
+
+def starting_with(*prefixes: str) -> list[Block]:
+    return [command for command in COMMANDS if command.text.startswith(prefixes)]
+
+
+def by_name(block: Block) -> str:
+    return block.name
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_block_has_a_language_that_is_tested_here(document: Path) -> None:
+    blocks = blocks_of(document)
+    assert document.read_text(encoding="utf-8").count("```") == 2 * len(blocks)
+    assert {block.language for block in blocks} <= {"python", "sh", "json", "text"}
+
+
+@pytest.mark.parametrize("block", of_language("python"), ids=by_name)
+def test_each_code_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, block.document.name, "exec"), {})
+
+
+@pytest.mark.parametrize("block", of_language("json"), ids=by_name)
+def test_each_configuration_is_one_that_the_integration_starts(block: Block) -> None:
+    assert block.text in (ROOT / "integrations" / "tools_over_mcp" / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", starting_with("make "), ids=by_name)
+def test_each_make_target_exists(command: Block) -> None:
+    target = command.text.split()[1]
+    planned = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert planned.stdout
+
+
+@pytest.mark.parametrize("command", starting_with("pip install"), ids=by_name)
+def test_each_extra_that_is_installed_exists(command: Block) -> None:
+    extras = re.search(r"'accp-middleware\[(.*)\]'", command.text)
+    assert extras is not None
+    assert set(extras[1].split(",")) <= set(metadata("accp-middleware").get_all("Provides-Extra") or ())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in COMMANDS:
+        if command.document == document and "accp " in command.text and not command.text.startswith("pip "):
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", command.text],
+                cwd=tmp_path,
+                env={**os.environ, "PATH": path},
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, (command, done.stderr)
+
+
+def test_every_command_is_one_that_is_tried_here() -> None:
+    known = ("make ", "pip install", "accp ", ".venv/bin/", "git ", "python -m tests.")
+    assert [
+        command.text for command in COMMANDS if not command.text.startswith(known) and "| accp " not in command.text
+    ] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_each_link_leads_somewhere(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\((?!http)([^)#]*)(?:#([^)]+))?\)", text):
+        linked = document.parent / target if target else document
+        assert linked.exists(), target
+        if anchor:
+            assert f'id="{anchor}"' in linked.read_text(encoding="utf-8"), anchor
+
+
+def test_the_map_names_files_that_exist() -> None:
+    named = re.findall(r"`((?:accp_core|accp_adapters)/[\w/.]*)`", ARCHITECTURE.read_text(encoding="utf-8"))
+    assert len(named) > 40
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_map_names_every_package() -> None:
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    packages = [
+        each.parent.name for root in ("accp_core", "accp_adapters") for each in (ROOT / root).glob("*/__init__.py")
+    ]
+    assert [package for package in packages if not re.search(rf"\b{package}\b", text)] == []

@@ -16,6 +16,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parent.parent
 DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+CONTRIBUTING: Final = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ARCHITECTURE: Final = ROOT / "docs" / "architecture.md"
 MAX_README_LINES: Final = 150
 
@@ -128,6 +129,18 @@ def test_each_link_leads_somewhere(document: Path) -> None:
         assert linked.exists(), target
         if anchor:
             assert f'id="{anchor}"' in linked.read_text(encoding="utf-8"), anchor
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"`make ([a-z0-9-]+)`", CONTRIBUTING))))
+def test_each_make_target_that_contributors_are_told_of_exists(target: str) -> None:
+    subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:tests|accp_core|accp_adapters)/[\w/.:]*\w", CONTRIBUTING))))
+def test_each_path_that_contributors_are_told_of_exists(path: str) -> None:
+    file, _, test = path.partition("::")
+    assert (ROOT / file).exists()
+    assert not test or f"def {test}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_the_map_names_files_that_exist() -> None:

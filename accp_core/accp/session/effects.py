@@ -26,6 +26,11 @@ class Effects:
     """Texts that must be in the store before any of the frames is sent."""
 
     def __add__(self, later: Effects) -> Effects:
+        # Most steps lead to nothing; a sum for each of them would cost a few percent of a session's time.
+        if later is NO_EFFECTS:
+            return self
+        if self is NO_EFFECTS:
+            return later
         return Effects(
             events=self.events + later.events,
             frames=self.frames + later.frames,

@@ -3,11 +3,13 @@ import sys
 
 import pytest
 
+from accp_adapters.langgraph import Policy
+from accp_adapters.replay import AS_RECORDED, replay
 from accp_adapters.replay.recorded_run import RecordedMessage, Role
 from accp_adapters.replay.strategies import StrategyName, strategy_named
 from accp_adapters.replay.strategy import IncomingMessage, SentMessage
 from accp_adapters.tokens import o200k_base
-from tests.adapters.replay.runs import FLIGHTS, answers, says, user
+from tests.adapters.replay.runs import FLIGHTS, answers, run_of, says, user
 
 LONG = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
 POLICIES = [StrategyName.LOSSLESS, StrategyName.DEFAULT, StrategyName.TIGHT]
@@ -90,3 +92,10 @@ def test_without_langgraph_a_policy_names_the_extra(name: StrategyName, monkeypa
     monkeypatch.delitem(sys.modules, "accp_adapters.replay.policies", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'accp-middleware\[langgraph\]'"):
         strategy_named(name, count)
+
+
+def test_a_run_is_replayed_under_a_strategy_the_name_of_one_or_a_policy() -> None:
+    run = run_of(user("go"), answers(json.dumps(FLIGHTS * 200), 0), says("done", 1))
+    assert replay(run, StrategyName.AS_RECORDED) == replay(run, AS_RECORDED)
+    assert replay(run, Policy.tight()).calls == replay(run, StrategyName.TIGHT).calls
+    assert replay(run, Policy.tight()).strategy == "policy"

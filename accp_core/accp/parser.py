@@ -87,16 +87,16 @@ def check_characters(text: str, limits: GrammarLimits) -> None:
     # A character has at least one byte, so a long text is refused before it is encoded.
     if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:
         raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
-    if found := grammar.FORBIDDEN.search(text):
-        raise refusal(text, found.start(), "expected no white space, control characters or surrogates in a frame")
+    if match := grammar.FORBIDDEN.search(text):
+        raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")
 
 
 def parse_word(text: str, position: int, pattern: re.Pattern[str], name: str) -> tuple[int, str]:
     """Read one word that matches `pattern`."""
-    found = pattern.match(text, position)
-    if not found:
+    match = pattern.match(text, position)
+    if not match:
         raise refusal(text, position, f"expected {name}")
-    return found.end(), found[0]
+    return match.end(), match[0]
 
 
 def skip_delimiter(text: str, position: int, delimiter: str) -> int:
@@ -181,18 +181,18 @@ def parse_param(text: str, position: int, state: _ParseState) -> tuple[int, tupl
 
 def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
     """Read a key and its colon; a key that was escaped without need becomes a `literal`."""
-    found = grammar.KEY.match(text, position)
-    if not found:
+    match = grammar.KEY.match(text, position)
+    if not match:
         end, _ = parse_word(text, position, grammar.NAME, "a key")
         raise refusal(text, end, "expected ':'")
-    word = found[1]
+    word = match[1]
     if "_x" not in word:
-        return found.end(), word
+        return match.end(), word
     try:
         key = grammar.unescape_key(word)
     except ValueError:
         raise refusal(text, position, "expected the escape of a code point in the key") from None
-    return found.end(), literal(key) if key != word and grammar.escape_key(key) == key else key
+    return match.end(), literal(key) if key != word and grammar.escape_key(key) == key else key
 
 
 # value = typed-literal / array / map / ref / null
@@ -212,8 +212,8 @@ def parse_delta_member(text: str, position: int, level: int, state: _ParseState)
     """Read a direct member of a delta, in which null removes the key."""
     if text.startswith("~", position):
         return position + 1, REMOVED
-    if state.errata and (found := grammar.NULL_MEMBER.match(text, position)):
-        return found.end(), REMOVED
+    if state.errata and (match := grammar.NULL_MEMBER.match(text, position)):
+        return match.end(), REMOVED
     return parse_value(text, position, level, state)
 
 
@@ -229,10 +229,10 @@ def parse_ref(text: str, position: int, level: int, state: _ParseState) -> tuple
 # "nx:@strategy:plan", "who:@dev_team" (section 3.2): against the grammar, a value may name an agent.
 def parse_mention(text: str, position: int, level: int, state: _ParseState) -> tuple[int, str]:
     """Read the name of an agent, with or without an operation, as a string."""
-    found = grammar.MENTION.match(text, position)
-    if not (state.errata and found):
+    match = grammar.MENTION.match(text, position)
+    if not (state.errata and match):
         raise refusal(text, position, "expected a value, found an unescaped '@'")
-    return found.end(), found[0]
+    return match.end(), match[0]
 
 
 def check_level(text: str, position: int, level: int, state: _ParseState) -> None:
@@ -306,10 +306,10 @@ def parse_atom(text: str, position: int, level: int, state: _ParseState) -> tupl
 # string = 1*( safe-char / escaped-char )
 def parse_text(text: str, position: int) -> tuple[int, str]:
     """Read a string with its escapes; a backslash must stand before a delimiter."""
-    found = grammar.ATOM.match(text, position)
-    if not (found and found[0]):
+    match = grammar.ATOM.match(text, position)
+    if not (match and match[0]):
         raise refusal(text, position, "expected a value")
-    return found.end(), found[0]
+    return match.end(), match[0]
 
 
 def parse_quoted(text: str, position: int) -> tuple[int, str]:

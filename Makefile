@@ -10,19 +10,24 @@ LOWEST := .venv-lowest
 # The first generation of the MCP SDK, which langchain-mcp-adapters needs and which cannot stand beside the second.
 MCP1   := .venv-mcp1
 
+# Tests start hundreds of interpreters: without compiled modules each would compile ours again.
+unexport PYTHONDONTWRITEBYTECODE
+# A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
+XDIST := -n auto --dist worksteal
+
 .PHONY: demo test test-lowest test-mcp1 check bench conformance fuzz clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
 test: check $(MCP1)/.installed  ## everything that CI runs
-	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
 test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versions
-	$(LOWEST)/bin/pytest -n auto
+	$(LOWEST)/bin/pytest $(XDIST)
 
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp $(PYTEST_MCP1) \

@@ -65,7 +65,7 @@ def task_view(
     if limit is not None and store is None:
         raise ValueError(f"expected a store with a limit of {limit!r} tokens, found none")
     count = counter or o200k_base()
-    whole = StoredText.of(protojson_text(task))
+    whole = StoredText.of(protojson_text(task, sort_keys=True))
     if store is not None:
         store.put(session_id or task.context_id or task.id, whole.key, whole.text)
     reference = None if store is None else whole.reference

@@ -64,7 +64,7 @@ def words_in(parts: Iterable[Part]) -> str:
 
 def failure_part(error: ProtocolError, *, sender: str, correlation_id: str, message_id: str) -> Part:
     """Return the part that refuses the message which `correlation_id` names."""
-    code = ErrorCode(error.code)
+    code = ErrorCode(error.code) if error.code in set(ErrorCode) else ErrorCode.INTERNAL_ERROR
     return frame_part(error_message(sender, code, error.reason, correlation_id=correlation_id), message_id)
 
 

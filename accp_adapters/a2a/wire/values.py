@@ -100,13 +100,17 @@ def protojson(message: Message) -> dict[str, Any]:
     return data
 
 
-def protojson_text(message: Message) -> str:
+def protojson_text(message: Message, *, sort_keys: bool = False) -> str:
     """Return the ProtoJSON of any A2A object as compact text, as the SDK's routes send it.
+
+    Args:
+        message: The object.
+        sort_keys: Order the members by name: protobuf orders the entries of a map differently in each process.
 
     Raises:
         EncodeError: As `protojson`.
     """
-    return compact_json(protojson(message))
+    return compact_json(protojson(message), sort_keys=sort_keys)
 
 
 def _check_depth(depth: int) -> None:

@@ -104,3 +104,13 @@ def test_any_task_has_a_view_or_a_reason_why_not(task: Task) -> None:
     else:
         assert view.tokens_after == o200k_base()(view.text)
         assert read(view.text)["state"]
+
+
+def test_the_reference_does_not_depend_on_the_order_in_which_protobuf_keeps_a_map() -> None:
+    names = [f"key_{number}" for number in range(20)]
+    tasks_alike = [Task(id="t", context_id="c") for _ in range(2)]
+    for task, order in zip(tasks_alike, (names, names[::-1]), strict=True):
+        for name in order:
+            task.metadata[name] = name
+    first, second = (task_view(task, store=SqliteColdStore()) for task in tasks_alike)
+    assert first.reference == second.reference

@@ -9,7 +9,7 @@ from a2a.helpers import new_text_part
 from a2a.types import ListTasksRequest, Part
 
 from accp_adapters.a2a import RemoteAgent
-from accp_adapters.a2a.teams.contexts import completion_parts
+from accp_adapters.a2a.teams.contexts import completion_parts, failure_part
 from accp_core import parse_frame
 from accp_core.aci import (
     todo,
@@ -72,3 +72,8 @@ async def test_a_reply_to_another_delivery_is_refused(monkeypatch: pytest.Monkey
     async with served() as running:
         with pytest.raises(ProtocolError, match=r"E5001: expected the answer to '[0-9a-f]{12}', found one to 'ffff"):
             await RemoteAgent(running.url, agent_id="crm")(a_context())
+
+
+def test_a_refusal_with_a_code_of_another_table_is_reported_as_an_internal_error() -> None:
+    part = failure_part(ProtocolError("too much", code="E7777"), sender="crm", correlation_id="c", message_id="m")
+    assert parse_frame(part.text).params["code"] == "E9999"

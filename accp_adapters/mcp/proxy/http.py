@@ -130,6 +130,12 @@ class HttpProxy:
         if refusal := self._hosts.refusal(scope["headers"]):
             await response.refuse(*refusal)
             return
+        # RFC 9112, 3.2.1: "origin-form = absolute-path [ "?" query ]". Any other form, such as "@other.example/", would
+        # name another host behind the server's origin.
+        if not scope["raw_path"].startswith(b"/"):
+            reason = f"expected a path that starts with '/', found {scope['raw_path'][:100]!r}"
+            await response.refuse(HTTPStatus.BAD_REQUEST, reason)
+            return
         body = await read_body(receive, self._limit)
         if body is None:
             reason = f"expected a body of at most {self._limit} bytes, found a longer one"

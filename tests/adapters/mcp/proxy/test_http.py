@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -120,6 +121,16 @@ def test_a_challenge_and_other_statuses_pass(upstream: Upstream, url: str) -> No
     answer = post(url, content=b"{}")
     assert (answer.status_code, answer.content) == (401, b"who are you?")
     assert answer.headers["www-authenticate"] == 'Bearer resource_metadata="https://x.example/y"'
+
+
+@pytest.mark.parametrize("target", ["@127.0.0.1:9/steal", "http://127.0.0.1:9/steal", "127.0.0.1:9", "*", "%2Fmcp"])
+def test_a_request_target_that_could_name_another_host_is_refused(upstream: Upstream, url: str, target: str) -> None:
+    host, _, port = url.removeprefix("http://").partition("/")[0].partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(partial(connection.recv, 65536), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert upstream.requests == []
 
 
 def test_a_redirect_within_the_server_stays_with_the_proxy(upstream: Upstream, url: str) -> None:

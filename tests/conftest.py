@@ -1,11 +1,12 @@
-"""Properties are judged by what they find and not by the clock of a busy machine.
+"""Settings of the property tests, and servers that tests share.
 
-Where `CI` is set they try the same examples each time, so that a change is judged by what it changed; elsewhere they
-go on looking.
+Properties have no time limit. Where `CI` is set they try the same examples in every run, so that a failure comes from
+the change; elsewhere each run tries new ones.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,31 +18,28 @@ settings.register_profile("ci", settings.get_profile("no clock"), derandomize=Tr
 settings.load_profile("ci" if os.environ.get("CI") else "no clock")
 
 
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The address of a PostgreSQL server that this session of tests has for itself; skips where there is none."""
+def address_of(server: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """Yield the address of a new server; skip where it is missing."""
     try:
-        with servers.postgres() as address:
+        with server() as address:
             yield address
     except servers.Missing as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """Yield the address of a PostgreSQL server that only this process uses; skip where there is none."""
+    yield from address_of(servers.postgres)
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """The address of a plain Redis server that this session of tests has for itself; skips where there is none."""
-    try:
-        with servers.redis_server() as address:
-            yield address
-    except servers.Missing as missing:
-        pytest.skip(str(missing))
+    """Yield the address of a plain Redis server that only this process uses; skip where there is none."""
+    yield from address_of(servers.redis_server)
 
 
 @pytest.fixture(scope="session")
 def search_redis_url() -> Iterator[str]:
-    """The address of a Redis server with the search module, which LangGraph's own store needs; skips without one."""
-    try:
-        with servers.redis_with_search() as address:
-            yield address
-    except servers.Missing as missing:
-        pytest.skip(str(missing))
+    """Yield the address of a Redis server with the search module, which LangGraph's store needs; skip without one."""
+    yield from address_of(servers.redis_with_search)

@@ -1,4 +1,4 @@
-"""What somebody sends who wants to break us: each input, what reads it, and how it must end.
+"""Inputs that attack the readers of the core: what each is, what reads it, and how it must end.
 
 The tests hold the end and the work (`tests/core/test_security.py`); `python -m tests.bench hostile` measures time and
 memory.
@@ -25,17 +25,17 @@ class Attack:
     """One hostile input."""
 
     name: str
-    """What it is."""
+    """What the input is, in a few words."""
     build: Callable[[], Any]
-    """Makes the input; the time of that does not count."""
+    """Makes the input; that work is not counted."""
     read: Callable[[Any], object]
-    """What the input goes to."""
+    """The function that reads the input."""
     ends: str
     """The code of the refusal, or "read" where the input is odd but harmless."""
     calls: int = 600_000
-    """The most functions that it may make us call, besides four for each character."""
+    """Function calls that reading it may take, besides four for each character."""
     memory: int = 1_000_000
-    """The most bytes that it may take, besides 32 for each character."""
+    """Bytes of memory that reading it may take, besides 32 for each character."""
 
 
 def payload(value: str) -> Callable[[], str]:

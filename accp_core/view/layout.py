@@ -1,8 +1,8 @@
-"""How a source text is made up of verbatim text and JSON documents, so that it can be rebuilt byte for byte.
+"""The layout of a text: which parts of its view are JSON documents in which style, to restore the text byte for byte.
 
-A layout is written as a short text, for example `t:8 j2u:340 t:1`: 8 characters as they are, then 340 characters
-which are the view of a JSON document of style `2u` (see `packing.opened.STYLES`), then one more as it is. A `q`
-before a part says that it stood there as a Python string literal.
+A layout is a short text such as `t:8 j2u:340 t:1`: 8 characters of plain text, then 340 characters that are the view of
+a JSON document in the style `2u` (see `packing.embedded_json.STYLES`), then one character of plain text. A `q` before a
+part means that the source has it as a Python string literal.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from accp_core.view.read import read
 __all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
 
 AS_IS: Final = "as-is"
-"""The layout of a text that is its own view."""
+"""The layout of a text that was left as it is."""
 
-_SHORTEST: Final = 16
-"""Characters of a document within other text; a shorter one has nothing to gain."""
-# A document inside a text has lines of its own, or follows a colon; code and quotations are left as they are.
+_MAX_SHOWN: Final = 40
+"""Characters of a text that an error message shows."""
+_MIN_DOCUMENT_CHARS: Final = 16
+"""Characters of a document inside other text; a shorter one saves nothing."""
+# A document inside other text begins a line or follows a colon; code and quotations are left as they are.
 _START: Final = re.compile(r'(?:^[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
 _END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder()
-# What `repr` makes of an object that is no list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
+# The `repr` of an object that is not a list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
 _REPR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[=(<]")
-# The strings and the other words that `repr` writes; Python warns of others on standard error when it reads them.
+# What `repr` writes; Python prints a warning when it reads escapes that `repr` does not write.
 _ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
 _STRING: Final = rf"""'(?:[^'\\\n]|{_ESCAPE})*+'|"(?:[^"\\\n]|{_ESCAPE})*+\""""
 _PYTHON: Final = re.compile(rf"(?:[\[\]{{}}]|[,:] |True|False|None|-?[0-9][0-9.]*+(?:e[+-][0-9]+)?|{_STRING})*+")
@@ -45,43 +47,46 @@ _SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON document, or an escaped text, in a source: where it stands, its value and how it is written there."""
+    """A JSON document, or a string literal, in a source."""
 
     start: int
+    """The position of its first character in the source."""
     end: int
+    """The position behind its last character."""
     value: object
+    """Its value; for a string literal of any text, that text."""
     form: str
-    """`j` JSON, `l` JSON Lines, each with the code of its style, `p` a Python literal; `q` before: in a string literal,
+    """`j` JSON or `l` JSON Lines, with the code of the style; `p` a Python literal; `q` before: in a string literal,
     where `t` is any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a view: `form` is that of `Document`, or `t` for text that stood in the source as it is."""
+    """A part of a view; `form` is as in `Document`, or `t` for text that the source has too."""
 
     form: str
     text: str
 
 
 def find_documents(source: str) -> list[Document]:
-    """Return the documents that together with the text between them are `source`, from left to right."""
+    """Return the documents in `source`, from left to right."""
     start = len(source) - len(source.lstrip())
     end = len(source.rstrip())
     body = source[start:end]
     if not body or all(sign not in body for sign in "{[\\"):
         return []
-    for form in (_as_json, _as_lines, _as_python):
-        found = form(body)
-        if found is not None:
-            return [Document(start, end, *found)]
+    for read_as in (_as_json, _as_lines, _as_python):
+        document = read_as(body)
+        if document is not None:
+            return [Document(start, end, *document)]
     if "\n" not in body and _REPR.match(body):
         return list(_literals(source))
     return list(_embedded(source))
 
 
 def _as_json(body: str) -> tuple[object, str] | None:
-    opened = read_styled_json(body) if body[0] in "[{" else None
-    return (opened[0], f"j{opened[1]}") if opened and opened[0] else None
+    document = read_styled_json(body) if body[0] in "[{" else None
+    return (document[0], f"j{document[1]}") if document and document[0] else None
 
 
 def _as_lines(body: str) -> tuple[object, str] | None:
@@ -91,23 +96,23 @@ def _as_lines(body: str) -> tuple[object, str] | None:
     values: list[object] = []
     styles: set[str] = set()
     for line in lines:
-        opened = read_styled_json(line)
-        if opened is None:
+        document = read_styled_json(line)
+        if document is None:
             return None
-        values.append(opened[0])
-        styles.add(opened[1])
+        values.append(document[0])
+        styles.add(document[1])
     return _in_one_style(values, styles, lines)
 
 
 def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> tuple[object, str] | None:
-    # A line without a non-ASCII character fits both styles of its kind.
+    # An ASCII line is the same in both styles of its kind.
     style = max(styles, key=len)
     is_same_json = all(write_styled_json(value, style) == line for value, line in zip(values, lines, strict=True))
     return (values, f"l{style}") if is_same_json else None
 
 
 def _as_python(body: str) -> tuple[object, str] | None:
-    """Open what `str()` makes of a list or dict: many tools print that instead of JSON."""
+    """Read the `str` of a list or dict, which many tools print instead of JSON."""
     if body[0] not in "[{" or "'" not in body or _PYTHON.fullmatch(body) is None:
         return None
     try:
@@ -128,7 +133,7 @@ def _is_json(value: object) -> bool:
 
 
 def _embedded(source: str) -> Iterator[Document]:
-    """Find the documents inside other text, reading no character more than a few times."""
+    """Yield the documents inside other text; no character is read more than a few times."""
     at, budget = 0, 4 * len(source)
     while budget > 0 and (start := _START.search(source, at)):
         at = start.start(1)
@@ -141,25 +146,25 @@ def _embedded(source: str) -> Iterator[Document]:
         except RecursionError:
             return
         budget -= end - at
-        document = _standing_alone(source, at, end)
+        document = _document_at(source, at, end)
         if document is not None:
             yield document
         at = end
 
 
-def _standing_alone(source: str, start: int, end: int) -> Document | None:
+def _document_at(source: str, start: int, end: int) -> Document | None:
     written = source[start:end]
-    if len(written) < _SHORTEST or "{" not in written or _END.match(source, end) is None:
+    if len(written) < _MIN_DOCUMENT_CHARS or "{" not in written or _END.match(source, end) is None:
         return None
-    opened = read_styled_json(written)
-    return Document(start, end, opened[0], f"j{opened[1]}") if opened else None
+    document = read_styled_json(written)
+    return Document(start, end, document[0], f"j{document[1]}") if document else None
 
 
 def _literals(source: str) -> Iterator[Document]:
-    """Find the string literals of a repr in which escapes hide line breaks, quotes or a JSON document."""
+    """Yield the string literals of a repr whose escapes stand for line breaks, quotes or a JSON document."""
     for literal in _LITERAL.finditer(source):
         written = literal[0]
-        if len(written) < _SHORTEST or "\\" not in written:
+        if len(written) < _MIN_DOCUMENT_CHARS or "\\" not in written:
             continue
         try:
             text = ast.literal_eval(written)
@@ -171,49 +176,55 @@ def _literals(source: str) -> Iterator[Document]:
 
 
 def fence(text: str) -> str:
-    """Return the text of a string literal as it stands in a view: on lines of its own between triple quotes."""
+    """Return the text of a string literal as it is in a view: on lines of its own, between triple quotes."""
     return f"{_FENCE}{text}{_FENCE[::-1]}"
 
 
 def write_layout(segments: list[Segment]) -> str:
-    """Return the layout of a text made of `segments`."""
+    """Return the layout of the text that the segments make up."""
     return " ".join(f"{segment.form}:{len(segment.text)}" for segment in segments)
 
 
 def restore(text: str, layout: str) -> str:
-    """Return the source whose view is `text` in that layout, byte for byte.
+    """Return the source of a view, byte for byte.
+
+    Args:
+        text: The text of the view.
+        layout: The layout of the view.
 
     Raises:
-        DecodeError: E1001, `layout` is none, does not fit `text`, or a part of `text` is no view.
+        DecodeError: E1001, `layout` is malformed or does not fit `text`, or a part of `text` is not a view.
     """
     if layout == AS_IS:
         return text
     parts, at = [], 0
     for word in layout.split(" "):
-        segment = _SEGMENT.fullmatch(word)
-        if segment is None or segment[3] not in STYLES:
-            raise DecodeError(
-                f"expected a part of a layout, got {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
-            )
-        literal, form, style, length = segment.groups()
-        part = text[at : at + int(length)]
-        if len(part) < int(length):
-            raise DecodeError(
-                f"expected {length} characters for {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
-            )
-        inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
-        if literal and fence(inner) != part:
-            raise DecodeError(
-                f"expected triple quotes around {word!r}", code=ErrorCode.PARSE_ERROR, text=text, position=at
-            )
-        source = inner if form == "t" else _written(inner, form, style)
-        parts.append(repr(source) if literal else source)
+        part, source = _restore_part(text, at, word)
+        parts.append(source)
         at += len(part)
     if at != len(text):
-        raise DecodeError(
-            f"expected a text of {at} characters for the layout", code=ErrorCode.PARSE_ERROR, text=text, position=at
-        )
+        raise _refusal(f"expected a text of {at} characters for the layout, found {len(text)}", text, at)
     return "".join(parts)
+
+
+def _restore_part(text: str, at: int, word: str) -> tuple[str, str]:
+    """Return the part of `text` at `at` that a word of a layout describes, and its source."""
+    segment = _SEGMENT.fullmatch(word)
+    if segment is None or segment[3] not in STYLES:
+        raise _refusal(f"expected a part of a layout, found {word!r}", text, at)
+    literal, form, style, length = segment.groups()
+    part = text[at : at + int(length)]
+    if len(part) < int(length):
+        raise _refusal(f"expected {length} characters for {word!r}, found {len(part)}", text, at)
+    inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
+    if literal and fence(inner) != part:
+        raise _refusal(f"expected triple quotes around {word!r}, found {part[:_MAX_SHOWN]!r}", text, at)
+    source = inner if form == "t" else _written(inner, form, style)
+    return part, repr(source) if literal else source
+
+
+def _refusal(reason: str, text: str, position: int) -> DecodeError:
+    return DecodeError(reason, code=ErrorCode.PARSE_ERROR, text=text, position=position)
 
 
 def _written(view: str, form: str, style: str) -> str:
@@ -222,12 +233,12 @@ def _written(view: str, form: str, style: str) -> str:
     except DecodeError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=view, position=0) from error
+        raise _refusal(str(error), view, 0) from error
 
 
 def _write_lines(value: object, style: str) -> str:
     if type(value) is not list:
-        raise ValueError(f"expected an array for JSON Lines, got {type(value).__name__!r}")
+        raise ValueError(f"expected an array for JSON Lines, found {type(value).__name__!r}")
     return "\n".join([write_styled_json(member, style) for member in value])
 
 

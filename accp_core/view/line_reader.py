@@ -1,4 +1,4 @@
-"""The lines of a view with the text blocks that stand below them, and where in the text each line begins."""
+"""Reads a view line by line, with the text blocks below a line, and finds the position of an error."""
 
 from __future__ import annotations
 
@@ -13,48 +13,54 @@ __all__ = ["LineReader"]
 
 
 class LineReader:
-    """A view, read from top to bottom."""
+    """The lines of a view, read from top to bottom; truthy while there are more."""
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
-        self.all: Final = text.split("\n")
+        self.lines: Final = text.split("\n")
         self.number = 0
+        """The index of the next line."""
         self.blocks: deque[str] = deque()
+        """The text blocks of the current line that were not used yet."""
 
     def __bool__(self) -> bool:
-        return self.number < len(self.all)
+        return self.number < len(self.lines)
 
-    def take(self) -> str:
-        """Return the next line, with the text blocks that it announces ready in `blocks`.
+    def next_line(self) -> str:
+        """Return the next line and put the text blocks below it into `blocks`.
 
         Raises:
-            DecodeError: E1001, the text ends here, or in a block.
+            DecodeError: E1001, the text ends here, or within a block.
         """
-        if self.number >= len(self.all):
-            self.fail("expected another line, the text ends", 0)
-        line = self.all[self.number]
+        if self.number >= len(self.lines):
+            self.fail("expected another line, found the end of the text", 0)
+        line = self.lines[self.number]
         self.number += 1
         if TEXT_BLOCK in line:
             for _ in range(line.count(TEXT_BLOCK)):
-                self.blocks.append(self._take_block())
+                self.blocks.append(self._next_block())
         return line
 
-    def ahead(self, count: int) -> list[str]:
-        """Return the next `count` lines, fewer if the text ends before, without taking them."""
-        return self.all[self.number : self.number + count]
+    def peek(self, count: int) -> list[str]:
+        """Return the next `count` lines, or fewer if the text ends, without moving on."""
+        return self.lines[self.number : self.number + count]
 
-    def _take_block(self) -> str:
+    def _next_block(self) -> str:
         try:
-            end = self.all.index(TEXT_BLOCK, self.number)
+            end = self.lines.index(TEXT_BLOCK, self.number)
         except ValueError:
-            self.fail(f"expected a line {TEXT_BLOCK!r} at the end of a block of text, the text ends", 0)
-        block = "\n".join(self.all[self.number : end])
+            self.fail(f"expected a line {TEXT_BLOCK!r} at the end of a text block, found the end of the text", 0)
+        block = "\n".join(self.lines[self.number : end])
         self.number = end + 1
         return block
 
     def fail(self, reason: str, column: int) -> NoReturn:
-        """Refuse the text, at `column` of the line that was taken last."""
-        before = sum(len(line) + 1 for line in self.all[: max(self.number - 1, 0)])
+        """Refuse the text at `column` of the current line.
+
+        Raises:
+            DecodeError: E1001, always.
+        """
+        before = sum(len(line) + 1 for line in self.lines[: max(self.number - 1, 0)])
         raise DecodeError(
             reason, code=ErrorCode.PARSE_ERROR, text=self.text, position=min(before + column, len(self.text))
         )

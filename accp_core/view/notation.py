@@ -1,4 +1,4 @@
-r"""The view's notation: what a model reads in the place of JSON, and the rules both directions share.
+r"""The notation of a view, which a model reads in place of JSON, and the rules for writing and reading it.
 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line
@@ -24,7 +24,7 @@ r"""The view's notation: what a model reads in the place of JSON, and the rules 
                key?{header} a cell like {row}                key[header] a cell like [row; row]
     cell       a value; `-` where the row has no such key
 
-Nothing in a line is indented: a blank at the start of a line costs a token and the brackets already say it.
+Nothing is indented: a blank at the start of a line costs a token, and the brackets already show the structure.
 """
 
 from __future__ import annotations
@@ -38,75 +38,68 @@ from typing import Final
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL",
-    "CELL",
-    "INLINE",
-    "LAST_CELL",
-    "LEGEND",
-    "LINE",
-    "LITERAL",
-    "NESTED_CELL",
-    "NESTED_LAST",
-    "NESTED_WORD",
-    "TEXT_BLOCK",
-    "WORD",
-    "PlainTextRule",
-    "copy_limit",
-    "is_plain_key",
-    "quote",
-    "write_key",
+    "ABSENT_CELL", "CELL", "INLINE", "LEGEND", "LINE", "NESTED_CELL", "NESTED_LAST", "NESTED_WORD", "TEXT_BLOCK",
+    "WORD", "PlainTextRule", "copy_limit", "is_plain_key", "quote", "write_key",
 ]  # fmt: skip
 
 LEGEND: Final = (
     "Compact JSON: `key value` lines; `[n] columns` then n rows, a comma ends a cell that has blanks; "
     "- absent; &1 marks a value, *1 repeats it."
 )
-"""What a reader who has never seen the notation is told, once."""
+"""The explanation for a reader who has never seen the notation."""
 
 ABSENT_CELL: Final = "-"
 TEXT_BLOCK: Final = '"""'
-"""Announces a block of text below the line, and ends it."""
+"""In a line: the text is below it; as a line of its own: the end of that text."""
 
-LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-"""What is no string; looser than JSON (`007`), so that nothing which looks like a number is ever a plain string."""
+_LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+"""Literals and numbers; more than those of JSON (`007`), so that no plain string looks like a number."""
 
 
 class PlainTextRule:
-    """Which strings may stand without quotes in one kind of place.
+    """Decides which strings need no quotes in one kind of place.
 
-    Nowhere: the empty string, a literal, `-`, one that begins with a sign of the notation or a blank, ends with a
-    blank, or holds a control character, a lone surrogate or a triple quote.
+    In every place, quotes are needed for the empty string, a literal, `-`, and a string that begins with a sign of the
+    notation or a blank, ends with a blank, or contains a control character, a lone surrogate or a triple quote.
     """
 
-    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{LITERAL.pattern})$)'
+    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{_LITERAL.pattern})$)'
     _NEVER: Final = r"\x00-\x1f\x7f\ud800-\udfff"
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
-        """`stops` end a string of this place, `first` may not begin it; `comma`: a comma and a blank end it."""
+        """Compile the rule of a place.
+
+        Args:
+            stops: Characters that end a string, as in a character class of a regular expression.
+            first: Characters that a string may not begin with, besides those of every place.
+            comma: Whether a comma and a blank end a string.
+        """
         rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
         signs = r'"(?!"")' + (r"|,(?! |$)" if comma else "")
         text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
-        self.fits: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
-        """Says of one string, by something true, that it may stand plain."""
-        # Searching for a line break is many times as fast as for `^`.
-        self._other: Final = re.compile(rf"\n(?!{text})", re.MULTILINE)
+        self.allows: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
+        """Returns something truthy if a string needs no quotes."""
+        # A search for a line break is many times faster than one for `^`.
+        self._not_allowed: Final = re.compile(rf"\n(?!{text})", re.MULTILINE)
 
-    def fit(self, texts: list[str]) -> bool:
-        """Tell whether all of `texts` may stand plain; faster than asking for each."""
+    def allows_all(self, texts: list[str]) -> bool:
+        """Return whether none of `texts` needs quotes; faster than one call for each."""
         lines = "\n".join(["", *texts])
-        return lines.count("\n") == len(texts) and self._other.search(lines) is None
+        return lines.count("\n") == len(texts) and self._not_allowed.search(lines) is None
 
 
 LINE: Final = PlainTextRule()
-"""The rest of a line."""
-LAST_CELL: Final = LINE
+"""The rest of a line, such as the last cell of a row."""
 WORD: Final = PlainTextRule(" ")
 """A cell that a blank ends."""
 CELL: Final = PlainTextRule(comma=True)
 """A cell that a comma and a blank end."""
 NESTED_LAST: Final = PlainTextRule(r";\[\]{}")
+"""The last cell of a row inside brackets."""
 NESTED_WORD: Final = PlainTextRule(r" ;\[\]{}")
+"""A cell inside brackets that a blank ends."""
 NESTED_CELL: Final = PlainTextRule(r";\[\]{}", comma=True)
+"""A cell inside brackets that a comma and a blank end."""
 INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 """A member of an array or a map in one line."""
 
@@ -116,25 +109,25 @@ _PLAIN_KEY: Final = re.compile(
 
 
 def copy_limit(length: int) -> int:
-    """Return how many members a view of `length` characters may stand for by repetition; `read` refuses more.
+    """Return how many members the repetitions in a view of `length` characters may add; `read` refuses more.
 
-    A few references to references could ask for more than any memory holds. No value has more members than its
-    compact JSON has characters, so that `render` knows which views would be refused and does not write them.
+    A few repetitions of repetitions could ask for more memory than there is. No value has more members than its compact
+    JSON has characters, so `render` knows which views would be refused and writes JSON instead.
     """
     return max(250_000, 500 * length)
 
 
 def is_plain_key(text: str) -> bool:
-    """Tell whether a key may stand without quotes."""
+    """Return whether a key needs no quotes."""
     return _PLAIN_KEY.fullmatch(text) is not None
 
 
 @functools.lru_cache(maxsize=4096)
 def write_key(key: str) -> str:
-    """Return a key as it stands in a pair or a header."""
+    """Return a key as it is written in a pair or a header."""
     return key if is_plain_key(key) else quote(key)
 
 
 def quote(text: str) -> str:
-    """Return `text` as a JSON string: raw Unicode, unless a lone surrogate is in it, which no UTF-8 text can carry."""
+    """Return `text` as a JSON string, in raw Unicode, or in ASCII if it contains half a surrogate pair."""
     return encode_basestring(text) if is_utf8(text) else encode_basestring_ascii(text)

@@ -1,4 +1,4 @@
-"""Plain strings, literals and numbers: the smallest pieces of a view (see `notation`)."""
+"""Reads values without quotes or brackets: literals, numbers and plain strings (see `notation`)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,11 @@ from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import ABSENT_CELL
 
 __all__ = [
-    "CELL_END",
-    "CONSTANT_END",
-    "END_OF_LINE",
-    "INLINE_END",
-    "NESTED_END",
-    "WORD_END",
-    "QuotedCell",
-    "read_cell",
-    "read_column",
-    "read_plain",
-    "read_repeat_number",
-]
+    "CELL_END", "CONSTANT_END", "END_OF_LINE", "INLINE_END", "NESTED_END", "WORD_END", "QuotedCell", "cell_value",
+    "column_values", "plain_value", "read_repeat_number",
+]  # fmt: skip
 
-# Where a plain string ends, by the place it stands in; `notation.PlainTextRule` says what may be in it.
+# What ends a plain string in each place; `notation.PlainTextRule` decides what it may contain.
 END_OF_LINE: Final = re.compile(r"\Z")
 WORD_END: Final = re.compile(" ")
 CELL_END: Final = re.compile(", ")
@@ -36,7 +27,7 @@ CONSTANT_END: Final = re.compile(r"[ :\]}]")
 _REFERENCE: Final = re.compile(r"[&*]([1-9][0-9]{0,9})")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-# Searching for a line break is many times as fast as for `^`.
+# A search for a line break is many times faster than one for `^`.
 _NO_STRING: Final = re.compile(
     r"\n(?:-|\*[0-9]+|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE
 )
@@ -48,13 +39,13 @@ _FIRST_OF_CELL: Final = _FIRST_OF_LITERAL | {"*"}
 
 @dataclass(slots=True)
 class QuotedCell:
-    """A cell that is a string and nothing else, whatever it looks like."""
+    """A cell that is a string, even if it looks like a number or a literal."""
 
     text: str
 
 
-def read_plain(text: str) -> object:
-    """Return the literal or plain string that `text`, not empty, is.
+def plain_value(text: str) -> object:
+    """Return the value of a plain text that is not empty: a literal, a number, or the text itself.
 
     Raises:
         ValueError: a number that Python cannot hold.
@@ -71,15 +62,15 @@ def read_plain(text: str) -> object:
     return read_float(text)
 
 
-def read_cell(text: str) -> object:
-    """Return the value of a plain cell: besides literals and strings an absent value or a reference."""
+def cell_value(text: str) -> object:
+    """Return the value of a plain cell: as `plain_value`, or ABSENT, or a Repetition."""
     if text == ABSENT_CELL:
         return ABSENT
-    return Repetition(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else read_plain(text)
+    return Repetition(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else plain_value(text)
 
 
-def read_column(cells: list[object]) -> list[object]:
-    """Return the values of cells: of plain texts, of `QuotedCell` ones and of those that are values already."""
+def column_values(cells: list[object]) -> list[object]:
+    """Return the values of cells, each a plain text, a QuotedCell, or a value already."""
     if set(map(type, cells)) != {str}:
         return [cell if type(cell) is str and cell[:1] not in _FIRST_OF_CELL else _read_mixed(cell) for cell in cells]
     if _FIRST_OF_CELL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
@@ -91,18 +82,18 @@ def read_column(cells: list[object]) -> list[object]:
         return list(map(int, cells))  # type: ignore[arg-type]  # as above
     if _DECIMALS.fullmatch(texts):
         return list(map(read_float, cells))  # type: ignore[arg-type]  # as above
-    return [read_cell(cell) for cell in cells]  # type: ignore[arg-type]  # as above
+    return [cell_value(cell) for cell in cells]  # type: ignore[arg-type]  # as above
 
 
 def _read_mixed(cell: object) -> object:
     if type(cell) is str:
-        return read_cell(cell)
+        return cell_value(cell)
     return cell.text if type(cell) is QuotedCell else cell
 
 
 def read_repeat_number(lines: LineReader, line: str, at: int, after: str) -> tuple[int, int]:
-    """Return the number of the anchor or alias at `at`, and where it ends, past the text `after`."""
+    """Return the number in `&1` or `*1` at `at`, and the position behind it and the text `after`."""
     number = _REFERENCE.match(line, at)
     if number is None or not line.startswith(after, number.end()):
-        lines.fail("expected the number of a reference", at)
+        lines.fail("expected the number of a repeated value", at)
     return int(number[1]), number.end() + len(after)

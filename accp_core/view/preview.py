@@ -1,8 +1,8 @@
-"""What of a result too big to show is shown: enough to take the next step, and the reference to the rest.
+"""The preview of a result that is too large to show: enough for the next step, and the reference to the whole.
 
-The view is cut into lines, long lines into pieces. Identifiers, numbers, dates and addresses that stand nowhere else
-weigh most: on recorded runs they are what the next step needs. What the request names, names, the beginning and the end
-come after them; a row brings the header of its table with it.
+The view is cut into lines, and long lines into pieces. Rare identifiers, numbers, dates and addresses have the highest
+score, because in recorded runs the next step needs them. Words of the request, names, the beginning and the end follow.
+A row is shown together with the header of its table.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ from accp_core.view.text import View, render_text
 
 __all__ = ["preview"]
 
-# Characters; a longer line is cut between words, into the shorter pieces the less room there is.
-_SHORTEST_PIECE: Final = 40
-_LONGEST_PIECE: Final = 240
+# Characters of a piece; a longer line is cut between words. The smaller the limit, the shorter the pieces.
+_MIN_PIECE_CHARS: Final = 40
+_MAX_PIECE_CHARS: Final = 240
 _TRIES: Final = 5
-"""How often what is shown is counted and its room adjusted: how many characters a token has depends on what it is."""
+"""How often the pieces are chosen and counted; the number of characters in a token depends on the text."""
 _GAP: Final = "…"
+_FIRST_LINE_CHARS: Final = 120
+"""Characters of the first line, which names the reference."""
 _EDGE: Final = 4
-"""Pieces at either end that are worth more for standing there."""
+"""Pieces at the beginning and at the end that have a higher score."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
 _IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
 _NAME: Final = re.compile(r"[A-Z]")
 _NAMES_AS_ONE_FACT: Final = 10
-"""Every sentence begins with a capital: words that may be names count this much less than identifiers."""
+"""Words that may be names count this much less than identifiers, because every sentence begins with a capital."""
 _TABLE: Final = re.compile(r"(?:.* )?(?:&[0-9]+ |!json[0-9t]?u? )*[\[{]([0-9]+)[\]}](?: |:$)")
 _OPEN: Final = ("{", "[{")
 _CLOSE: Final = ("}", "}]")
@@ -43,12 +45,12 @@ _CLOSE: Final = ("}", "}]")
 
 @dataclass(slots=True)
 class _Piece:
-    """A line or a part of one."""
+    """A line of the view, or a part of a long one."""
 
     text: str
     line: int
     parent: int | None
-    """The piece that must be shown with this one: the header of its table, the key of its map."""
+    """The index of the piece that must be shown with this one, such as the header of its table; None: none."""
     score: float = 0.0
 
 
@@ -63,31 +65,29 @@ def preview(
     view: View | None = None,
     is_part: bool = False,
 ) -> str:
-    """Return at most `limit` tokens of a tool result from which a next step is possible.
-
-    A result that fits is returned as its view. The same arguments give the same text.
+    """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
 
     Args:
         source: The whole result.
-        limit: Tokens that the preview may take.
+        limit: Tokens of the preview at most.
         opening: How the reader opens the whole: a reference, or a tool and a reference, such as "accp_fetch $cold.…".
         counter: Counts the tokens of the model.
-        request: What the reader works on (the user's words, the arguments of the call); it ranks what is shown.
+        request: The reader's task (the user's words, the arguments of the call); it ranks what is shown.
         options: As in `render_text`.
-        view: The view of `source`, where the caller has rendered it.
-        is_part: `source` is only the beginning of the result, so that the reference is shown in any case.
+        view: The view of `source` if the caller has rendered it.
+        is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
 
     Raises:
-        ValueError: `limit` leaves no room even for the reference.
+        ValueError: `limit` has no room for the reference.
     """
     view = view or render_text(source, counter=counter, options=options)
     if view.tokens_after <= limit and not is_part:
         return view.text
-    apart = view
+    whole = view
     if "&1" in view.text:
-        # What stands in a gap cannot be referred to.
-        apart = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, repeated_values=False))
-    pieces = list(_pieces(apart.text, max(_SHORTEST_PIECE, min(limit // 2, _LONGEST_PIECE))))
+        # The first place of a repeated value may be in a gap.
+        whole = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, repeated_values=False))
+    pieces = list(_pieces(whole.text, max(_MIN_PIECE_CHARS, min(limit // 2, _MAX_PIECE_CHARS))))
     _rate(pieces, request)
     ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
     write = partial(_write, pieces, opening=opening, is_part=is_part)
@@ -95,7 +95,7 @@ def preview(
     fullest_tokens = counter(fullest)
     if fullest_tokens > limit:
         raise ValueError(f"expected a limit of at least {fullest_tokens} tokens for {opening!r}, found {limit!r}")
-    room = limit * len(apart.text) / max(apart.tokens_after, 1)
+    room = limit * len(whole.text) / max(whole.tokens_after, 1)
     for _ in range(_TRIES):
         text = write(_choose(pieces, ranked, room))
         tokens = counter(text)
@@ -105,9 +105,9 @@ def preview(
     return fullest
 
 
-def _pieces(text: str, longest: int) -> Iterator[_Piece]:
-    """Cut a view into pieces of at most `longest` characters, each with the piece that it belongs below."""
-    cut = re.compile(rf".{{1,{longest}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{longest}}}")
+def _pieces(text: str, max_chars: int) -> Iterator[_Piece]:
+    """Yield a view in pieces of at most `max_chars` characters, each with its parent."""
+    cut = re.compile(rf".{{1,{max_chars}}}(?:(?<=[.;,|>])|(?= )|$)|.{{1,{max_chars}}}")
     parents: list[tuple[int, int | None]] = []
     number, in_block = 0, False
     for line_number, line in enumerate(text.split("\n")):
@@ -115,7 +115,7 @@ def _pieces(text: str, longest: int) -> Iterator[_Piece]:
             parents.pop()
         parent = parents[-1][0] if parents else None
         first = number
-        for part in cut.findall(line) if len(line) > longest else (line,):
+        for part in cut.findall(line) if len(line) > max_chars else (line,):
             yield _Piece(part, line_number, parent)
             number += 1
         if line == TEXT_BLOCK and in_block:
@@ -126,7 +126,7 @@ def _pieces(text: str, longest: int) -> Iterator[_Piece]:
 
 
 def _nest(parents: list[tuple[int, int | None]], line: str, piece: int) -> None:
-    """Note what `line` opens or closes: a map by its brackets, a table by the number of its rows."""
+    """Add to `parents` the map or table that `line` opens, with the rows that follow, and remove those it closes."""
     if line in _CLOSE:
         if parents:
             parents.pop()
@@ -140,38 +140,37 @@ def _nest(parents: list[tuple[int, int | None]], line: str, piece: int) -> None:
 
 
 def _rate(pieces: list[_Piece], request: str) -> None:
-    """Give each piece its score: rare facts above all, rare words of the request, and a place at either end."""
-    # In the order of the text: the order of a set differs from process to process, and with it the sums.
+    """Set the score of each piece: for rare facts, rare words of the request, and a place at either end."""
+    # In the order of the text: a set has another order in each process, which would change the sums.
     words = [dict.fromkeys(_WORD.findall(piece.text)) for piece in pieces]
-    places = Counter(word for each in words for word in each)
-    wanted = {word.casefold() for word in _WORD.findall(request) if len(word) > 2}
+    uses = Counter(word for piece_words in words for word in piece_words)
+    requested = {word.casefold() for word in _WORD.findall(request) if len(word) > 2}
     for number, piece in enumerate(pieces):
-        facts = sum(_fact(word) / places[word] for word in words[number])
-        # Bounded: a request that quotes the whole text would leave room for nothing else.
-        asked = min(sum(1 / places[word] for word in words[number] if word.casefold() in wanted), 1.0)
+        facts = sum(_fact(word) / uses[word] for word in words[number])
+        # Bounded, because a request that quotes the whole text would leave no room for facts.
+        matches = min(sum(1 / uses[word] for word in words[number] if word.casefold() in requested), 1.0)
         edge = max(0, _EDGE - min(number, len(pieces) - 1 - number))
-        piece.score = (2 * facts + asked + edge / 2) / math.sqrt(len(piece.text) + 20)
+        piece.score = (2 * facts + matches + edge / 2) / math.sqrt(len(piece.text) + 20)
 
 
 def _fact(word: str) -> float:
-    """Return how much knowing `word` is worth."""
+    """Return the score of a word: 1.0 for an identifier, 0.1 for a possible name, 0.0 for any other."""
     if _IDENTIFIER.search(word):
         return 1.0
     return 1 / _NAMES_AS_ONE_FACT if _NAME.match(word) else 0.0
 
 
 def _choose(pieces: list[_Piece], ranked: Iterable[int], characters: float) -> set[int]:
-    """Return the pieces of the highest score that fit, with those they belong below."""
+    """Return the indexes of the pieces with the highest score that fit, and of their parents."""
     shown: set[int] = set()
-    # The line with the reference, which `_write` puts first.
-    left = characters - 120
+    left = characters - _FIRST_LINE_CHARS
     for number in ranked:
-        family = [each for each in _with_parents(pieces, number) if each not in shown]
-        cost = sum(len(pieces[each].text) + 4 for each in family)
-        if cost <= left:
-            shown.update(family)
-            left -= cost
-        elif left < 40:
+        added = [index for index in _with_parents(pieces, number) if index not in shown]
+        chars = sum(len(pieces[index].text) + 4 for index in added)
+        if chars <= left:
+            shown.update(added)
+            left -= chars
+        elif left < _MIN_PIECE_CHARS:
             break
     return shown
 
@@ -184,7 +183,7 @@ def _with_parents(pieces: list[_Piece], number: int) -> Iterator[int]:
 
 
 def _write(pieces: list[_Piece], shown: set[int], *, opening: str, is_part: bool) -> str:
-    """Return the pieces in order, a sign for each gap, and first what this is and how the rest is opened."""
+    """Return the shown pieces in order below a line that names the reference, with a sign for each gap."""
     lines = f"{'the first ' if is_part else ''}{pieces[-1].line + 1} lines"
     parts = [f"[preview of {lines}, {_GAP} marks gaps; the whole is intact: {opening}]"]
     last = -1

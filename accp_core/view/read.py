@@ -1,4 +1,4 @@
-"""Reads a view back into the JSON value it was rendered from (see `notation`)."""
+"""Reads a view back into the JSON value that it was rendered from (see `notation`)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 from accp_core.strict_json import strict_decoder
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import TEXT_BLOCK, copy_limit
-from accp_core.view.plain_values import END_OF_LINE, INLINE_END, read_plain, read_repeat_number
+from accp_core.view.plain_values import END_OF_LINE, INLINE_END, plain_value, read_repeat_number
 from accp_core.view.read_rows import RowReader
 
 __all__ = ["MAX_READ_DEPTH", "read"]
 
 MAX_READ_DEPTH: Final = 200
-"""Values within each other; `render` stops far below."""
+"""Levels of nested values; `render` writes far fewer."""
 
 
 _read_json: Final = strict_decoder(read_float=read_float)
@@ -29,18 +29,21 @@ _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, [^"\[\]{}&*!,]++)*+)\]')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
-_REFERENCE: Final = re.compile("[&*][0-9]")
+_REPEATED: Final = re.compile("[&*][0-9]")
 _CONSTANT: Final = re.compile(r"=[\[{&!]")
-_OPENED: Final = re.compile(r"!json([0-9t]?u?) ")
+_EMBEDDED_JSON: Final = re.compile(r"!json([0-9t]?u?) ")
 
 
 def read(text: str) -> object:
-    """Return the JSON value whose view is `text`; `read(render(value)) == value`, types and order of keys included.
+    """Return the JSON value whose view is `text`: `read(render(value)) == value`, with types and order of keys.
 
-    A number that a source spelled unusually (`12.50`, `1E5`) is a float that keeps its spelling as its `repr`.
+    A number in another spelling than Python's (`12.50`, `1E5`) becomes a float whose `repr` is that spelling.
+
+    Args:
+        text: A view, or JSON.
 
     Raises:
-        DecodeError: E1001, `text` is no view; nothing of it is returned.
+        DecodeError: E1001, `text` is not a view; no part of it is returned.
     """
     if text[:1] in _FIRST_OF_JSON:
         try:
@@ -49,10 +52,10 @@ def read(text: str) -> object:
             pass
     limit = copy_limit(len(text))
     try:
-        tree = _Reader(text).document()
+        tree = _ViewReader(text).read_document()
         if _CONSTANT.search(text):
             tree = copy_shared_containers(tree, limit=limit)
-        if ("&" in text or "*" in text) and _REFERENCE.search(text):
+        if ("&" in text or "*" in text) and _REPEATED.search(text):
             tree = unpack_repeated_values(tree, limit=limit)
         return unpack_embedded_json(tree, limit=50 * limit) if "!json" in text else tree
     except DecodeError:
@@ -61,155 +64,155 @@ def read(text: str) -> object:
         raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=text, position=len(text)) from error
 
 
-class _Reader(RowReader):
-    """One view, read into a tree of packing nodes."""
+class _ViewReader(RowReader):
+    """Reads one view into a tree of JSON values and packing nodes."""
 
     def __init__(self, text: str) -> None:
         super().__init__(LineReader(text))
         self.depth = 0
 
-    def document(self) -> object:
+    def read_document(self) -> object:
         """Return the tree of the whole text."""
         first = self.lines.text[:1]
-        value = self.value(self.lines.take(), 0) if first and first in "[{!&*" else self.pairs(None)
+        value = self.read_value(self.lines.next_line(), 0) if first and first in "[{!&*" else self.read_pairs(None)
         if self.lines:
-            self.lines.take()
-            self.lines.fail("expected the end of the text, found more", 0)
+            self.lines.next_line()
+            self.lines.fail("expected the end of the text, found another line", 0)
         return value
 
-    def pairs(self, end: str | None) -> dict[str, object]:
-        """Return the map whose pairs stand on the next lines, up to a line `end`, or to the end of the text."""
+    def read_pairs(self, end: str | None) -> dict[str, object]:
+        """Return the map whose pairs are on the next lines, up to a line `end`; None: up to the end of the text."""
         members: dict[str, object] = {}
-        while end is not None or self.lines.number < len(self.lines.all):
-            line = self.lines.take()
+        while end is not None or self.lines.number < len(self.lines.lines):
+            line = self.lines.next_line()
             if line == end:
                 break
             key, _, rest = line.partition(" ")
             at = len(key) + 1
             if not rest or key[:1] in ("", '"'):
-                key, at = self.key(line, 0)
+                key, at = self.read_key(line, 0)
                 rest = line[at:]
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", 0)
-            members[key] = self.value(line, at) if rest[:1] in _STARTS else self._plain(line, at, len(line))
+            members[key] = self.read_value(line, at) if rest[:1] in _STARTS else self._read_plain(line, at, len(line))
         return members
 
-    def value(self, line: str, at: int) -> object:
-        """Return the value that begins at `at` and takes the rest of the line, and perhaps more lines."""
+    def read_value(self, line: str, at: int) -> object:
+        """Return the value at `at`, which takes the rest of the line and perhaps more lines."""
         sign = line[at : at + 1]
         if sign not in _STARTS:
-            return self._plain(line, at, len(line))
+            return self._read_plain(line, at, len(line))
         self._enter(at)
-        value = self._structure(line, at) if sign in "{[" else self._marked(line, at)
+        value = self._read_structure(line, at) if sign in "{[" else self._read_prefixed(line, at)
         self.depth -= 1
         return value
 
-    def _structure(self, line: str, at: int) -> object:
+    def _read_structure(self, line: str, at: int) -> object:
         rest = line[at:]
         if rest == "{":
-            return self.pairs("}")
+            return self.read_pairs("}")
         if rest == "[{":
-            return [self.pairs("}]")]
+            return [self.read_pairs("}]")]
         counted = _COUNTED.match(line, at)
         if counted is None:
-            return self._whole(line, at)
+            return self._read_rest_of_line(line, at)
         count = int(counted[2])
         if counted[3] == ":":
-            return [self.value(self.lines.take(), 0) for _ in range(count)]
-        return self.block(line, counted.end(), count, keyed=counted[1] == "{")
+            return [self.read_value(self.lines.next_line(), 0) for _ in range(count)]
+        return self.read_table(line, counted.end(), count, keyed=counted[1] == "{")
 
-    def _marked(self, line: str, at: int) -> object:
+    def _read_prefixed(self, line: str, at: int) -> object:
         if line[at] == "&":
             number, at = read_repeat_number(self.lines, line, at, " ")
-            return RepeatedValue(number, self.value(line, at))
-        opened = _OPENED.match(line, at)
-        if opened is not None:
-            return self._opened(opened, self.value(line, opened.end()))
-        return self._whole(line, at)
+            return RepeatedValue(number, self.read_value(line, at))
+        embedded = _EMBEDDED_JSON.match(line, at)
+        if embedded is not None:
+            return self._embedded_json(embedded, self.read_value(line, embedded.end()))
+        return self._read_rest_of_line(line, at)
 
-    def _whole(self, line: str, at: int) -> object:
-        value, end = self.inline(line, at, END_OF_LINE)
+    def _read_rest_of_line(self, line: str, at: int) -> object:
+        value, end = self.read_inline(line, at, END_OF_LINE)
         if end != len(line):
             self.lines.fail("expected the end of the line", end)
         return value
 
-    def inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
-        """Return the value at `at` and where it ends; a plain string ends before a match of `end`."""
+    def read_inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        """Return the value at `at` and the position behind it; a plain string ends before a match of `end`."""
         sign = line[at : at + 1]
         if sign not in _STARTS:
             found = end.search(line, at)
             stop = found.start() if found else len(line)
-            return self._plain(line, at, stop), stop
+            return self._read_plain(line, at, stop), stop
         self._enter(at)
-        result = self._inline_marked(line, at, end)
+        result = self._read_inline_structure(line, at, end)
         self.depth -= 1
         return result
 
-    def _plain(self, line: str, at: int, stop: int) -> object:
+    def _read_plain(self, line: str, at: int, stop: int) -> object:
         if stop <= at:
             self.lines.fail("expected a value", at)
-        return read_plain(line[at:stop])
+        return plain_value(line[at:stop])
 
-    def _inline_marked(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+    def _read_inline_structure(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
         sign = line[at]
         if sign == '"':
-            return self._string(line, at)
+            return self._read_text(line, at)
         if sign == "{":
-            return self._inline_map(line, at)
+            return self._read_inline_map(line, at)
         if sign == "[":
-            return self._inline_array(line, at)
+            return self._read_inline_array(line, at)
         if sign == "!":
-            opened = _OPENED.match(line, at)
-            if opened is None:
-                self.lines.fail("expected '!json' and a code of its style", at)
-            value, at = self.inline(line, opened.end(), end)
-            return self._opened(opened, value), at
+            embedded = _EMBEDDED_JSON.match(line, at)
+            if embedded is None:
+                self.lines.fail("expected '!json' and the code of a style", at)
+            value, at = self.read_inline(line, embedded.end(), end)
+            return self._embedded_json(embedded, value), at
         if sign == "*":
             number, at = read_repeat_number(self.lines, line, at, "")
             return Repetition(number), at
         number, at = read_repeat_number(self.lines, line, at, " ")
-        value, at = self.inline(line, at, end)
+        value, at = self.read_inline(line, at, end)
         return RepeatedValue(number, value), at
 
-    def _string(self, line: str, at: int) -> tuple[str, int]:
+    def _read_text(self, line: str, at: int) -> tuple[str, int]:
         if line.startswith(TEXT_BLOCK, at):
-            if not self.lines.blocks:  # pragma: no cover  `take` brings a block for each triple quote
-                self.lines.fail("expected a block of text below the line", at)
+            if not self.lines.blocks:  # pragma: no cover  `next_line` reads a block for each triple quote
+                self.lines.fail("expected a text block below the line", at)
             return self.lines.blocks.popleft(), at + len(TEXT_BLOCK)
-        return self.string(line, at)
+        return self.read_string(line, at)
 
-    def _inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
+    def _read_inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
         if line.startswith("{:", at):
-            return self.map_of_rows(line, at + 2)
+            return self.read_inline_keyed_table(line, at + 2)
         members: dict[str, object] = {}
         at += 1
         while not line.startswith("}", at):
             pair = _PLAIN_PAIR.match(line, at)
             if pair is not None:
-                key, value, at = pair[1], read_plain(pair[2]), pair.end(2)
+                key, value, at = pair[1], plain_value(pair[2]), pair.end(2)
             else:
-                key, at = self.key(line, at)
-                value, at = self.inline(line, at, INLINE_END)
+                key, at = self.read_key(line, at)
+                value, at = self.read_inline(line, at, INLINE_END)
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
             members[key] = value
             at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "}")
         return members, at + 1
 
-    def _inline_array(self, line: str, at: int) -> tuple[list[object], int]:
+    def _read_inline_array(self, line: str, at: int) -> tuple[list[object], int]:
         if line.startswith("[:", at):
-            return self.array_of_rows(line, at + 2)
+            return self.read_inline_table(line, at + 2)
         plain_items = _PLAIN_ARRAY.match(line, at)
         if plain_items is not None:
-            return list(map(read_plain, plain_items[1].split(", "))), plain_items.end()
+            return list(map(plain_value, plain_items[1].split(", "))), plain_items.end()
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):
             plain = _PLAIN_ITEM.match(line, at)
             if plain is not None:
-                item, at = read_plain(plain[0]), plain.end()
+                item, at = plain_value(plain[0]), plain.end()
             else:
-                item, at = self.inline(line, at, INLINE_END)
+                item, at = self.read_inline(line, at, INLINE_END)
             items.append(item)
             at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "]")
         return items, at + 1
@@ -219,15 +222,15 @@ class _Reader(RowReader):
             self.lines.fail(f"expected ', ' or {close!r}", at)
         return at
 
-    def _opened(self, opened: re.Match[str], value: object) -> EmbeddedJson:
-        if opened[1] not in STYLES:
-            self.lines.fail(f"expected a code of a style of JSON, got {opened[1]!r}", opened.start(1))
-        return EmbeddedJson(value, opened[1])
+    def _embedded_json(self, embedded: re.Match[str], value: object) -> EmbeddedJson:
+        if embedded[1] not in STYLES:
+            self.lines.fail(f"expected the code of a style of JSON, found {embedded[1]!r}", embedded.start(1))
+        return EmbeddedJson(value, embedded[1])
 
     def _enter(self, at: int) -> None:
         self.depth += 1
         if self.depth > MAX_READ_DEPTH:
-            self.lines.fail(f"expected at most {MAX_READ_DEPTH} values within each other", at)
+            self.lines.fail(f"expected at most {MAX_READ_DEPTH} levels, found more", at)
 
 
 _STARTS: Final = frozenset('"{[&*!')

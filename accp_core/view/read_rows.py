@@ -19,40 +19,40 @@ from accp_core.view.plain_values import (
     NESTED_END,
     WORD_END,
     QuotedCell,
-    read_cell,
-    read_column,
+    cell_value,
+    column_values,
 )
 
 __all__ = ["RowReader"]
 
 _MAX_HEADER_DEPTH: Final = 60
 _KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
-_ROW_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
-_ROW_ALIAS: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|; |[\]}])")
-_CELL_ANCHOR: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
-# The start of a cell that is no plain text, or none at all: a blank too many; and of a block, wherever it stands.
+_REPEATED_ROW: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
+_ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|; |[\]}])")
+_REPEATED_CELL: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
+# The start of a cell that is not plain, a blank too many, or a text block anywhere.
 _SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n]|"""')
 _STARTS: Final = frozenset(("", *'"{[&*!'))
 
 
 @dataclass(slots=True)
 class _CellColumn:
-    """A column that has a cell in each row, and its cells so far."""
+    """A column that has a cell in each row, with the cells that were read so far."""
 
     inside: _Header | _CellColumn | None = None
-    """What stands within the brackets of a cell."""
+    """The header of the rows inside the brackets of a cell; None: a cell is a value."""
     bracket: str = ""
-    """Of the cells: "{" a row, "[" several, "" a value."""
+    """The bracket of each cell: "{" for one row, "[" for several, "" for a value."""
     separator: str = " "
-    """Between the cell and the next."""
+    """The text between a cell and the next one."""
     cells: list[object] = field(default_factory=list)
-    """Plain cells as the text they are, to be told apart all at once; others as values, strings as `QuotedCell`."""
+    """Plain cells as text, which `column_values` converts all at once; strings as QuotedCell; others as values."""
 
-    def column(self, rows: int) -> Column:
+    def to_column(self, rows: int) -> Column:
         """Return the values of the cells."""
         if self.inside is None:
-            return read_column(self.cells)
-        members = self.inside.column(0)
+            return column_values(self.cells)
+        members = self.inside.to_column(0)
         if self.bracket == "[":
             assert type(members) is Table or type(members) is PooledLists
             return PooledLists(self.cells, members)
@@ -62,22 +62,25 @@ class _CellColumn:
 
 @dataclass(slots=True)
 class _Header:
-    """A header: its columns as they are nested, the leaves among them, and how often a row was read."""
+    """The columns of a table, with the rows that were read so far."""
 
     columns: dict[str, _CellColumn | _Header | Constant]
     leaves: list[_CellColumn]
+    """The columns that have a cell in each row, those of nested headers included, in the order of the cells."""
     slots: list[object] = field(default_factory=list)
+    """The slots of the `Table`."""
     rows: int = 0
+    """The number of rows that were read."""
 
     def is_flat(self) -> bool:
-        """Tell whether there are cells, and none of them has brackets."""
+        """Return whether a row has cells and none of them is in brackets."""
         return bool(self.leaves) and not any(leaf.bracket for leaf in self.leaves)
 
-    def column(self, rows: int) -> Column:
-        """Return the table; `rows` where it stands in the rows of another."""
+    def to_column(self, rows: int) -> Column:
+        """Return the table; `rows` is the number of rows of the table that contains it, or 0."""
         rows = rows or self.rows
         columns: dict[str, Column] = {
-            name: column if isinstance(column, Constant) else column.column(rows)
+            name: column if isinstance(column, Constant) else column.to_column(rows)
             for name, column in self.columns.items()
         }
         whole = self.slots.count(NEXT_ROW) == len(self.slots)
@@ -85,28 +88,28 @@ class _Header:
 
 
 class RowReader(ABC):
-    """Tables of one view; the reader of the rest is a subclass: two objects would refer to each other."""
+    """Reads the tables of a view; a subclass reads everything else (as two objects they would refer to each other)."""
 
     def __init__(self, lines: LineReader) -> None:
         self.lines: Final = lines
         self.header_depth = 0
 
     @abstractmethod
-    def inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
-        """Return the value at `at` and where it ends; a plain string ends before a match of `end`."""
+    def read_inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        """Return the value at `at` and the position behind it; a plain string ends before a match of `end`."""
 
-    def string(self, line: str, at: int) -> tuple[str, int]:
-        """Return the JSON string at `at` and where it ends."""
+    def read_string(self, line: str, at: int) -> tuple[str, int]:
+        """Return the JSON string at `at` and the position behind it."""
         try:
             text, end = scanstring(line, at + 1)
         except ValueError:
             self.lines.fail("expected a JSON string", at)
         return text, end
 
-    def key(self, line: str, at: int) -> tuple[str, int]:
-        """Return the key of a pair or a row, and where its value begins."""
+    def read_key(self, line: str, at: int) -> tuple[str, int]:
+        """Return the key of a pair or a row and the position of its value."""
         if line.startswith('"', at):
-            key, end = self.string(line, at)
+            key, end = self.read_string(line, at)
         else:
             end = line.find(" ", at)
             key = line[at:end]
@@ -114,20 +117,20 @@ class RowReader(ABC):
             self.lines.fail("expected a key, a blank and a value", at)
         return key, end + 1
 
-    def block(self, line: str, at: int, count: int, *, keyed: bool) -> object:
-        """Return the table whose header is the rest of `line` and whose `count` rows follow."""
-        header, end = self.header(line, at)
+    def read_table(self, line: str, at: int, count: int, *, keyed: bool) -> object:
+        """Return the table with the header at `at` of `line` and `count` rows in the lines below."""
+        header, end = self.read_header(line, at)
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
         keys: list[str] | None = [] if keyed else None
-        if not (type(header) is _Header and header.is_flat() and self._plain_rows(header, count, keys)):
+        if not (type(header) is _Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
             for _ in range(count):
-                self._row(header, self.lines.take(), keys)
+                self._read_row_of_line(header, self.lines.next_line(), keys)
         return self._unpacked(header, keys)
 
-    def _plain_rows(self, header: _Header, count: int, keys: list[str] | None) -> bool:
-        """Read the next rows by column if all their keys and cells are plain; tell whether they are."""
-        rests = self.lines.ahead(count)
+    def _read_plain_rows(self, header: _Header, count: int, keys: list[str] | None) -> bool:
+        """Read the next rows column by column if all their keys and cells are plain; return whether they are."""
+        rests = self.lines.peek(count)
         if len(rests) < count or _SPECIAL.search("\n".join(["", *rests, ""])):
             return False
         columns = []
@@ -146,33 +149,33 @@ class RowReader(ABC):
         self.lines.number += count
         return True
 
-    def array_of_rows(self, line: str, at: int) -> tuple[list[object], int]:
-        """Return the table after `[:` within a line, and where it ends."""
-        header, at = self._inline_header(line, at)
+    def read_inline_table(self, line: str, at: int) -> tuple[list[object], int]:
+        """Return the table behind `[:` within a line and the position behind it."""
+        header, at = self._read_inline_header(line, at)
         while not line.startswith("]", at):
-            at = self._next(line, self.item(header, line, at, nested=True), "]")
+            at = self._next(line, self.read_item(header, line, at, nested=True), "]")
         items = self._unpacked(header, None)
         assert type(items) is list
         return items, at + 1
 
-    def map_of_rows(self, line: str, at: int) -> tuple[dict[str, object], int]:
-        """Return the keyed table after `{:` within a line, and where it ends."""
-        header, at = self._inline_header(line, at)
+    def read_inline_keyed_table(self, line: str, at: int) -> tuple[dict[str, object], int]:
+        """Return the keyed table behind `{:` within a line and the position behind it."""
+        header, at = self._read_inline_header(line, at)
         keys: list[str] = []
         while not line.startswith("}", at):
-            key, at = self.key(line, at)
+            key, at = self.read_key(line, at)
             keys.append(key)
-            at = self._next(line, self.item(header, line, at, nested=True), "}")
+            at = self._next(line, self.read_item(header, line, at, nested=True), "}")
         members = self._unpacked(header, keys)
         assert type(members) is dict
         return members, at + 1
 
-    def _inline_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
-        header, at = self.header(line, at)
+    def _read_inline_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
+        header, at = self.read_header(line, at)
         return header, self._expect(line, at, ": ")
 
     def _unpacked(self, header: _Header | _CellColumn, keys: list[str] | None) -> object:
-        items = unpack_column(header.column(0), 0)
+        items = unpack_column(header.to_column(0), 0)
         if keys is None:
             return items
         if len(set(keys)) != len(keys):
@@ -181,25 +184,25 @@ class RowReader(ABC):
 
     # Headers
 
-    def header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
-        """Return the shape of a header and where it ends."""
+    def read_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
+        """Return the header at `at` and the position behind it."""
         self.header_depth += 1
         if self.header_depth > _MAX_HEADER_DEPTH:
-            self.lines.fail(f"expected at most {_MAX_HEADER_DEPTH} headers within each other", at)
-        result = self._pool(line, at) if line.startswith("[", at) else self._shape(line, at)
+            self.lines.fail(f"expected at most {_MAX_HEADER_DEPTH} nested headers", at)
+        result = self._read_pool(line, at) if line.startswith("[", at) else self._read_columns(line, at)
         self.header_depth -= 1
         return result
 
-    def _pool(self, line: str, at: int) -> tuple[_CellColumn, int]:
-        inside, at = self.header(line, at + 1)
+    def _read_pool(self, line: str, at: int) -> tuple[_CellColumn, int]:
+        inside, at = self.read_header(line, at + 1)
         return _CellColumn(inside, "["), self._expect(line, at, "]")
 
-    def _shape(self, line: str, at: int) -> tuple[_Header, int]:
+    def _read_columns(self, line: str, at: int) -> tuple[_Header, int]:
         columns: dict[str, _CellColumn | _Header | Constant] = {}
         leaves: list[_CellColumn] = []
         while True:
-            name, at = self._name(line, at)
-            column, at = self._column(line, at)
+            name, at = self._read_name(line, at)
+            column, at = self._read_column(line, at)
             if name in columns:
                 self.lines.fail(f"expected each column once, found {name!r} again", at)
             columns[name] = column
@@ -208,28 +211,28 @@ class RowReader(ABC):
                 return _Header(columns, leaves), at
             at += 1
 
-    def _name(self, line: str, at: int) -> tuple[str, int]:
+    def _read_name(self, line: str, at: int) -> tuple[str, int]:
         if line.startswith('"', at):
-            return self.string(line, at)
+            return self.read_string(line, at)
         name = _KEY.match(line, at)
         if name is None:
             self.lines.fail("expected the name of a column", at)
         return name[0], name.end()
 
-    def _column(self, line: str, at: int) -> tuple[_CellColumn | _Header | Constant, int]:
+    def _read_column(self, line: str, at: int) -> tuple[_CellColumn | _Header | Constant, int]:
         sign = line[at : at + 1]
         if sign == ",":
             return _CellColumn(separator=", "), at + 1
         if sign == "=":
-            value, at = self.inline(line, at + 1, CONSTANT_END)
+            value, at = self.read_inline(line, at + 1, CONSTANT_END)
             return Constant(value), at
         if sign == "[":
-            return self._pool(line, at)
+            return self._read_pool(line, at)
         if sign == "?" and line.startswith("?{", at):
-            inside, at = self.header(line, at + 2)
+            inside, at = self.read_header(line, at + 2)
             return _CellColumn(inside, "{"), self._expect(line, at, "}")
         if sign == "{":
-            inside, at = self.header(line, at + 1)
+            inside, at = self.read_header(line, at + 1)
             if type(inside) is not _Header:
                 self.lines.fail("expected the name of a column", at)
             return inside, self._expect(line, at, "}")
@@ -237,32 +240,32 @@ class RowReader(ABC):
 
     # Rows
 
-    def _row(self, header: _Header | _CellColumn, line: str, keys: list[str] | None) -> None:
+    def _read_row_of_line(self, header: _Header | _CellColumn, line: str, keys: list[str] | None) -> None:
         at = 0
         if keys is not None:
-            key, at = self.key(line, at)
+            key, at = self.read_key(line, at)
             keys.append(key)
-        end = self.item(header, line, at, nested=False)
+        end = self.read_item(header, line, at, nested=False)
         if end != len(line):
             self.lines.fail("expected the end of the row", end)
 
-    def item(self, header: _Header | _CellColumn, line: str, at: int, *, nested: bool) -> int:
-        """Read one item of a table: a row, a reference to one, or a list; return where it ends."""
+    def read_item(self, header: _Header | _CellColumn, line: str, at: int, *, nested: bool) -> int:
+        """Read one item of a table (a row, the repetition of one, or a list); return the position behind it."""
         if isinstance(header, _CellColumn):
-            return self.cell(header, line, at, NESTED_END if nested else END_OF_LINE)
+            return self.read_cell(header, line, at, NESTED_END if nested else END_OF_LINE)
         sign = line[at : at + 1]
-        if sign == "*" and len(header.leaves) != 1 and (alias := _ROW_ALIAS.match(line, at)):
-            header.slots.append(Repetition(int(alias[1])))
-            return alias.end()
-        if sign == "&" and (anchor := _ROW_ANCHOR.match(line, at)):
-            header.slots.append(RepeatedValue(int(anchor[1]), NEXT_ROW))
-            at = anchor.end()
+        if sign == "*" and len(header.leaves) != 1 and (repetition := _ROW_REPETITION.match(line, at)):
+            header.slots.append(Repetition(int(repetition[1])))
+            return repetition.end()
+        if sign == "&" and (repeated := _REPEATED_ROW.match(line, at)):
+            header.slots.append(RepeatedValue(int(repeated[1]), NEXT_ROW))
+            at = repeated.end()
         else:
             header.slots.append(NEXT_ROW)
-        return self.row(header, line, at, nested=nested)
+        return self.read_row(header, line, at, nested=nested)
 
-    def row(self, header: _Header, line: str, at: int, *, nested: bool) -> int:
-        """Read the cells of a row; return where they end."""
+    def read_row(self, header: _Header, line: str, at: int, *, nested: bool) -> int:
+        """Read the cells of a row; return the position behind them."""
         header.rows += 1
         if not header.leaves:
             return self._expect(line, at, ABSENT_CELL)
@@ -274,16 +277,16 @@ class RowReader(ABC):
                 at = end + len(separator)
             else:
                 at = self._expect(
-                    line, self.cell(leaf, line, at, WORD_END if separator == " " else CELL_END), separator
+                    line, self.read_cell(leaf, line, at, WORD_END if separator == " " else CELL_END), separator
                 )
         leaf = header.leaves[-1]
         if nested or leaf.bracket or line[at : at + 1] in _STARTS:
-            return self.cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
+            return self.read_cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
         leaf.cells.append(line[at:])
         return len(line)
 
-    def cell(self, leaf: _CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
-        """Read one cell; return where it ends."""
+    def read_cell(self, leaf: _CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
+        """Read one cell; return the position behind it."""
         sign = line[at : at + 1]
         if sign not in _STARTS:
             found = end.search(line, at)
@@ -291,35 +294,35 @@ class RowReader(ABC):
             text = line[at:stop]
             if not text:
                 self.lines.fail("expected a cell", at)
-            leaf.cells.append(read_cell(text) if leaf.bracket else text)
+            leaf.cells.append(cell_value(text) if leaf.bracket else text)
             return stop
         if leaf.bracket and sign != "*":
-            return self._bracketed(leaf, line, at)
+            return self._read_bracketed(leaf, line, at)
         if sign == '"' and not line.startswith(TEXT_BLOCK, at):
-            text, at = self.string(line, at)
+            text, at = self.read_string(line, at)
             leaf.cells.append(QuotedCell(text))
             return at
-        value, at = self.inline(line, at, end)
+        value, at = self.read_inline(line, at, end)
         leaf.cells.append(QuotedCell(value) if type(value) is str else value)
         return at
 
-    def _bracketed(self, leaf: _CellColumn, line: str, at: int) -> int:
+    def _read_bracketed(self, leaf: _CellColumn, line: str, at: int) -> int:
         assert leaf.inside is not None
-        anchor = _CELL_ANCHOR.match(line, at)
-        at = self._expect(line, at if anchor is None else anchor.end(), leaf.bracket)
+        repeated = _REPEATED_CELL.match(line, at)
+        at = self._expect(line, at if repeated is None else repeated.end(), leaf.bracket)
         slot: object = NEXT_ROW
         if leaf.bracket == "{":
             assert type(leaf.inside) is _Header
-            at = self._expect(line, self.row(leaf.inside, line, at, nested=True), "}")
+            at = self._expect(line, self.read_row(leaf.inside, line, at, nested=True), "}")
         else:
-            slot, at = self._items(leaf.inside, line, at)
-        leaf.cells.append(slot if anchor is None else RepeatedValue(int(anchor[1]), slot))
+            slot, at = self._read_items(leaf.inside, line, at)
+        leaf.cells.append(slot if repeated is None else RepeatedValue(int(repeated[1]), slot))
         return at
 
-    def _items(self, header: _Header | _CellColumn, line: str, at: int) -> tuple[int, int]:
+    def _read_items(self, header: _Header | _CellColumn, line: str, at: int) -> tuple[int, int]:
         count = 0
         while not line.startswith("]", at):
-            at = self._next(line, self.item(header, line, at, nested=True), "]")
+            at = self._next(line, self.read_item(header, line, at, nested=True), "]")
             count += 1
         return count, at + 1
 

@@ -1,4 +1,4 @@
-"""Renders a JSON value for a language model, in the fewest tokens that lose nothing."""
+"""Renders a JSON value for a language model in as few tokens as possible, without loss."""
 
 from __future__ import annotations
 
@@ -20,75 +20,80 @@ from accp_core.view.write import write_view
 __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "render"]
 
 MAX_DEPTH: Final = 50
-"""Arrays and maps within each other; a value that is deeper is rendered as compact JSON."""
+"""Levels of nested arrays and maps; a value with more is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, SpelledFloat, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
-_CUT: Final = 8
-"""Tokens; more than the count of a text grows where it is cut in two."""
+_MAX_CUT_TOKENS: Final = 8
+"""Tokens that a cut in a text may add to its count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Which transforms a view may use; all of them lose nothing."""
+    """The transforms that a view may use; all are without loss."""
 
     embedded_json: bool = True
-    """JSON documents inside strings are opened."""
+    """JSON documents inside strings are rendered too."""
     repeated_values: bool = True
-    """A repeated sub-tree or long string stands once; later places refer to it."""
+    """A sub-tree or long string that occurs several times is written once: `&1 …`, later `*1`."""
     min_repeated_tokens: int = 5
-    """Tokens of a string, below which repeating it is clearer than referring to it."""
+    """Tokens of a string; a shorter one is written in every place."""
     min_saved_tokens: int = 6
-    """Tokens that the references to one string must save together."""
+    """Tokens that must be saved by writing a string once."""
 
 
 DEFAULT_OPTIONS: Final = Options()
 
 
 def render(value: object, *, counter: TokenCounter, options: Options | None = None) -> str:
-    """Return the view of a JSON value: as many tokens as its compact JSON, or fewer; `read` is the inverse.
+    """Return the view of a JSON value, which never has more tokens than its compact JSON; `read` is the inverse.
 
-    A number that `read` gave in its source's spelling (`5.00`) is the same number in the usual one (`5.0`) where that
-    is no longer. To keep a source's text, render the text.
+    A number that `read` returned in the spelling of its source (`5.00`) may come back in the usual spelling (`5.0`). To
+    keep the text of a source, use `render_text`.
+
+    Args:
+        value: A JSON value.
+        counter: Counts the tokens of the model.
+        options: The transforms that the view may use; None: all.
 
     Raises:
-        EncodeError: E1004, `value` holds something that JSON does not (a tuple, a number as key, NaN).
+        EncodeError: E1004, `value` contains something that is not JSON (a tuple, a number as key, NaN).
     """
     check_json(value)
     return render_known(value, compact_json(value), counter=counter, options=options or DEFAULT_OPTIONS)
 
 
 def render_known(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str:
-    """Return the view of what is known to be a JSON value, of which `compact` is the compact JSON."""
+    """Return the view of a JSON value that was checked before; `compact` is its compact JSON."""
     view = render_tree(value, compact, counter=counter, options=options)
     return view if view is not None and is_longer(compact, view, counter=counter) else compact
 
 
 def render_tree(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str | None:
-    """Return the notation of a JSON value, whatever it costs; None where it is too deep or too dense to be read.
+    """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it as too large.
 
-    `compact` is its compact JSON.
+    `compact` is the compact JSON of the value.
     """
     if options.embedded_json and ('"[' in compact or '"{' in compact):
         value = pack_embedded_json(value)
-    # Each level has a bracket, which is cheaper to count than the levels; an opened document is a level of its own.
+    # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
     if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
         return None
     if options.repeated_values:
 
-        def worth(text: str, uses: int) -> bool:
+        def saves_tokens(text: str, uses: int) -> bool:
             tokens = counter(f" {text}")
-            # An anchor and each reference are two tokens.
+            # `&1` and each `*1` are two tokens.
             return tokens >= options.min_repeated_tokens and (uses - 1) * (tokens - 2) >= options.min_saved_tokens
 
-        value = pack_repeated_values(value, worth)
+        value = pack_repeated_values(value, saves_tokens)
     view = write_view(value)
     return view if len(compact) <= copy_limit(len(view)) else None
 
 
 def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
-    """Tell whether `text` has more tokens than `view`, counting no more of it than decides that.
+    """Return whether `text` has more tokens than `view`, counting only as much of it as is needed.
 
-    Counting is the larger part of rendering, and the baseline is often twice as long as the view.
+    Counting takes most of the time of rendering, and compact JSON is often twice as long as the view.
     """
     tokens = counter(view)
     counted = at = 0
@@ -97,8 +102,8 @@ def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
             break
         end = text.rfind('"', at, length) + 1
         if end:
-            # Words do not reach across a quote, so a cut behind one adds hardly a token to the count.
-            counted += counter(text[at:end]) - _CUT
+            # No word reaches across a quote, so a cut behind one adds hardly a token to the count.
+            counted += counter(text[at:end]) - _MAX_CUT_TOKENS
             at = end
             if counted > tokens:
                 return True
@@ -106,10 +111,10 @@ def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
 
 
 def check_json(value: object) -> None:
-    """Refuse what JSON would change silently: other types, numbers without digits, and keys that are no strings.
+    """Refuse what JSON would change silently: other types, NaN and infinities, and keys that are not strings.
 
     Raises:
-        EncodeError: E1004, naming the offender.
+        EncodeError: E1004, with the refused value in the message.
     """
     level = [value]
     keys: set[object] = set()
@@ -117,30 +122,25 @@ def check_json(value: object) -> None:
     while level:
         kinds = set(map(type, level))
         if not kinds <= _JSON_TYPES or (
-            float in kinds and not all(map(math.isfinite, [each for each in level if type(each) is float]))
+            float in kinds and not all(map(math.isfinite, [value for value in level if type(value) is float]))
         ):
-            offender = next(each for each in level if not _is_json(each))
+            offender = next(value for value in level if not _is_json(value))
             raise EncodeError(
-                f"expected a JSON value, got {offender!r} of type {type(offender).__name__!r}",
+                f"expected a JSON value, found {offender!r} of type {type(offender).__name__!r}",
                 code=ErrorCode.INVALID_TYPE,
             )
         if kinds.isdisjoint(_CONTAINERS):
             break
-        # A container that stands in itself would never end.
-        level = [each for each in _containers(level) if id(each) not in seen]
-        seen.update(map(id, level))
-        members: list[object] = []
-        for each in level:
-            if type(each) is dict:
-                keys.update(each)
-                members += each.values()
-            else:
-                assert type(each) is list
-                members += each
-        level = members
+        # A container that contains itself would never end.
+        containers = [container for container in _containers(level) if id(container) not in seen]
+        seen.update(map(id, containers))
+        for container in containers:
+            if type(container) is dict:
+                keys.update(container)
+        level = _members(containers)
     if not set(map(type, keys)) <= {str}:
         offender = next(key for key in keys if type(key) is not str)
-        raise EncodeError(f"expected strings as keys, got {offender!r}", code=ErrorCode.INVALID_TYPE)
+        raise EncodeError(f"expected strings as keys, found {offender!r}", code=ErrorCode.INVALID_TYPE)
 
 
 def _is_json(value: object) -> bool:
@@ -148,7 +148,7 @@ def _is_json(value: object) -> bool:
 
 
 def is_too_deep(value: object) -> bool:
-    """Tell whether more than `MAX_DEPTH` arrays, maps and opened documents stand within each other."""
+    """Return whether arrays, maps and embedded documents are nested in more than `MAX_DEPTH` levels."""
     level, levels = _containers([value]), 0
     while level and levels <= MAX_DEPTH:
         level = _containers(_members(level))

@@ -1,4 +1,4 @@
-"""A tool result given as text: the JSON in it rendered, the rest left alone, the source kept byte for byte."""
+"""The view of a text, such as a tool result: the JSON in it is rendered, and the text can be restored byte for byte."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["View", "render_text"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A tool result as a model reads it, and what is needed to rebuild the source."""
+    """A text as a model reads it, with the layout that restores the source."""
 
     text: str
-    """What the model reads."""
+    """The text that a model reads."""
     layout: str
-    """How the source was written; `text` and `layout` together give it back."""
+    """How the source was written; `text` and `layout` together restore it."""
     tokens_before: int
     """Tokens of the source."""
     tokens_after: int
     """Tokens of `text`, never more than `tokens_before`."""
 
     def restore(self) -> str:
-        """Return the source text, byte for byte.
+        """Return the source, byte for byte.
 
         Raises:
             DecodeError: E1001, `text` and `layout` do not belong together.
@@ -36,10 +36,15 @@ class View:
 
 
 def render_text(source: str, *, counter: TokenCounter, options: Options | None = None) -> View:
-    """Return the view of a tool result: as many tokens as the text itself, or fewer.
+    """Return the view of a text, which never has more tokens than the text itself.
 
-    JSON in any of the usual layouts, JSON Lines, Python literals and JSON inside other text are rendered;
-    everything else, prose above all, stays as it is.
+    JSON in any of the usual layouts, JSON Lines, Python literals and JSON inside other text are rendered; everything
+    else, prose above all, stays as it is.
+
+    Args:
+        source: The text.
+        counter: Counts the tokens of the model.
+        options: The transforms that the view may use; None: all.
     """
     before = counter(source)
     documents = find_documents(source)

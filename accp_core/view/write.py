@@ -1,4 +1,4 @@
-"""Writes a packed tree in the view's notation (see `notation`)."""
+"""Writes a tree of JSON values and packing nodes as a view (see `notation`)."""
 
 from __future__ import annotations
 
@@ -13,136 +13,142 @@ from accp_core.view.write_rows import RowWriter
 
 __all__ = ["write_view"]
 
-_SHORT_MAP: Final = 4
-_SHORT_TEXT: Final = 40
-"""Characters; a longer member gets a line of its own."""
+_MAX_PAIRS: Final = 4
+"""Pairs of a map in one line."""
+_MAX_TEXT_CHARS: Final = 40
+"""Characters of a string in a map or an array in one line."""
 _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
-"""What the rows of a table may be; an anchor of another kind makes none."""
+"""Types of the rows of a keyed table."""
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
-_NO_RAW: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-_BLOCK_MARK: Final = re.compile(r"\x01([0-9]+)\x01")
+_NOT_IN_BLOCK: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
 def write_view(tree: object) -> str:
-    """Return the text of a tree of JSON values and packing nodes."""
-    writer = _Writer()
-    return writer.with_blocks(writer.document(tree))
+    """Return the view of a tree."""
+    writer = _ViewWriter()
+    return writer.with_blocks(writer.write_document(tree))
 
 
-class _Writer(RowWriter):
-    """One view; it keeps the texts that stand in blocks below their line."""
+class _ViewWriter(RowWriter):
+    """Writes one view; it keeps the text blocks, which go below the line in which they are used."""
 
     def __init__(self) -> None:
         self.blocks: list[str] = []
 
     def with_blocks(self, text: str) -> str:
-        """Return `text` with each block of text below the line that announces it."""
+        """Return `text` with each text block below the line in which it is used."""
         if not self.blocks:
             return text
 
         def below(line: str) -> str:
-            blocks = [self.blocks[int(number)] for number in _BLOCK_MARK.findall(line)]
-            return "\n".join((_BLOCK_MARK.sub(TEXT_BLOCK, line), *(f"{block}\n{TEXT_BLOCK}" for block in blocks)))
+            blocks = [self.blocks[int(number)] for number in _BLOCK_PLACEHOLDER.findall(line)]
+            return "\n".join(
+                (_BLOCK_PLACEHOLDER.sub(TEXT_BLOCK, line), *(f"{block}\n{TEXT_BLOCK}" for block in blocks))
+            )
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
-    def document(self, tree: object) -> str:
+    def write_document(self, tree: object) -> str:
         if type(tree) is str:
-            # A plain text would read as a pair.
+            # A plain text would be read as a pair.
             return quote(tree)
         if type(tree) is dict and tree:
-            return self.keyed(tree) or self.pairs(tree)
-        return self.value(tree)
+            return self.write_keyed_table(tree) or self.write_pairs(tree)
+        return self.write_value(tree)
 
-    def pairs(self, members: dict[str, object]) -> str:
-        """Return a map, a pair to a line."""
+    def write_pairs(self, members: dict[str, object]) -> str:
+        """Return the pairs of a map, one in each line."""
         return "\n".join(
             [
-                # Most values are plain strings: they are asked for here, before a call for each.
-                f"{write_key(key)} {value if type(value) is str and LINE.fits(value) else self.value(value)}"
+                # Most values are plain strings; to test them here saves a call for each.
+                f"{write_key(key)} {value if type(value) is str and LINE.allows(value) else self.write_value(value)}"
                 for key, value in members.items()
             ]
         )
 
-    def value(self, value: object) -> str:
+    def write_value(self, value: object) -> str:
         """Return a value that takes the rest of a line, and perhaps more lines."""
         if type(value) is str:
-            return self.string(value, LINE)
+            return self.write_string(value, LINE)
         if type(value) is dict:
-            return self.map(value)
+            return self.write_map(value)
         if type(value) is list:
-            return self.array(value)
+            return self.write_array(value)
         if type(value) is RepeatedValue:
-            return f"&{value.number} {self.value(value.value)}"
+            return f"&{value.number} {self.write_value(value.value)}"
         if type(value) is EmbeddedJson:
-            return f"!json{value.style} {self.value(value.value)}"
+            return f"!json{value.style} {self.write_value(value.value)}"
         return _scalar(value)
 
-    def map(self, members: dict[str, object]) -> str:
+    def write_map(self, members: dict[str, object]) -> str:
         if not members:
             return "{}"
-        if len(members) <= _SHORT_MAP and (texts := _short_texts(members.values())) is not None:
+        if len(members) <= _MAX_PAIRS and (texts := _short_texts(members.values())) is not None:
             pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
             return f"{{{', '.join(pairs)}}}"
-        return self.keyed(members) or f"{{\n{self.pairs(members)}\n}}"
+        return self.write_keyed_table(members) or f"{{\n{self.write_pairs(members)}\n}}"
 
-    def keyed(self, members: dict[str, object]) -> str | None:
-        """Return a map of maps as a table, None where it makes none."""
+    def write_keyed_table(self, members: dict[str, object]) -> str | None:
+        """Return a map of maps as a table, or None if it does not make one."""
         table = _keyed(members)
         if table is None:
             return None
-        header, rows = self.table(table, nested=False)
+        header, rows = self.write_table(table, nested=False)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
         return "\n".join([f"{{{len(members)}}} {header}", *keyed])
 
-    def array(self, items: list[object]) -> str:
+    def write_array(self, items: list[object]) -> str:
         if (texts := _short_texts(items)) is not None:
             return f"[{', '.join(texts)}]"
         if len(items) == 1 and type(items[0]) is dict and items[0]:
-            return f"[{{\n{self.pairs(items[0])}\n}}]"
+            return f"[{{\n{self.write_pairs(items[0])}\n}}]"
         table = pack_list(items)
         if table is None:
-            return "\n".join([f"[{len(items)}]:", *map(self.value, items)])
-        header, rows = self.table(table, nested=False)
+            return "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
+        header, rows = self.write_table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
 
-    def inline(self, value: object, plain: PlainTextRule) -> str:
-        """Return a value within a line, in a place where `plain` strings need no quotes."""
+    def write_inline(self, value: object, plain: PlainTextRule) -> str:
+        """Return a value in one line; `plain` decides which strings need no quotes."""
         if type(value) is str:
-            return self.string(value, plain)
+            return self.write_string(value, plain)
         if type(value) is dict:
-            return self.inline_map(value)
+            return self.write_inline_map(value)
         if type(value) is list:
-            return self.inline_array(value)
+            return self.write_inline_array(value)
         if type(value) is RepeatedValue:
-            return f"&{value.number} {self.inline(value.value, plain)}"
+            return f"&{value.number} {self.write_inline(value.value, plain)}"
         if type(value) is EmbeddedJson:
-            return f"!json{value.style} {self.inline(value.value, plain)}"
+            return f"!json{value.style} {self.write_inline(value.value, plain)}"
         return _scalar(value)
 
-    def inline_map(self, members: dict[str, object]) -> str:
+    def write_inline_map(self, members: dict[str, object]) -> str:
         table = _keyed(members)
         if table is None:
             pairs = [
-                f"{write_key(key)} {value if type(value) is str and INLINE.fits(value) else self.inline(value, INLINE)}"
+                f"{write_key(key)} "
+                f"{value if type(value) is str and INLINE.allows(value) else self.write_inline(value, INLINE)}"
                 for key, value in members.items()
             ]
             return f"{{{', '.join(pairs)}}}"
-        header, rows = self.table(table, nested=True)
+        header, rows = self.write_table(table, nested=True)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
         return f"{{:{header}: {'; '.join(keyed)}}}"
 
-    def inline_array(self, items: list[object]) -> str:
+    def write_inline_array(self, items: list[object]) -> str:
         table = pack_list(items)
         if table is None:
-            texts = [item if type(item) is str and INLINE.fits(item) else self.inline(item, INLINE) for item in items]
+            texts = [
+                item if type(item) is str and INLINE.allows(item) else self.write_inline(item, INLINE) for item in items
+            ]
             return f"[{', '.join(texts)}]"
-        header, rows = self.table(table, nested=True)
+        header, rows = self.write_table(table, nested=True)
         return f"[:{header}: {'; '.join(rows)}]"
 
-    def string(self, text: str, plain: PlainTextRule) -> str:
-        """Return a string plain, as a JSON string or, if it has many lines or quotes, announced as a block."""
-        if plain.fits(text):
+    def write_string(self, text: str, plain: PlainTextRule) -> str:
+        """Return a string as it is, as a JSON string, or as the placeholder of a text block."""
+        if plain.allows(text):
             return text
         if _is_block(text):
             self.blocks.append(text)
@@ -151,7 +157,7 @@ class _Writer(RowWriter):
 
 
 def _keyed(members: dict[str, object]) -> Table | None:
-    """Return the values of a map of maps as a table."""
+    """Return the values of a map of maps as a table, or None if they do not make one."""
     if len(members) < 2 or not set(map(type, members.values())) <= _ROWS:
         return None
     table = pack_list(list(members.values()))
@@ -159,18 +165,18 @@ def _keyed(members: dict[str, object]) -> Table | None:
 
 
 def _is_block(text: str) -> bool:
-    """Tell whether a string reads better below its line: many lines or quotes, and nothing that needs an escape."""
+    """Return whether a string has many lines or quotes and nothing that needs an escape."""
     lines = text.count("\n")
     many = lines > 2 or lines + text.count('"') > 5
-    return many and not text.endswith('"') and TEXT_BLOCK not in text and _NO_RAW.search(text) is None
+    return many and not text.endswith('"') and TEXT_BLOCK not in text and _NOT_IN_BLOCK.search(text) is None
 
 
 def _short_texts(members: Collection[object]) -> list[str] | None:
-    """Return the members as texts if they may share a line, else None."""
+    """Return the members as texts if they can be in one line, else None."""
     texts = []
     for member in members:
         if type(member) is str:
-            if len(member) > _SHORT_TEXT or not INLINE.fits(member):
+            if len(member) > _MAX_TEXT_CHARS or not INLINE.allows(member):
                 return None
             texts.append(member)
         elif type(member) not in _STRUCTURED:

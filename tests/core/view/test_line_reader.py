@@ -10,19 +10,19 @@ def test_lines_are_taken_from_top_to_bottom() -> None:
     lines = LineReader("a\n\nb")
     taken = []
     while lines:
-        taken.append(lines.take())
+        taken.append(lines.next_line())
     assert taken == ["a", "", "b"]
 
 
 def test_an_empty_text_is_one_empty_line() -> None:
-    assert LineReader("").take() == ""
+    assert LineReader("").next_line() == ""
 
 
 def test_a_line_brings_the_blocks_that_it_announces() -> None:
     lines = LineReader('a """ """\none\n\n"""\n"""\nb')
-    assert lines.take() == 'a """ """'
+    assert lines.next_line() == 'a """ """'
     assert list(lines.blocks) == ["one\n", ""]
-    assert lines.take() == "b"
+    assert lines.next_line() == "b"
 
 
 def refusal_of(lines: LineReader, column: int) -> DecodeError:
@@ -34,9 +34,9 @@ def refusal_of(lines: LineReader, column: int) -> DecodeError:
 def test_a_refusal_counts_from_the_line_that_was_taken_last() -> None:
     lines = LineReader("one\ntwo\nthree")
     assert refusal_of(lines, 0).position == 0
-    lines.take()
+    lines.next_line()
     assert refusal_of(lines, 2).position == 2
-    lines.take()
+    lines.next_line()
     refusal = refusal_of(lines, 1)
     assert (refusal.code, refusal.position, refusal.text) == ("E1001", 5, "one\ntwo\nthree")
     assert str(refusal) == "E1001: expected a reason, at position 5"
@@ -50,13 +50,13 @@ def test_a_refusal_stays_within_the_text() -> None:
     ("text", "position"), [('"""', 0), ('"""\none', 0), ('a """ """\none\n"""', 14), ('a """\none\n """', 0)]
 )
 def test_a_block_that_does_not_end_is_refused(text: str, position: int) -> None:
-    with pytest.raises(DecodeError, match="at the end of a block of text") as refusal:
-        LineReader(text).take()
+    with pytest.raises(DecodeError, match="at the end of a text block, found the end") as refusal:
+        LineReader(text).next_line()
     assert refusal.value.position == position
 
 
 def test_no_line_is_behind_the_last() -> None:
     lines = LineReader("a")
-    lines.take()
-    with pytest.raises(DecodeError, match="the text ends"):
-        lines.take()
+    lines.next_line()
+    with pytest.raises(DecodeError, match="expected another line, found the end of the text"):
+        lines.next_line()

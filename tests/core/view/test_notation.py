@@ -115,28 +115,28 @@ SOMEWHERE = {
 
 @pytest.mark.parametrize("text", EVERYWHERE, ids=repr)
 def test_a_plain_text_is_plain_in_every_place(text: str) -> None:
-    assert [name for name, plain in PLACES.items() if not plain.fits(text)] == []
+    assert [name for name, plain in PLACES.items() if not plain.allows(text)] == []
 
 
 @pytest.mark.parametrize("text", NOWHERE, ids=repr)
 def test_what_could_be_taken_for_another_thing_is_plain_in_no_place(text: str) -> None:
     if text != "!json":
-        assert [name for name, plain in PLACES.items() if plain.fits(text)] == []
+        assert [name for name, plain in PLACES.items() if plain.allows(text)] == []
 
 
 @pytest.mark.parametrize(("text", "places"), SOMEWHERE.items(), ids=map(repr, SOMEWHERE))
 def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str]) -> None:
-    assert {name for name, plain in PLACES.items() if plain.fits(text)} == places
+    assert {name for name, plain in PLACES.items() if plain.allows(text)} == places
 
 
 @pytest.mark.parametrize("plain", PLACES.values(), ids=PLACES)
 def test_many_texts_fit_if_each_of_them_does(plain: PlainTextRule) -> None:
     texts = [*EVERYWHERE, *NOWHERE, *SOMEWHERE]
-    fitting = [text for text in texts if plain.fits(text)]
-    assert plain.fit(fitting)
+    fitting = [text for text in texts if plain.allows(text)]
+    assert plain.allows_all(fitting)
     for text in texts:
         for mixed in ([text], [text, "a"], ["a", text], ["a", text, "b"]):
-            assert bool(plain.fit(mixed)) == bool(plain.fits(text))
+            assert bool(plain.allows_all(mixed)) == bool(plain.allows(text))
 
 
 @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ def _as_lines(body: str) -> tuple[object, str] | None:
 def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> tuple[object, str] | None:
     # An ASCII line is the same in both styles of its kind.
     style = max(styles, key=len)
-    is_same_json = all(write_styled_json(value, style) == line for value, line in zip(values, lines, strict=True))
-    return (values, f"l{style}") if is_same_json else None
+    is_rebuilt = all(write_styled_json(value, style) == line for value, line in zip(values, lines, strict=True))
+    return (values, f"l{style}") if is_rebuilt else None
 
 
 def _as_python(body: str) -> tuple[object, str] | None:

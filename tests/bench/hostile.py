@@ -1,4 +1,4 @@
-"""What hostile inputs cost: the end, the time and the peak of memory of each, apart from the input itself."""
+"""Table 6: how each hostile input ends, and the time and the peak memory that it takes besides the input itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main(data: Path | None, console: Console) -> None:
 
 
 def row(attack: Attack) -> tuple[str, ...]:
-    """Return the measurements of one attack: the time of the best of three runs, the memory of another one."""
+    """Return the measurements of one attack: the time of the fastest of three runs, the memory of a fourth."""
     source = attack.build()
     seconds = min(timed(attack, source) for _ in range(3))
     tracemalloc.start()
@@ -39,14 +39,14 @@ def row(attack: Attack) -> tuple[str, ...]:
 
 
 def timed(attack: Attack, source: Any) -> float:
-    """Return the seconds of one run."""
+    """Return the seconds that one run takes."""
     start = time.perf_counter()
     outcome(attack, source)
     return time.perf_counter() - start
 
 
 def outcome(attack: Attack, source: Any) -> str:
-    """Return how the input ends."""
+    """Return the code of the refusal, or "read"."""
     try:
         attack.read(source)
     except ProtocolError as refusal:

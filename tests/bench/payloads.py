@@ -1,28 +1,28 @@
-"""Table 1: the payloads that agents exchange, against compact JSON and the smallest lossless peer."""
+"""Table 1: tokens of payloads that agents exchange, compared with compact JSON and the smallest lossless peer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.tokens import o200k_base
+from accp_core.packing.equality import is_same_json
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
 
-__all__ = ["geometric_mean", "main", "read_baselines", "same"]
+__all__ = ["geometric_mean", "main", "read_baselines"]
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What another encoding needs for a payload."""
+    """Another encoding and its tokens for a payload."""
 
     name: str
     tokens: int
@@ -30,7 +30,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One payload: tokens in compact JSON, in the smallest lossless peer, and in our view."""
+    """The tokens of one payload in compact JSON, in the smallest lossless peer, and in our view."""
 
     payload: str
     compact: int
@@ -40,7 +40,7 @@ class Row:
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the table, or what was skipped."""
+    """Print the table, or a line that says why it was skipped."""
     if data is None:
         console.print("payloads: skipped, no data folder (set ACCP_DATA)")
         return
@@ -55,8 +55,8 @@ def main(data: Path | None, console: Console) -> None:
 def read_baselines(text: str) -> dict[str, list[Peer]]:
     """Return the lossless cells of the first table of BASELINES.md, by payload.
 
-    A cell with a cross did not decode to the same value, and one that says less than 100 % readable has left
-    something out: neither is a lossless baseline.
+    A cell with a cross did not decode to the same value, and a cell with less than 100 % readable leaves something out;
+    both are not lossless.
     """
     lines = [_cells(line) for line in text.splitlines() if line.startswith("|")]
     names = lines[0][1:]
@@ -65,19 +65,8 @@ def read_baselines(text: str) -> dict[str, list[Peer]]:
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """Return the geometric mean of positive `ratios`, 1.0 of none."""
+    """Return the geometric mean of positive `ratios`, or 1.0 if there are none."""
     return exp(fsum(map(log, ratios)) / len(ratios)) if ratios else 1.0
-
-
-def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal in types and key order, too: 1 is neither 1.0 nor true."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, Mapping):
-        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
 
 
 def _cells(line: str) -> list[str]:
@@ -86,17 +75,17 @@ def _cells(line: str) -> list[str]:
 
 def _lossless(names: list[str], cells: list[str]) -> Iterator[Peer]:
     for name, cell in zip(names, cells, strict=True):
-        found = re.fullmatch(r"([\d,]+)(?: \(100 ?%\))?", cell)
-        if found:
-            yield Peer(name, int(found[1].replace(",", "")))
+        number = re.fullmatch(r"([\d,]+)(?: \(100 ?%\))?", cell)
+        if number:
+            yield Peer(name, int(number[1].replace(",", "")))
 
 
 def _measure(path: Path, peers: list[Peer]) -> Row:
     count, value = o200k_base(), read_json(path)
     view = render(value, counter=count)
     compact = count(compact_json(value))
-    peer = min([*peers, Peer("compact JSON", compact)], key=lambda one: one.tokens)
-    return Row(path.stem, compact, peer, count(view), same(read(view), value))
+    peer = min([*peers, Peer("compact JSON", compact)], key=lambda peer: peer.tokens)
+    return Row(path.stem, compact, peer, count(view), is_same_json(read(view), value))
 
 
 def _table(rows: list[Row]) -> RenderableType:
@@ -115,7 +104,7 @@ def _table(rows: list[Row]) -> RenderableType:
 
 
 def _line(row: Row) -> tuple[str, ...]:
-    mark = "" if row.lossless else "NOT LOSSLESS"
+    problem = "" if row.lossless else "NOT LOSSLESS"
     return (
         row.payload,
         f"{row.compact:,}",
@@ -124,5 +113,5 @@ def _line(row: Row) -> tuple[str, ...]:
         f"{row.ours:,}",
         percent(row.ours, row.compact),
         percent(row.ours, row.peer.tokens),
-        mark or ("LOST" if row.ours > row.peer.tokens else ""),
+        problem or ("LOST" if row.ours > row.peer.tokens else ""),
     )

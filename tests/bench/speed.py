@@ -1,4 +1,4 @@
-"""Table 4: how long a view takes, as ratios in one run on one machine."""
+"""Table 4: the time that views take, as ratios within one run on one machine."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from tests.bench.payloads import geometric_mean
 __all__ = ["main"]
 
 _REPEATS: Final = 5
-_LONG_ENOUGH: Final = 0.02
+_MIN_SECONDS: Final = 0.02
+"""Seconds of one repeat; shorter ones are measured badly."""
 _SIZES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the tables; the one of payloads needs the data folder."""
+    """Print the tables; the table of payloads needs the data folder."""
     if data is None:
         console.print("speed of payloads: skipped, no data folder (set ACCP_DATA)")
     else:
@@ -55,21 +56,21 @@ def _against_toon(value: Any) -> tuple[float, ...]:
 
 
 def _best(action: Callable[[], object], repeats: int = _REPEATS) -> float:
-    """Return the seconds that `action` takes, the fastest of some repeats that are long enough to measure."""
+    """Return the seconds that `action` takes in the fastest of several repeats."""
     timer = Timer(action)
     once = max(timer.timeit(1), 1e-7)
-    number = max(1, round(_LONG_ENOUGH / once))
+    number = max(1, round(_MIN_SECONDS / once))
     return min(timer.repeat(repeats, number)) / number
 
 
 def _sizes(console: Console) -> None:
-    """Print the time a byte for growing lists of records, against that of the smallest list."""
+    """Print the time per byte for lists of records of growing size, relative to the smallest list."""
     lines, first = [], None
     for size in _SIZES:
         times = _times(_records(size), size)
         first = first or times
         lines.append((f"{size:,} bytes", *(f"{now / then:.2f}" for now, then in zip(times, first, strict=True))))
-    title = "   linearity: time a byte against that of 1,000 bytes (records of 8 fields)"
+    title = "   linearity: time per byte against that of 1,000 bytes (records of 8 fields)"
     console.print(plain_table(title, ("", "render", "read", "counting tokens alone"), lines))
 
 
@@ -102,7 +103,7 @@ def _record(number: int) -> dict[str, Any]:
 
 
 def _vocabulary(console: Console) -> None:
-    """Print how long a fresh process waits for its first count."""
+    """Print the seconds that a new process needs for its first count."""
     program = (
         "from time import perf_counter; from accp_adapters.tokens import o200k_base; "
         "start = perf_counter(); o200k_base()('x'); print(perf_counter() - start)"

@@ -1,4 +1,4 @@
-"""Table 2: JSON that real tools returned, against compact JSON of the same value."""
+"""Table 2: tokens of JSON that real tools returned, compared with compact JSON of the same value."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rich.console import Console
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.replay.formats.openai import json_value
 from accp_adapters.tokens import o200k_base
+from accp_core.packing.equality import is_same_json
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
-from tests.bench.payloads import same
 
 __all__ = ["main"]
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the table, or what was skipped."""
+    """Print the table, or a line that says why it was skipped."""
     if data is None:
         console.print("tool results: skipped, no data folder (set ACCP_DATA)")
         return
@@ -39,7 +39,7 @@ def _line(results: int, compact: int, ours: int, larger: int, lossy: int) -> tup
 
 
 def _recorded(path: Path) -> Iterator[object]:
-    """Yield the values of tool results in recorded runs; an MCP result is the JSON in its text blocks."""
+    """Yield the values of the tool results in recorded runs; for an MCP result, the JSON in its text blocks."""
     for line in path.read_text(encoding="utf-8").splitlines():
         for message in json.loads(line)["messages"]:
             if message["kind"] == "tool_result" and not isinstance(message["content"], str):
@@ -55,7 +55,7 @@ def _values(content: Any, *, is_mcp: bool) -> Iterator[object]:
 
 
 def _captured(path: Path) -> Iterator[object]:
-    """Yield the results of the tool calls of one MCP server, as the objects that stood on the wire."""
+    """Yield the results of the tool calls of one MCP server, as they were on the wire."""
     capture = read_json(path)
     for era in ("legacy", "modern"):
         calls = (capture.get(era) or {}).get("tools/call", [])
@@ -68,5 +68,5 @@ def _count(values: list[object]) -> list[int]:
     compact = [count(compact_json(value)) for value in values]
     ours = [count(view) for view in views]
     larger = sum(new > old for new, old in zip(ours, compact, strict=True))
-    lossy = sum(not same(read(view), value) for view, value in zip(views, values, strict=True))
+    lossy = sum(not is_same_json(read(view), value) for view, value in zip(views, values, strict=True))
     return [len(values), sum(compact), sum(ours), larger, lossy]

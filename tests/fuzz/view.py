@@ -1,4 +1,4 @@
-"""Any text is restored from its view, which is no larger, and any text is read as a view of a value or refused."""
+"""Any text can be restored from its view, which is not larger; any text is read as a view of a value, or refused."""
 
 import json
 import re
@@ -15,12 +15,12 @@ HALVES = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
 
 def count(text: str) -> int:
-    """Return a number of tokens like a tokenizer's, in a hundredth of its time."""
+    """Return about the tokens of a tokenizer, in a hundredth of the time."""
     return len(WORD.findall(text))
 
 
 def check(data: bytes) -> None:
-    """Hold one input to the invariant."""
+    """Check the invariants for one input."""
     text = data.decode("utf-8", "surrogateescape")
     view = render_text(text, counter=count)
     assert view.restore() == text
@@ -34,14 +34,13 @@ def check(data: bytes) -> None:
 
 
 def check_rendered(value: Any) -> None:
-    """Hold a value to it: its view is no larger than its compact JSON and is read as the very value."""
+    """Check that the view of a value is not larger than its compact JSON and is read as the same value."""
     try:
         rendered = render(value, counter=count)
     except EncodeError:
-        # Two halves of a surrogate pair side by side: no JSON can say them.
+        # JSON cannot write the two halves of a surrogate pair side by side.
         assert HALVES.search(repr(value)), value
         return
-    # The raw letters where UTF-8 has them, escapes for a lone surrogate.
     assert count(rendered) <= count(compact_json(value))
-    # The usual spelling of a number may stand for its source's.
+    # A number may come back in the usual spelling.
     assert exact(json.loads(compact_json(read(rendered)))) == exact(json.loads(compact_json(value)))

@@ -1,4 +1,4 @@
-"""What hypothesis draws for the view: JSON values full of traps, and texts that hold JSON or nearly."""
+"""Hypothesis strategies for views: difficult JSON values, and texts that contain JSON or something like it."""
 
 import json
 from typing import Any
@@ -125,7 +125,7 @@ def rows(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def documents(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
-    """Return values written as JSON, in a style that can be opened or another."""
+    """Return values written as JSON, in a style that can be packed or another."""
     indents = st.sampled_from([None, 0, 1, 2, 4, 7, "\t"])
     separators = st.sampled_from([None, (",", ":"), (", ", ":")])
     return st.builds(

@@ -1,4 +1,4 @@
-"""What hypothesis draws: one strategy for each core type, and texts that are frames or nearly."""
+"""Hypothesis strategies for the types of the core: values, envelopes, frames."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from accp_core.accp.vocabulary import FIELD_NAMES
 DELIMITERS = "@>:{}[]|$,~\\"
 ALPHABET = "abcxyzABC0123456789_"
 
-# No high surrogate stands before a low one: no JSON text can tell those two from one character.
+# Without pairs of surrogates, which JSON cannot tell from one character (see `joins`).
 characters = st.characters(exclude_categories=[]) | st.sampled_from(
     DELIMITERS + ' "=_%-+.\n\x00\x7f\xa0\u2028\ufeffé中😀'
 )
@@ -27,7 +27,7 @@ def joins(text: str) -> bool:
 
 
 def names(alphabet: str) -> st.SearchStrategy[str]:
-    """Return the words of an alphabet."""
+    """Return short words with the characters of `alphabet`."""
     return st.text(alphabet, min_size=1, max_size=8)
 
 
@@ -40,7 +40,7 @@ decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**30
 
 
 def values(numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return the values below level 5 and above, references only where they can stand."""
+    """Return values of any depth; references only up to the level where a frame allows them."""
     scalars = st.none() | st.booleans() | integers | numbers | strings
 
     def deeper(members: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -53,7 +53,7 @@ def values(numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def deltas(numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return changes to a state, which know removal."""
+    """Return changes to a state, some of which remove a key."""
     return st.dictionaries(keys, values(numbers) | st.just(REMOVED), max_size=4)
 
 
@@ -65,7 +65,7 @@ counts = st.integers(0, 2**40)
 
 @st.composite
 def envelopes(draw: st.DrawFn, texts: st.SearchStrategy[str] = field_texts) -> Envelope:
-    """Draw an envelope of any fields."""
+    """Draw an envelope with any of the fields."""
     fields: dict[Any, st.SearchStrategy[Any]] = {
         "msg_id": texts,
         "sequence": counts,
@@ -80,7 +80,7 @@ def envelopes(draw: st.DrawFn, texts: st.SearchStrategy[str] = field_texts) -> E
 
 
 def is_extra(name: str) -> bool:
-    """Return whether Table 4 has no such field."""
+    """Return whether `name` is not a field of Table 4."""
     return name not in FIELD_NAMES
 
 
@@ -90,7 +90,7 @@ def frames(
     numbers: st.SearchStrategy[Any] = floats,
     texts: st.SearchStrategy[str] = field_texts,
 ) -> Frame:
-    """Draw a frame, now and then one with a delta."""
+    """Draw a frame, sometimes one with a delta."""
     intent = draw(st.sampled_from(Intent))
     operation = draw(names(ALPHABET) | st.just("state"))
     params: dict[str, Any] = draw(st.dictionaries(keys | literal_keys, values(numbers), max_size=4))

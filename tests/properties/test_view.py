@@ -1,4 +1,4 @@
-"""What holds of the view of every value and of every text."""
+"""Properties of the view of every value and of every text."""
 
 import hashlib
 import json
@@ -118,7 +118,7 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
 
 
 def digest() -> str:
-    """Return what tells the texts made of all payloads from any others."""
+    """Return a hash of the texts made of all payloads."""
     texts = []
     for value, _ in PAYLOADS.values():
         source = json.dumps(value, indent=2)

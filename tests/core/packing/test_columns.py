@@ -101,7 +101,7 @@ def test_an_array_of_other_things_is_no_table(items: list[object]) -> None:
     assert pack_list(items) is None
 
 
-def test_rows_may_stand_at_an_anchor_or_be_references() -> None:
+def test_rows_may_be_repeated_values_or_repetitions() -> None:
     items = [RepeatedValue(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}, Repetition(1)]
     table = pack_list(items)
     assert table == Table({"a": [1, 3], "b": [2, 4]}, [RepeatedValue(1, NEXT_ROW), NEXT_ROW, Repetition(1)], 2)
@@ -122,7 +122,7 @@ def test_lists_of_lists_of_maps_are_pooled_twice() -> None:
     assert unpack_column(lists, 0) == items
 
 
-def test_the_members_of_pooled_lists_may_be_references() -> None:
+def test_the_members_of_pooled_lists_may_be_repetitions() -> None:
     items: list[object] = [[RepeatedValue(1, {"a": 1, "b": 2}), {"a": 3, "b": 4}], [Repetition(1)]]
     lists = pack_list(items)
     assert type(lists) is PooledLists

@@ -1,4 +1,4 @@
-"""JSON inside strings, opened where the same bytes can be written again."""
+"""JSON inside strings, packed where the same bytes can be written again."""
 
 import json
 from typing import Any
@@ -26,13 +26,13 @@ PLAIN = {"id": 7, "tags": ["a", "b c"], "none": [], "map": {}}
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_document_of_each_style_is_opened_and_written_to_the_same_bytes(style: str) -> None:
+def test_a_document_of_each_style_is_read_and_written_to_the_same_bytes(style: str) -> None:
     text = write_styled_json(RICH, style)
-    opened = read_styled_json(text)
-    assert opened is not None
-    assert exactly(opened[0]) == exactly(RICH)
-    assert opened[1] == style
-    assert write_styled_json(*opened) == text
+    document = read_styled_json(text)
+    assert document is not None
+    assert exactly(document[0]) == exactly(RICH)
+    assert document[1] == style
+    assert write_styled_json(*document) == text
 
 
 @pytest.mark.parametrize("style", [style for style in STYLES if "u" not in style])
@@ -81,7 +81,7 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
-def test_what_no_style_writes_is_not_opened(text: str) -> None:
+def test_what_no_style_writes_is_not_read(text: str) -> None:
     assert read_styled_json(text) is None
     assert pack_embedded_json([text]) == [text]
 
@@ -91,7 +91,7 @@ def test_a_string_that_is_no_filled_array_or_map_stays_a_string(text: str) -> No
     assert pack_embedded_json(text) == text
 
 
-def test_documents_are_opened_at_every_depth() -> None:
+def test_documents_are_packed_at_every_depth() -> None:
     inner = json.dumps({"x": [1, 2]}, indent=2)
     value = {"a": [json.dumps({"b": inner}), None], "c": {"d": "[1,2]"}, "e": 1}
     packed = pack_embedded_json(value)
@@ -109,7 +109,7 @@ def test_a_value_without_documents_stays_as_it_is(value: object) -> None:
     assert exactly(unpack_embedded_json(value)) == exactly(value)
 
 
-def test_the_key_of_a_map_is_never_opened() -> None:
+def test_the_key_of_a_map_is_never_packed() -> None:
     assert pack_embedded_json({"[1, 2]": 1}) == {"[1, 2]": 1}
 
 

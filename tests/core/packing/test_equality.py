@@ -48,5 +48,5 @@ def test_values_that_differ_have_nothing_in_common(one: object) -> None:
 
 
 @pytest.mark.parametrize("value", [ABSENT, RepeatedValue(1, "x")])
-def test_neither_an_absent_value_nor_an_anchor_is_common(value: object) -> None:
+def test_neither_an_absent_value_nor_a_repeated_value_is_common(value: object) -> None:
     assert common_value([value, value]) is ABSENT

@@ -80,7 +80,7 @@ def test_a_value_that_stands_once_in_each_copy_of_a_tree_is_not_counted_twice() 
     assert pack_repeated_values([TREE, deepcopy(TREE)], always) == [RepeatedValue(1, TREE), Repetition(1)]
 
 
-def test_strings_are_shared_where_they_are_worth_it() -> None:
+def test_strings_are_written_once_where_that_saves_tokens() -> None:
     asked: list[tuple[str, int]] = []
 
     def worth(text: str, uses: int) -> bool:
@@ -92,11 +92,11 @@ def test_strings_are_shared_where_they_are_worth_it() -> None:
     assert sorted(asked) == sorted([(LONG, 3), (LONG[::-1], 2)])
 
 
-def test_one_object_in_two_places_is_shared_like_two_equal_ones() -> None:
+def test_one_object_in_two_places_is_packed_like_two_equal_ones() -> None:
     assert pack_repeated_values([TREE, TREE], always) == pack_repeated_values([TREE, deepcopy(TREE)], always)
 
 
-def test_a_reference_may_stand_before_its_anchor() -> None:
+def test_a_repetition_may_come_before_the_repeated_value() -> None:
     tree = {
         "a": Repetition(1),
         "b": [{"c": EmbeddedJson([RepeatedValue(1, [1, Repetition(2)])], "")}],
@@ -105,7 +105,7 @@ def test_a_reference_may_stand_before_its_anchor() -> None:
     assert unpack_repeated_values(tree) == {"a": [1, "x"], "b": [{"c": EmbeddedJson([[1, "x"]], "")}], "d": "x"}
 
 
-def test_the_anchor_may_stand_in_a_document_at_an_anchor() -> None:
+def test_a_repeated_value_may_be_in_a_document_in_another() -> None:
     document = RepeatedValue(1, EmbeddedJson(RepeatedValue(2, [1]), "0"))
     assert unpack_repeated_values([Repetition(2), document]) == [[1], EmbeddedJson([1], "0")]
 
@@ -140,7 +140,7 @@ def test_a_document_that_is_referred_to_is_a_copy_too() -> None:
         ),
     ],
 )
-def test_references_that_mean_nothing_are_refused(tree: object, reason: str) -> None:
+def test_repetitions_that_mean_nothing_are_refused(tree: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         unpack_repeated_values(tree)
 

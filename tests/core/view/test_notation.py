@@ -143,7 +143,7 @@ def test_many_texts_fit_if_each_of_them_does(plain: PlainTextRule) -> None:
     "key",
     ["a", "id", "a-b", "a_b", "a.b", "a/b", "$ref", "@type", "été", "中", "1", "true", "null", "a!", "a&b", "_", "#"],
 )
-def test_a_key_stands_bare(key: str) -> None:
+def test_a_key_needs_no_quotes(key: str) -> None:
     assert is_plain_key(key)
     assert write_key(key) == key
 

@@ -51,21 +51,21 @@ def test_equal_numbers_of_different_spelling_make_no_constant() -> None:
     assert view.restore() == source
 
 
-def test_a_string_that_looks_like_the_mark_of_a_number_is_a_string() -> None:
+def test_a_string_that_looks_like_the_placeholder_of_a_number_is_a_string() -> None:
     source = '{"name": "\\u00001.50\\u0000", "price": 1.50, "more": "a text that is long enough"}'
     view = render_text(source, counter=count)
     assert view.restore() == source
 
 
 @pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": -0}', '{"a": 1.50, "a": 2}'])
-def test_what_no_spelling_rebuilds_is_not_opened(text: str) -> None:
+def test_what_no_spelling_rebuilds_is_not_read(text: str) -> None:
     assert read_styled_json(text) is None
 
 
 def test_a_number_is_written_as_it_was_spelled() -> None:
-    opened = read_styled_json('{"a":1.50}')
-    assert opened is not None
-    assert write_styled_json(opened[0], "0") == '{"a":1.50}'
+    document = read_styled_json('{"a":1.50}')
+    assert document is not None
+    assert write_styled_json(document[0], "0") == '{"a":1.50}'
 
 
 def test_a_number_by_itself_is_the_same_number_in_no_longer_a_spelling() -> None:

@@ -116,7 +116,7 @@ def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
 
 
 def test_another_process_shows_the_same() -> None:
-    # Lines of equal worth: the sum of 1/3, 1/7 and 1/11 depends on the order in which a program adds them.
+    # Lines of equal score: the sum of 1/3, 1/7 and 1/11 depends on the order in which a program adds them.
     program = """
 from accp_core import preview
 rows = [[f"{letter}_{n:03}" for letter in "abcdefg"] for n in range(100, 160)]

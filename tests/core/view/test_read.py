@@ -112,7 +112,7 @@ DEEP = {
     "nested headers": "[1] a{",
     "headers of nested rows": "[1] [",
     "headers of nested rows in a row": "[:a[",
-    "anchors": "&1 ",
+    "repeated values": "&1 ",
     "documents": "!json ",
     "constants": "[:a=",
 }

@@ -25,7 +25,7 @@ def test_references_to_references_cannot_fill_the_memory() -> None:
         read("\n".join(lines))
 
 
-def test_a_value_that_is_hundreds_of_times_its_view_is_not_shared() -> None:
+def test_a_value_that_is_hundreds_of_times_its_view_is_written_as_json() -> None:
     value: object = ["the same words"] * 10
     for _ in range(4):
         value = [value] * 12
@@ -33,7 +33,7 @@ def test_a_value_that_is_hundreds_of_times_its_view_is_not_shared() -> None:
     assert render(value, counter=len).startswith("[[[[[")
 
 
-def test_a_value_that_repeats_itself_less_is_shared() -> None:
+def test_a_value_that_repeats_itself_less_is_written_once() -> None:
     value = [["the same words", "and more of them"] * 20] * 200
     view = render(value, counter=len)
     assert "*1" in view

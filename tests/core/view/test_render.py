@@ -41,13 +41,13 @@ VALUES = {
     },
     "quotes": {"a": '"', "b": '""', "c": '"""', "d": '"""\nx\n"""', "e": 'x\ny\nz\nw\n"', "f": "\\", "g": "\\n"},
     "a block in a row": [{"a": "1\n2\n3\n4", "b": '"a" "b" "c"\n"d"'}, {"a": "x", "b": "5\n6\n7\n8"}],
-    "an opened block": {"a": json.dumps({"text": "1\n2\n3\n4", "b": [1, "5\n6\n7\n8"]}, indent=2)},
+    "a block in an embedded document": {"a": json.dumps({"text": "1\n2\n3\n4", "b": [1, "5\n6\n7\n8"]}, indent=2)},
     "documents of all kinds": [
         json.dumps({"a": [1.0, "é"]}, ensure_ascii=flag, indent=indent)
         for flag in (True, False)
         for indent in (None, 0, 1, 2, 3, 4, 5, "\t")
     ],
-    "documents that are not opened": ['{"a":1,"a":2}', "[NaN]", "[1.50]", "[1E5]", "[1,  2]", "[]", "{}", "[1]\n"],
+    "documents that stay text": ['{"a":1,"a":2}', "[NaN]", "[1.50]", "[1E5]", "[1,  2]", "[]", "{}", "[1]\n"],
     "rows that repeat": [{"name": "Ana Haas", "mail": "ana@example.org", "age": 7}] * 3
     + [{"name": "B", "mail": "c", "age": 1}],
     "single cells that repeat": [{"text": "a long text that repeats itself"}, {"text": "x"}] * 2,
@@ -87,7 +87,7 @@ VALUES = {
         Options(repeated_values=False),
         Options(min_repeated_tokens=0, min_saved_tokens=0),
     ],
-    ids=["default", "not opened", "not shared", "all shared"],
+    ids=["default", "no embedded JSON", "no repeated values", "all repeated values"],
 )
 def test_a_value_is_read_back_type_for_type(value: object, options: Options | None) -> None:
     for count in (counter, len):
@@ -230,7 +230,7 @@ def test_nesting_is_rendered_up_to_the_limit_and_is_json_beyond(depth: int, maps
         assert json.dumps(read(notation)) == json.dumps(value)
 
 
-def test_opened_documents_count_as_levels() -> None:
+def test_embedded_documents_count_as_levels() -> None:
     value: object = "x"
     for _ in range(4):
         value = json.dumps(nested(13, maps=True)).replace("two words", json.dumps(value)[1:-1])

@@ -244,7 +244,7 @@ def test_a_document_that_would_not_shrink_stays_where_others_shrink() -> None:
 
 
 @pytest.mark.parametrize("text", ['"\\u00001.50\\u0000"', '"x"', '"\\u00001.5"'])
-def test_a_text_like_a_marked_number_stays_a_text_next_to_spelled_numbers(text: str) -> None:
+def test_a_text_like_a_placeholder_stays_a_text_next_to_spelled_numbers(text: str) -> None:
     viewed(f'{{"a": 1.50}}\n{{"a": {text}}}')
     viewed(f'[{{"a": 1.50, "b": "x"}}, {{"a": {text}, "b": "x"}}]')
     viewed(json.dumps([f'{{"a": {text}, "b": 1}}', '{"a": 1.50, "b": 1}']))

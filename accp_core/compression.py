@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from accp_core.ports import TokenCounter
@@ -151,20 +152,14 @@ def show_preview(
         ValueError: `limit` has no room for the reference.
     """
     stored = StoredText.of(text)
-    head, is_part = (text, False) if chars is None or chars >= len(text) else (text[:chars], True)
-    if not is_part:
+    make = partial(preview, limit=limit, opening=_opening(stored, open_with), counter=counter, request=request)
+    if chars is not None and chars < len(text):
+        shown = make(text[:chars], is_part=True)
+    else:
         view = view or show_view(text, counter=counter)
-    shown = preview(
-        head,
-        limit=limit,
-        opening=_opening(stored, open_with),
-        counter=counter,
-        request=request,
-        view=_as_view(view) if view and not is_part else None,
-        is_part=is_part,
-    )
+        shown = make(text, view=_as_view(view))
     # Without a view of a cut text, a part of it is counted: all of a text of megabytes would take seconds.
-    before = view.tokens_before if view else counter(text[: 2 * len(head)])
+    before = view.tokens_before if view else counter(text[: 2 * (chars or 0)])
     after = counter(shown)
     if after >= (view.tokens_after if view else before):
         return None

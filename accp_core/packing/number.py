@@ -23,11 +23,15 @@ class SpelledFloat(float):
         return self.spelling
 
 
-def read_float(text: str) -> float:
-    """Return the float of `text`, as a SpelledFloat if Python would write it in another way.
+def read_float(digits: str) -> float:
+    """Return the float of a number as JSON writes it, as a SpelledFloat if Python would write it in another way.
 
     Raises:
         ValueError: the number is beyond all floats.
     """
-    value = finite_float(text)
-    return value if repr(value) == text else SpelledFloat(text)
+    value = float(digits)
+    # The `repr` of infinity has no digits, so a number that is spelled like its `repr` is finite.
+    if repr(value) == digits:
+        return value
+    finite_float(digits)
+    return SpelledFloat(digits)

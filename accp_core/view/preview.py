@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -89,13 +89,21 @@ def preview(
         whole = render_text(source, counter=counter, options=replace(options or DEFAULT_OPTIONS, repeated_values=False))
     pieces = list(_pieces(whole.text, max(_MIN_PIECE_CHARS, min(limit // 2, _MAX_PIECE_CHARS))))
     _rate(pieces, request)
-    ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
     write = partial(_write, pieces, opening=opening, is_part=is_part)
+    minimum = counter(write(set()))
+    if minimum > limit:
+        raise ValueError(f"expected a limit of at least {minimum} tokens for {opening!r}, found {limit!r}")
+    return _fill(pieces, write, limit, len(whole.text) / max(whole.tokens_after, 1), counter)
+
+
+def _fill(
+    pieces: list[_Piece], write: Callable[[set[int]], str], limit: int, token_chars: float, counter: TokenCounter
+) -> str:
+    """Return the preview with the most tokens up to `limit`; `token_chars` is the mean length of a token."""
+    ranked = sorted(range(len(pieces)), key=lambda number: (-pieces[number].score, number))
     fullest = write(set())
     fullest_tokens = counter(fullest)
-    if fullest_tokens > limit:
-        raise ValueError(f"expected a limit of at least {fullest_tokens} tokens for {opening!r}, found {limit!r}")
-    room = limit * len(whole.text) / max(whole.tokens_after, 1)
+    room = limit * token_chars
     for _ in range(_TRIES):
         text = write(_choose(pieces, ranked, room))
         tokens = counter(text)

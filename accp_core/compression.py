@@ -96,9 +96,6 @@ def compress(
         counter: Counts the tokens of the model.
         request: The reader's task (the user's words, the arguments of the call); it ranks what a preview keeps.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
-
-    Raises:
-        ValueError: `limits.preview` has no room for the reference; with the usual tokenizers 60 tokens are enough.
     """
     view = show_view(text, counter=counter)
     if limits.inline is None or view.tokens_after <= limits.inline:
@@ -137,7 +134,9 @@ def show_preview(
     request: str = "",
     open_with: str = "",
 ) -> Compressed | None:
-    """Return a preview of `text`, or None where it would have no fewer tokens than the view of `text`.
+    """Return a preview of `text`, or None where the view of `text` is to be shown instead.
+
+    That is where a preview would have no fewer tokens, or `limit` has no room for the reference.
 
     Args:
         text: The whole text.
@@ -147,17 +146,17 @@ def show_preview(
         chars: Characters of `text` that are looked at, which bounds the time; None: all.
         request: As in `compress`.
         open_with: As in `compress`.
-
-    Raises:
-        ValueError: `limit` has no room for the reference.
     """
     stored = StoredText.of(text)
     make = partial(preview, limit=limit, opening=_opening(stored, open_with), counter=counter, request=request)
-    if chars is not None and chars < len(text):
-        shown = make(text[:chars], is_part=True)
-    else:
-        view = view or show_view(text, counter=counter)
-        shown = make(text, view=_as_view(view))
+    try:
+        if chars is not None and chars < len(text):
+            shown = make(text[:chars], is_part=True)
+        else:
+            view = view or show_view(text, counter=counter)
+            shown = make(text, view=_as_view(view))
+    except ValueError:  # a counter of many tokens, such as `len`, leaves no room in a small limit
+        return None
     # Without a view of a cut text, a part of it is counted: all of a text of megabytes would take seconds.
     before = view.tokens_before if view else counter(text[: 2 * (chars or 0)])
     after = counter(shown)

@@ -105,7 +105,8 @@ def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
     taken: set[str] = set()
     for number, artifact in enumerate(artifacts, start=1):
         name = artifact.name or f"artifact_{number}"
-        name = name if name not in taken else f"{name}_{number}"
+        while name in taken:
+            name = f"{name}_{number}"
         taken.add(name)
         yield name, artifact
 

@@ -38,16 +38,18 @@ def pack_text(text: str, *, limit: int = MAX_TEXT_BYTES) -> bytes:
     return zlib.compress(encoded)
 
 
-def unpack_text(packed: bytes, *, limit: int = MAX_TEXT_BYTES) -> str:
+def unpack_text(packed: object, *, limit: int = MAX_TEXT_BYTES) -> str:
     """Return the text that `pack_text` was given.
 
     Args:
-        packed: The stored bytes.
+        packed: The stored bytes, as the database gives them.
         limit: Bytes of the text in UTF-8; decompression stops there.
 
     Raises:
         ProtocolError: E2001, the bytes are not a whole packed text; E2003, the text is longer than the limit.
     """
+    if not isinstance(packed, bytes):
+        raise _no_text(packed)
     stream = zlib.decompressobj()
     try:
         encoded = stream.decompress(packed, limit + 1)
@@ -64,5 +66,5 @@ def _too_long(limit: int, found: str) -> ProtocolError:
     return ProtocolError(f"expected a text of at most {limit:,} bytes, found {found}", code=ErrorCode.BUDGET_EXCEEDED)
 
 
-def _no_text(packed: bytes) -> ProtocolError:
-    return ProtocolError(f"expected a stored text, found other bytes: {packed[:20]!r}", code=ErrorCode.REF_NOT_FOUND)
+def _no_text(packed: object) -> ProtocolError:
+    return ProtocolError(f"expected a stored text, found other bytes: {packed!r:.40}", code=ErrorCode.REF_NOT_FOUND)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
+from typing import Final
 
 import tiktoken
 
@@ -11,6 +13,10 @@ from accp_adapters.tokens.vocabulary import has_simple_blanks, load_o200k_base
 from accp_core.ports import TokenCounter
 
 __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
+
+MAX_BLANKS: Final = 100_000
+"""Characters of white space in a row that are counted in one piece."""
+_LONG_BLANKS: Final = re.compile(rf"\s{{{MAX_BLANKS}}}")
 
 
 @functools.cache
@@ -23,8 +29,7 @@ def o200k_base() -> TokenCounter:
     fast_encoding = functools.cache(lambda: load_o200k_base(simple=True))
 
     def count(text: str) -> int:
-        encoding = fast_encoding() if has_simple_blanks(text) else o200k_base_encoding()
-        return len(encoding.encode_ordinary(text))
+        return count_tokens(fast_encoding() if has_simple_blanks(text) else o200k_base_encoding(), text)
 
     return count
 
@@ -81,5 +86,19 @@ def by_name(name: str) -> TokenCounter:
 
 
 def _counter(encoding: tiktoken.Encoding) -> TokenCounter:
-    # "<|endoftext|>" in a tool result is ordinary text, not an instruction to the tokenizer.
-    return lambda text: len(encoding.encode_ordinary(text))
+    return lambda text: count_tokens(encoding, text)
+
+
+def count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
+    """Return the number of tokens of `text`; what looks like a special token is ordinary text.
+
+    tiktoken panics at about a million characters of white space in a row. A text with such a run is counted in pieces,
+    which may add a token for each cut.
+    """
+    if len(text) <= MAX_BLANKS:
+        return len(encoding.encode_ordinary(text))
+    total, start = 0, 0
+    while run := _LONG_BLANKS.search(text, start):
+        total += len(encoding.encode_ordinary(text[start : run.end()]))
+        start = run.end()
+    return total + len(encoding.encode_ordinary(text[start:]))

@@ -109,7 +109,7 @@ def _fill(
         tokens = counter(text)
         if fullest_tokens < tokens <= limit:
             fullest, fullest_tokens = text, tokens
-        room *= 0.98 * limit / tokens
+        room *= 0.98 * limit / max(tokens, 1)
     return fullest
 
 

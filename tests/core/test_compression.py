@@ -115,9 +115,14 @@ def test_no_preview_of_a_beginning_is_larger_than_the_text() -> None:
     assert show_preview("x " * 50, 200, counter=counter, chars=90) is None
 
 
-def test_a_limit_without_room_for_the_reference_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected a limit of at least \d+ tokens for '\$cold\.[0-9]{29}', found 60"):
-        compress(ROWS, limits=ResultLimits(inline=100, preview=60), counter=len)
+def test_where_a_limit_has_no_room_for_the_reference_the_view_is_shown() -> None:
+    shown = compress(ROWS, limits=ResultLimits(inline=100, preview=60), counter=len)
+    assert shown.stored is None
+    assert shown.restore() == ROWS
+
+
+def test_a_counter_that_counts_nothing_ends_in_a_preview() -> None:
+    assert abridge("a" * 200_001, limit=60, max_chars=300, counter=lambda _: 0).stored is not None
 
 
 def test_a_text_that_is_not_the_view_of_its_layout_is_refused() -> None:

@@ -114,3 +114,9 @@ def test_the_reference_does_not_depend_on_the_order_in_which_protobuf_keeps_a_ma
             task.metadata[name] = name
     first, second = (task_view(task, store=SqliteColdStore()) for task in tasks_alike)
     assert first.reference == second.reference
+
+
+def test_every_artifact_has_a_name_that_no_other_has() -> None:
+    artifacts = [Artifact(name=name, parts=[new_text_part(f"v{n}")]) for n, name in enumerate(("a_3", "a", "a"))]
+    shown = read(task_view(Task(id="t", context_id="c", artifacts=artifacts)).text)
+    assert sorted(shown["artifacts"].values()) == ["v0", "v1", "v2"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
 from tests.adapters.stores.contract import share_between_threads
 
@@ -110,3 +111,16 @@ def test_closing_twice_is_allowed_and_a_closed_store_refuses() -> None:
 
 def test_a_process_has_one_embedded_store() -> None:
     assert embedded_store() is embedded_store()
+
+
+@pytest.mark.parametrize("value", ["words", 5])
+def test_a_row_that_holds_something_else_than_bytes_is_refused(tmp_path: Path, value: object) -> None:
+    store = SqliteColdStore(tmp_path / "cold.sqlite")
+    store.put("s", "cold.1", "rows")
+    with sqlite3.connect(tmp_path / "cold.sqlite") as other:
+        other.execute("UPDATE cold SET text = ?", (value,))
+    other.close()
+    with pytest.raises(ProtocolError, match="expected a stored text, found other") as refusal:
+        store.get("s", "cold.1")
+    assert refusal.value.code == "E2001"
+    store.close()

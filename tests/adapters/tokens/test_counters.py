@@ -86,3 +86,17 @@ def test_a_hugging_face_tokenizer_counts_the_text_and_nothing_around_it(
 def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"expected a tokenizer.json file, found none at '.*other.json'"):
         by_name(str(tmp_path / "other.json"))
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", " \t"])
+def test_a_million_blanks_in_a_row_are_counted(blank: str) -> None:
+    # tiktoken panics there, with an exception that `except Exception` does not catch.
+    run = blank * (1_200_000 // len(blank))
+    tokens = o200k_base()(f"a{run}b")
+    once = o200k_base()(f"a{run[:100_000]}b")
+    assert 11 * once < tokens < 13 * once + 13
+
+
+def test_texts_up_to_the_length_of_a_piece_are_counted_as_one() -> None:
+    text = "a" + " " * 99_000 + "b\n\n  c"
+    assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))

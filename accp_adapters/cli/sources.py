@@ -36,6 +36,6 @@ def read_source(path: str) -> str:
 
 
 def write_text(text: str) -> None:
-    """Write `text` and a line feed to standard output, in UTF-8 whatever the locale is."""
+    """Write `text` and a line feed to standard output, in UTF-8 in every locale."""
     sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()

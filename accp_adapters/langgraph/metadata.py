@@ -137,7 +137,7 @@ _SHAPES: Final = (
 
 
 def is_compressed(message: BaseMessage) -> bool:
-    """Return whether `message` has metadata, in whatever shape, so that it stays as it is."""
+    """Return whether `message` has metadata of ours in any shape; such a message stays as it is."""
     return METADATA_KEY in message.additional_kwargs
 
 

@@ -18,7 +18,7 @@ class _AgentPrompt:
     positions: tuple[int, ...] = ()
     """Of its messages in the run."""
     sent: list[SentMessage] = field(default_factory=list)
-    """What stands in the prompt for each of them."""
+    """The message that is sent in place of each of them."""
 
 
 class PromptBuilder:

@@ -43,7 +43,7 @@ class CallFigures:
     needed: int
     """Values that its output needed from tools and other agents."""
     visible: int
-    """Those of them that stand in its prompt."""
+    """Needed values that are visible in its prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
 

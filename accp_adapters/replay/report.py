@@ -32,7 +32,7 @@ class Totals:
     needed: int
     """Values that outputs needed from tools and other agents."""
     visible: int
-    """Those of them that stand in the prompt."""
+    """Needed values that are visible in the prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
 

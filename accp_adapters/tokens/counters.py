@@ -16,7 +16,8 @@ __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_e
 
 MAX_BLANKS: Final = 100_000
 """Characters of white space in a row that are counted in one piece."""
-_LONG_BLANKS: Final = re.compile(rf"\s{{{MAX_BLANKS}}}")
+# Tried at the beginning of a run only: from each of its characters on it would take quadratic time.
+_LONG_RUN: Final = re.compile(rf"(?<!\s)\s{{{MAX_BLANKS}}}\s*+")
 
 
 @functools.cache
@@ -97,8 +98,7 @@ def count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
     """
     if len(text) <= MAX_BLANKS:
         return len(encoding.encode_ordinary(text))
-    total, start = 0, 0
-    while run := _LONG_BLANKS.search(text, start):
-        total += len(encoding.encode_ordinary(text[start : run.end()]))
-        start = run.end()
-    return total + len(encoding.encode_ordinary(text[start:]))
+    runs = _LONG_RUN.finditer(text)
+    cuts = [cut for run in runs for cut in range(run.start() + MAX_BLANKS, run.end(), MAX_BLANKS)]
+    pieces = (text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
+    return sum(len(encoding.encode_ordinary(piece)) for piece in pieces)

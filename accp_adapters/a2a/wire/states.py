@@ -62,7 +62,7 @@ _TASK_STATES: Final[Mapping[Intent, TaskState]] = MappingProxyType(
 
 
 def state_kind(state: int) -> FrameKind:
-    """Return the kind of frame of a task in `state`, whatever number that is."""
+    """Return the kind of frame of a task in `state`; an unknown number has a kind, too."""
     return FRAME_KINDS.get(state, UNKNOWN)
 
 

@@ -68,7 +68,7 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deliveries:
-    """The deliveries to one agent, whatever it is."""
+    """The deliveries to one agent of any kind."""
 
     agent_id: str
     """The AgentID whose contexts it takes."""

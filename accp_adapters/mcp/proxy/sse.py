@@ -22,7 +22,7 @@ _MAX_END: Final = 4
 
 
 class EventSplitter:
-    """A stream that is split after each event; the pieces add up to the stream, whatever it holds."""
+    """A stream that is split after each event; the pieces add up to the stream, byte for byte."""
 
     def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         """Start a stream.

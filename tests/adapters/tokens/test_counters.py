@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
+from accp_adapters.tokens import by_name, counters, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
+from tests.work import grows_in_proportion
 
 pytestmark = pytest.mark.disable_socket
 
@@ -100,3 +101,7 @@ def test_a_million_blanks_in_a_row_are_counted(blank: str) -> None:
 def test_texts_up_to_the_length_of_a_piece_are_counted_as_one() -> None:
     text = "a" + " " * 99_000 + "b\n\n  c"
     assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
+
+
+def test_a_run_of_blanks_that_is_not_cut_is_looked_at_once() -> None:
+    assert grows_in_proportion(lambda size: counters._LONG_RUN.search((" " * size + "a") * 400), 1_000)

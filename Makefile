@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 check bench conformance fuzz clean
+.PHONY: demo test test-lowest test-mcp1 check bench conformance conformance-mcp fuzz clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
@@ -41,6 +41,9 @@ check: $(STAMP)  ## format, lint, types, import directions
 
 conformance: $(STAMP)  ## which requirements of the draft hold, level by level
 	$(BIN)/python -m tests.conformance
+
+conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind us; needs npm
+	$(BIN)/python -W ignore -m tests.adapters.mcp.conformance.suite
 
 fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
 	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz

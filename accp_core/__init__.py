@@ -3,7 +3,8 @@
 from accp_core.accp import Codec, Envelope, Frame, Message, Ref, Session, parse_frame, serialize_frame
 from accp_core.compression import Compressed, ResultLimits, compress
 from accp_core.errors import DecodeError, EncodeError
-from accp_core.view import View, preview, read, render, render_text
+from accp_core.previews import preview
+from accp_core.view import View, read, render, render_text
 
 __all__ = [
     "Codec",

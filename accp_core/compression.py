@@ -12,28 +12,33 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from accp_core.markers import escape_markers
+from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
+from accp_core.previews import is_rendered, preview, preview_without_blobs
 from accp_core.references import StoredText
-from accp_core.view import View, preview, render_text
+from accp_core.view import View, render_text
 from accp_core.view.layout import AS_IS, restore
 
 __all__ = [
-    "MIN_PREVIEW", "Compressed", "ResultLimits", "abridge", "compress", "share_limits", "show_preview", "show_view",
+    "MIN_PREVIEW", "Compressed", "ResultLimits", "abridge", "compress", "hide_blobs", "share_limits", "show_preview",
+    "show_view",
 ]  # fmt: skip
 
 MIN_PREVIEW: Final = 60
 """Tokens; a smaller preview has room for hardly more than its reference."""
-_MAX_ABRIDGED: Final = 200_000
-"""Characters of a text that `abridge` looks at, which bounds its time."""
+_SAMPLES: Final = 8
+_SAMPLE_CHARS: Final = 4_000
+"""Of a long text so many parts of so many characters are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultLimits:
     """What results may take of what a model reads, in tokens; ValueError where a limit leaves no room for anything."""
 
-    inline: int | None = 3_000
+    inline: int | None = 2_500
     """A view of more tokens becomes a preview; None: never."""
-    preview: int = 2_000
+    preview: int = 1_000
     """Tokens of a preview, at least 60."""
     fetch: int = 4_000
     """Tokens of one answer to the query of a reference."""
@@ -61,9 +66,12 @@ class Compressed:
     stored: StoredText | None
     """The source of a preview, to be put into the store before `text` is shown; None: `text` is a view."""
     tokens_before: int
-    """Tokens of the source; of a long one whose preview was made without a view, those of its first part."""
+    """Tokens of the source."""
     tokens_after: int
     """Tokens of `text`."""
+    is_estimated: bool = False
+    """Whether `tokens_before` is an estimate, because only parts of a long source were counted; where `layout` is set,
+    so is `tokens_after`."""
 
     @property
     def reference(self) -> str | None:
@@ -78,7 +86,7 @@ class Compressed:
     def restore(self) -> str:
         """Return the source, byte for byte."""
         if self.layout is not None:
-            return restore(self.text, self.layout)
+            return restore(self.text, self.layout, limits=OWN_EXPANSION)
         assert self.stored is not None
         return self.stored.text
 
@@ -97,9 +105,11 @@ def compress(
         request: The reader's task (the user's words, the arguments of the call); it ranks what a preview keeps.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
-    view = show_view(text, counter=counter)
-    if limits.inline is None or view.tokens_after <= limits.inline:
+    view = show_view(text, counter=counter, limit=limits.inline)
+    if limits.inline is None:
         return view
+    if view.tokens_after <= limits.inline:
+        return hide_blobs(text, view, counter=counter, open_with=open_with) or view
     shorter = show_preview(
         text,
         limits.preview,
@@ -112,8 +122,20 @@ def compress(
     return shorter or view
 
 
-def show_view(text: str, *, counter: TokenCounter) -> Compressed:
-    """Return the view of `text`, or `text` unchanged where a view has no fewer tokens."""
+def show_view(text: str, *, counter: TokenCounter, limit: int | None = None) -> Compressed:
+    """Return the view of `text`, or `text` unchanged where a view has no fewer tokens.
+
+    Args:
+        text: The whole text.
+        counter: Counts the tokens of the model.
+        limit: Tokens above which a preview is shown instead: a text so long that no view of it could fit stays
+            unchanged, and its tokens are estimated; None: none is too long.
+    """
+    if limit is not None and not is_rendered(text, limit):
+        tokens = _estimate_tokens(text, counter)
+        return Compressed(
+            text=text, layout=AS_IS, stored=None, tokens_before=tokens, tokens_after=tokens, is_estimated=True
+        )
     view = render_text(text, counter=counter)
     return Compressed(
         text=view.text,
@@ -148,21 +170,76 @@ def show_preview(
         open_with: As in `compress`.
     """
     stored = StoredText.of(text)
-    make = partial(preview, limit=limit, opening=_opening(stored, open_with), counter=counter, request=request)
+    make = partial(
+        preview,
+        limit=limit,
+        opening=_opening(stored, open_with),
+        counter=counter,
+        request=request,
+        is_queried=bool(open_with),
+    )
     try:
         if chars is not None and chars < len(text):
             shown = make(text[:chars], is_part=True)
         else:
-            view = view or show_view(text, counter=counter)
-            shown = make(text, view=_as_view(view))
+            view = view or show_view(text, counter=counter, limit=limit)
+            shown = make(text, view=None if view.is_estimated else _as_view(view))
     except ValueError:  # a counter of many tokens, such as `len`, leaves no room in a small limit
         return None
-    # Without a view of a cut text, a part of it is counted: all of a text of megabytes would take seconds.
-    before = view.tokens_before if view else counter(text[: 2 * (chars or 0)])
     after = counter(shown)
-    if after >= (view.tokens_after if view else before):
+    if not _has_more_tokens(view.text if view else text, after, counter):
         return None
-    return Compressed(text=shown, layout=None, stored=stored, tokens_before=before, tokens_after=after)
+    return Compressed(
+        text=shown,
+        layout=None,
+        stored=stored,
+        tokens_before=view.tokens_before if view else _estimate_tokens(text, counter),
+        tokens_after=after,
+        is_estimated=view.is_estimated if view else _is_sampled(text),
+    )
+
+
+def hide_blobs(text: str, view: Compressed, *, counter: TokenCounter, open_with: str = "") -> Compressed | None:
+    """Return the view of `text` with the size of each large blob (base64, hex) in its place, and the reference.
+
+    Args:
+        text: The whole text.
+        view: The result of `show_view` for `text`.
+        counter: Counts the tokens of the model.
+        open_with: As in `compress`.
+
+    Returns:
+        None where that has no fewer tokens than the view, such as where there is no large blob.
+    """
+    stored = StoredText.of(text)
+    shown = preview_without_blobs(text, escape_markers(view.text), opening=_opening(stored, open_with))
+    if shown is None or (after := counter(shown)) >= view.tokens_after:
+        return None
+    return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)
+
+
+def _is_sampled(text: str) -> bool:
+    return len(text) > _SAMPLES * _SAMPLE_CHARS
+
+
+def _estimate_tokens(text: str, counter: TokenCounter) -> int:
+    """Return about how many tokens `text` has, counted in parts from its beginning to its end; all of a short one."""
+    if not _is_sampled(text):
+        return counter(text)
+    step = (len(text) - _SAMPLE_CHARS) // (_SAMPLES - 1)
+    counted = sum(counter(text[at * step : at * step + _SAMPLE_CHARS]) for at in range(_SAMPLES))
+    return counted * len(text) // (_SAMPLES * _SAMPLE_CHARS)
+
+
+def _has_more_tokens(text: str, tokens: int, counter: TokenCounter) -> bool:
+    """Return whether `text` has more than `tokens`, counting only as much of it as is needed."""
+    chars = _SAMPLE_CHARS
+    while chars < len(text):
+        # A cut may split the last token.
+        if counter(text[:chars]) > tokens + 1:
+            return True
+        chars *= 4
+    return counter(text) > tokens
 
 
 def abridge(text: str, *, limit: int, max_chars: int, counter: TokenCounter, open_with: str = "") -> Compressed:
@@ -180,16 +257,22 @@ def abridge(text: str, *, limit: int, max_chars: int, counter: TokenCounter, ope
     Raises:
         ValueError: `limit` has no room for the reference.
     """
-    before = counter(text)
+    before = counter(text) if is_rendered(text, limit) else _estimate_tokens(text, counter)
     if before <= limit and len(text) <= max_chars:
         return Compressed(text=text, layout=AS_IS, stored=None, tokens_before=before, tokens_after=before)
     stored = StoredText.of(text)
     opening = _opening(stored, open_with)
-    head = text[:_MAX_ABRIDGED]
-    shown = preview(head, limit=limit, opening=opening, counter=counter, is_part=len(head) < len(text))
+    shown = preview(text, limit=limit, opening=opening, counter=counter, is_queried=bool(open_with))
     if len(shown) > max_chars:
         shown = _cut(shown if opening in shown else f"{opening} {shown}", limit, max_chars, counter)
-    return Compressed(text=shown, layout=None, stored=stored, tokens_before=before, tokens_after=counter(shown))
+    return Compressed(
+        text=shown,
+        layout=None,
+        stored=stored,
+        tokens_before=before,
+        tokens_after=counter(shown),
+        is_estimated=not is_rendered(text, limit),
+    )
 
 
 def _opening(stored: StoredText, open_with: str) -> str:

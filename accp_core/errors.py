@@ -4,13 +4,14 @@
     ├── DecodeError (ValueError)       .text .position      a text is no frame, packet, envelope or view
     ├── EncodeError (ValueError)                            a value cannot be written
     ├── LocalProtocolError                                  our side may not do this now
+    │   └── WindowFull                                      the peer has to acknowledge frames first
     └── RemoteProtocolError            .reply               the peer broke the protocol
 
 `code` is a code of `accp_core.error_codes` or of `accp_core.acp.error_codes`. The type tells who is at fault, the code
 tells the peer what is wrong.
 """
 
-__all__ = ["DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError"]
+__all__ = ["DecodeError", "EncodeError", "LocalProtocolError", "ProtocolError", "RemoteProtocolError", "WindowFull"]
 
 
 class ProtocolError(Exception):
@@ -41,6 +42,10 @@ class EncodeError(ProtocolError, ValueError):
 
 class LocalProtocolError(ProtocolError):
     """Our side may not do this now; nothing was sent or changed."""
+
+
+class WindowFull(LocalProtocolError):
+    """The peer has to acknowledge frames before another one is sent; nothing was sent or changed."""
 
 
 class RemoteProtocolError(ProtocolError):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-__all__ = ["ColdStore", "InstructionEncoder", "Summarizer", "TokenCounter", "Verifier"]
+__all__ = ["AsyncInstructionEncoder", "ColdStore", "InstructionEncoder", "Summarizer", "TokenCounter", "Verifier"]
 
 
 class TokenCounter(Protocol):
@@ -22,6 +22,10 @@ class ColdStore(Protocol):
 
     def get(self, session_id: str, key: str) -> str | None:
         """Return the text under `key` for `session_id`, None where there is none."""
+        ...
+
+    def delete(self, session_id: str, key: str) -> None:
+        """Delete the text under `key` for `session_id`, where there is one."""
         ...
 
     def purge(self, session_id: str) -> int:
@@ -68,4 +72,12 @@ class InstructionEncoder(Protocol):
             return_agent: The agent that receives the result.
             priority: "1" (critical), "2" (medium) or "3" (low).
         """
+        ...
+
+
+class AsyncInstructionEncoder(Protocol):
+    """Encodes an instruction in English as a packet, such as a language model that is awaited (AACP section 6.2)."""
+
+    async def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        """Return the text of one AACP packet; arguments as for `InstructionEncoder`."""
         ...

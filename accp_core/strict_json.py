@@ -20,8 +20,8 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "NumberReader", "compact_json", "exact_float", "finite_float", "is_utf8", "read_json", "refuse_constant",
-    "strict_decoder", "unique_members",
+    "NumberReader", "compact_json", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8", "read_json",
+    "refuse_constant", "strict_decoder", "unique_members",
 ]  # fmt: skip
 
 NumberReader: TypeAlias = Callable[[str], Any]
@@ -165,6 +165,11 @@ def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[A
         reason = f"expected no surrogate pair as two characters, found {pair[0]!r}, which JSON reads as one"
         raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
     return _LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def has_surrogate_pair(text: str) -> bool:
+    """Return whether `text` holds the two halves of a surrogate pair as two characters, which JSON reads as one."""
+    return not is_utf8(text) and _SURROGATE_PAIR.search(text) is not None
 
 
 def is_utf8(text: str) -> bool:

@@ -9,8 +9,7 @@ from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.graph import START, StateGraph
 from scripted import call
 
-from accp_adapters.langgraph import CompressedMessages
-from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph import CompressedMessages, restore_message
 from accp_adapters.tokens import o200k_base
 
 PARTS = [

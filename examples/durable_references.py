@@ -1,4 +1,4 @@
-"""Full texts in a store of your choice, so that a reference opens after a restart and on any machine.
+"""A store for the texts behind references, so that these open after a summary, a restart, and on any machine.
 
 python examples/durable_references.py                                      a file (here: a temporary one)
 python examples/durable_references.py redis://localhost:6379/0             a plain Redis
@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.postgres import PostgresStore
 from scripted import Scripted, call
 
@@ -37,22 +38,23 @@ def open_store(place: str) -> AbstractContextManager[Any]:
     return closing(RedisColdStore(place) if place.startswith("redis") else SqliteColdStore(place))
 
 
-def run(place: str, asked: list[Any], *steps: Any) -> list[Any]:
-    """Return the messages of one run; each run could be in another process."""
+def run(place: str, saver: SqliteSaver, asked: list[Any], *steps: Any) -> list[Any]:
+    """Return the messages of one run of the thread; each run could be in another process."""
+    model = Scripted(steps=[*steps])
     with open_store(place) as store:
-        agent = create_agent(Scripted(steps=[*steps]), [read_log], middleware=[AccpMiddleware(store=store)])
-        return list(agent.invoke({"messages": asked})["messages"])
+        agent = create_agent(model, [read_log], middleware=[AccpMiddleware(store=store)], checkpointer=saver)
+        state = agent.invoke({"messages": asked}, {"configurable": {"thread_id": "example"}})
+    return [*state["messages"], *model.sent[-1]]
 
 
-with TemporaryDirectory() as folder:
+with TemporaryDirectory() as folder, SqliteSaver.from_conn_string(str(Path(folder) / "threads.sqlite")) as saver:
     place = next((word for word in sys.argv[1:] if "://" in word), str(Path(folder) / "cold.sqlite"))
-    first = run(
-        place, [HumanMessage("Read it.")], lambda _: call("read_log", day="Monday"), lambda _: AIMessage("Long.")
-    )
-    reference = re.findall(r"\$cold\.\w+", first[2].text)[0]
+    steps = (lambda _: call("read_log", day="Monday"), lambda _: AIMessage("Long."))
+    *_, shown = first = run(place, saver, [HumanMessage("Read it.")], *steps)
+    reference = re.findall(r"\$cold\.\w+", shown.text)[0]
     fetch = call("accp_fetch", ref=reference, query="disk full")
-    second = run(place, [*first, HumanMessage("What failed?")], lambda _: fetch, lambda sent: AIMessage(sent[-1].text))
-
-print(second[-1].text)
-assert "04711 worker 0 disk full" in second[-1].text
-assert len(first[2].text) * 10 < 9_000 * 20
+    # A summary removes messages from the thread; the store keeps what the model was told of.
+    asked = [*(RemoveMessage(message.id) for message in first[:4]), HumanMessage(f"What failed, by {reference}?")]
+    second = run(place, saver, asked, lambda _: fetch, lambda messages: AIMessage(messages[-1].text))
+print(second[3].text)
+assert "04711 worker 0 disk full" in second[3].text

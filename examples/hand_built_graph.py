@@ -50,11 +50,11 @@ graph.add_edge(START, "agent")
 graph.add_conditional_edges("agent", tools_condition)
 graph.add_edge("tools", "compress")
 graph.add_edge("compress", "agent")
-state = graph.compile().invoke({"messages": [("user", "What failed on Monday?")]})
+asked = {"messages": [("user", "What failed on Monday?")]}
+state = graph.compile().invoke(asked, {"configurable": {"thread_id": "example"}})
 
 shown = o200k_base()(model.sent[1][-1].text)
 print(f"the model read {shown:,} of {o200k_base()(LOG):,} tokens and found: {state['messages'][-1].text}")
-assert shown <= policy.preview_limit
-assert state["messages"][-1].text == "777: 12:57 worker 777 failed: disk full\n"
+assert shown <= policy.preview_limit and "777 failed: disk full" in state["messages"][-1].text
 store.close()
 folder.cleanup()

@@ -10,9 +10,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from scripted import Scripted, call
 
-from accp_adapters.langgraph import AccpMiddleware, begin, master_graph, read_results
+from accp_adapters.langgraph import AccpMiddleware, master_graph, read_results, step
 from accp_adapters.tokens import o200k_base
-from accp_core.aci import AgentContext, TaskContext, todo
 
 CUSTOMERS = [
     {"id": n, "name": f"Customer {n}", "plan": "basic" if n % 3 else "pro", "left": n % 7 == 0} for n in range(90)
@@ -26,29 +25,20 @@ def customers() -> list[dict[str, Any]]:
 
 
 crm_model = Scripted(steps=[lambda _: call("customers"), lambda _: AIMessage("1: 13 of 90\n2: basic, 8 of 13")])
-mail_model = Scripted(steps=[lambda _: AIMessage("Dear customer, basic has a new price.")])
+mail_model = Scripted(steps=[lambda _: AIMessage("done: Dear customer, basic has a new price.")])
 agents = {
     "crm": create_agent(crm_model, [customers], middleware=[AccpMiddleware()]),
     "mail": create_agent(mail_model, []),
 }
 
 
-def plan(state: dict[str, Any]) -> dict[str, Any]:
-    """Return which agent does what, and what it depends on; most often a model decides this."""
-    find, write = todo("Count who left", "Name their plan"), todo("Write one mail")
-    return begin(
-        TaskContext(task_id="churn", user_query="Why do customers leave, and what should we write?"),
-        [
-            AgentContext(agent_id="crm", subtask_id="s1", subtask_name="Find who left", todo_items=find),
-            AgentContext(
-                agent_id="mail", subtask_id="s2", subtask_name="Write", dependencies=("s1",), todo_items=write
-            ),
-        ],
-    )
-
-
+plan = [
+    step("crm", "Find who left", items=["Count who left", "Name their plan"]),
+    step("mail", "Write one mail", after="crm"),
+]
 graph = master_graph(agents, plan=plan).compile(checkpointer=InMemorySaver())
-state = graph.invoke({}, {"configurable": {"thread_id": "1"}})
+question = {"messages": [("user", "Why do customers leave, and what should we write?")]}
+state = graph.invoke(question, {"configurable": {"thread_id": "1"}})
 
 read = mail_model.sent[0][0].text
 print(f"The writer read {o200k_base()(read)} tokens:\n{read}\n\n{read_results(state)}")

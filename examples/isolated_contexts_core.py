@@ -40,6 +40,6 @@ interaction = interaction.receive(again.id, ask(again, "price, 4 of 6")).verify(
 
 interaction, (second,) = interaction.deliver()
 assert second.context.context == ({"Find who left in May": ["6 of 40", "price, 4 of 6"]},)  # abstracts, no full output
-interaction = interaction.receive(second.id, ask(second, "Dear Ana, we kept your old price.")).verify()
+interaction = interaction.receive(second.id, ask(second, "done: Dear Ana, we kept your old price.")).verify()
 assert interaction.finished
 assert interaction.task.overall_status == "completed"

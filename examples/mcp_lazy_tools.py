@@ -1,4 +1,4 @@
-"""An index instead of sixty tool definitions in every model call: schemas on demand, calls as before."""
+"""The names of sixty tools instead of their definitions in every model call: schemas on demand, calls as before."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mcp.server import MCPServer
 
 from accp_adapters.mcp import wrap_server
 from accp_adapters.tokens import o200k_base
+from accp_core.view import read
 
 server = MCPServer("office")
 ADVICE = "Give the id as it was listed. Times are UTC. The answer says what was changed and by whom. " * 3
@@ -43,7 +44,7 @@ async def use_index() -> list[str]:
 
 
 plain = asyncio.run(list_definitions())
-wrap_server(server, tools="lazy")
+wrap_server(server, tools="names")
 index = asyncio.run(list_definitions())
 found, described, done = asyncio.run(use_index())
 
@@ -54,5 +55,5 @@ print(
 print(found.splitlines()[0], "->", done)
 assert count(index) * 5 < count(plain)
 assert found.startswith("share_event(")
-assert json.loads(described)["inputSchema"]["required"] == ["id"]
+assert read(described)["inputSchema"]["required"] == ["id"]
 assert done == "share event e7 to Ana"

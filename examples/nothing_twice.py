@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from scripted import Scripted, call
 
-from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.langgraph import AccpMiddleware, Policy
 from accp_adapters.tokens import o200k_base
 
 PAGE = "".join(f"The dojo in street number {n} teaches at {n % 12 + 1} pm, phone 555-{n:04}\n" for n in range(60))
@@ -36,7 +36,8 @@ model = Scripted(
         lambda messages: AIMessage(messages[-1].text),
     ]
 )
-clerk = create_agent(model, [open_page], middleware=[AccpMiddleware()], name="clerk")
+accp = AccpMiddleware(Policy(agent_names=frozenset({"scout"})))
+clerk = create_agent(model, [open_page], middleware=[accp], name="clerk")
 team = StateGraph(MessagesState)
 team.add_node("scout", lambda state: {"messages": [AIMessage(REPORT, name="scout"), HumanMessage("Clerk?")]})
 team.add_node("clerk", clerk)
@@ -54,4 +55,4 @@ print(f"from the scout's report it fetched: {state['messages'][-1].text}")
 assert read * 3 < whole * 2
 assert sent[6].text == 'Scrolled to 9 %.\n[as above: 61 lines from "The dojo in street number 0 teac…"]'
 assert state["messages"][1].text == REPORT
-assert state["messages"][-1].text == "321: Visit 321: room 646, closed for good\n"
+assert "room 646, closed for good" in state["messages"][-1].text

@@ -18,6 +18,14 @@ settings.register_profile("ci", settings.get_profile("no clock"), derandomize=Tr
 settings.load_profile("ci" if os.environ.get("CI") else "no clock")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the counts of proxies that tests start out of the user's folder."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ACCP_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 def address_of(server: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
     """Yield the address of a new server; skip where it is missing."""
     try:

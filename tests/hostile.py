@@ -7,6 +7,7 @@ memory.
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from accp_core import parse_frame, read, render_text
@@ -14,6 +15,7 @@ from accp_core.accp import Frame
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import describe
 from accp_core.accp.schema import SchemaRegistry
+from tests.core.view.bombs import BOMBS
 
 __all__ = ["ATTACKS", "Attack"]
 
@@ -77,13 +79,6 @@ def registry_with(default: Callable[[], object]) -> Callable[[], Any]:
     return lambda: {"schemas": {"x": {**schema, "defaults": {"a": default()}}}}
 
 
-def laughs() -> str:
-    """Return a view of few lines that stands for 10^12 strings."""
-    lines = ["a &1 [ha, ha]"]
-    lines += [f"b{number} &{number} [{', '.join([f'*{number - 1}'] * 10)}]" for number in range(2, 14)]
-    return "\n".join(lines)
-
-
 def attack(
     name: str, ends: str, build: Callable[[], Any], read: Callable[[Any], object] = parse_frame, **allowed: int
 ) -> Attack:
@@ -129,7 +124,10 @@ ATTACKS: Final = (
     ),
     attack("9,999 references", "read", payload(f"[{','.join(f'$k{n}' for n in range(9_998))}]"), decode),
     # A view may stand for 250,000 values, however short it is.
-    attack("references to references for 10^12 strings", "E1001", laughs, read, calls=2_000_000, memory=20_000_000),
+    *[
+        attack(f"a view that expands: {name}", "E2003", partial(str, text), read, memory=2_000_000)
+        for name, text in BOMBS.items()
+    ],
     attack(
         "a frame of 9,999 parameters in debug mode",
         "read",

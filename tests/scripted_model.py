@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
 from tests.adapters.langgraph.transcripts import check
@@ -45,7 +46,7 @@ class ScriptedModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Note the tools and go on unbound."""
-        self.tool_names.append([tool.name for tool in tools])
+        self.tool_names.append([convert_to_openai_tool(tool)["function"]["name"] for tool in tools])
         return self
 
     def _generate(

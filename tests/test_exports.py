@@ -95,7 +95,7 @@ def test_the_root_of_the_core_offers_the_everyday_names() -> None:
 
 
 def test_what_the_root_offers_is_what_its_packages_offer() -> None:
-    packages = [loaded(f"accp_core.{name}") for name in ("accp", "compression", "errors", "view")]
+    packages = [loaded(f"accp_core.{name}") for name in ("accp", "compression", "errors", "previews", "view")]
     offered = {id(getattr(package, name)) for package in packages for name in package.__all__}
     assert [name for name in accp_core.__all__ if id(getattr(accp_core, name)) not in offered] == []
 

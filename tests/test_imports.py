@@ -20,11 +20,15 @@ FRAMEWORKS = {
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
     "instructions": {"langchain_core", "langsmith"},
+    "evaluation": set(),
+    "messages": set(),
+    "policy": set(),
     "replay": set(),
     "inspector": {"rich"},
     "fetching": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
+    "telemetry": set(),
     "cli": {"typer", "rich"},
 }
 COMPANIONS = {
@@ -33,7 +37,10 @@ COMPANIONS = {
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3"},
     "instructions": {"httpx", "websockets", "rich"},
+    "messages": {"tiktoken", "sqlite3"},
+    "policy": {"tiktoken", "sqlite3"},
     "replay": {"tiktoken"},
+    "fetching": {"sqlite3"},
     "cli": {"tiktoken", "sqlite3"},
 }
 """What a framework, or the tokens and stores that an adapter stands on, may bring along."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
@@ -22,6 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHIPPED = [
+    "accp_adapters/replay/recorded_run.json",
     "accp_core/__init__.py",
     "accp_core/py.typed",
     "accp_core/view/notation.py",
@@ -52,7 +54,7 @@ def test_the_core_needs_no_framework() -> None:
 
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
-    assert set(EXTRAS) == {"langgraph", "mcp", "a2a", "redis", "cli", "tokenizers", "all"}
+    assert set(EXTRAS) == {"langgraph", "mcp", "a2a", "redis", "cli", "tokenizers", "telemetry", "all"}
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:
@@ -76,7 +78,13 @@ def extras_of(requirement: Requirement) -> set[str]:
 
 def distributions_of(module: str) -> set[str]:
     """Return the canonical names of the distributions that install a top-level module."""
-    return {canonicalize_name(name) for name in packages_distributions().get(module, ())}
+    return {canonicalize_name(name) for name in _distributions().get(module, ())}
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Read the metadata of all installed distributions, which takes seconds, once."""
+    return packages_distributions()
 
 
 @functools.cache

@@ -2,7 +2,9 @@
 
 from accp_adapters.a2a.client import AccpClientInterceptor
 from accp_adapters.a2a.server import AccpRequestHandler
-from accp_adapters.a2a.teams.executor import ContextExecutor, GrantedReferences
+from accp_adapters.a2a.teams.executor import ContextExecutor
+from accp_adapters.a2a.teams.granted_references import GrantedReferences
+from accp_adapters.a2a.teams.reference_messages import declare_queries
 from accp_adapters.a2a.teams.remote_agent import RemoteAgent
 from accp_adapters.a2a.view import TaskView, task_view
 from accp_adapters.a2a.wire.errors import error_code, error_frame
@@ -19,6 +21,7 @@ __all__ = [
     "RemoteAgent",
     "TaskView",
     "declare",
+    "declare_queries",
     "decode",
     "encode",
     "error_code",

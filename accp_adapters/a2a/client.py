@@ -7,6 +7,7 @@ It acts where the agent's card declares the extension; calls to any other agent 
 
 from __future__ import annotations
 
+import secrets
 from copy import deepcopy
 from typing import Any, Final, TypeVar, cast
 
@@ -22,9 +23,10 @@ from a2a.types import (
 )
 from pydantic import PrivateAttr
 
+from accp_adapters.a2a.retries import CLIENT_HEADER
 from accp_adapters.a2a.wire.envelope_flag import Event
-from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
+from accp_adapters.a2a.wire.offloading import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
 
 __all__ = ["AccpClientInterceptor"]
@@ -49,29 +51,31 @@ class AccpClientInterceptor(ClientCallInterceptor):
             never_larger: Send a message plain where frames would take more bytes or tokens; False: always frame it.
         """
         self._never_larger: Final = never_larger
+        # An agent recognizes a retry by this id; it is random, so that no other client can guess it.
+        self._client_id: Final = secrets.token_hex(16)
 
     async def before(self, args: BeforeArgs) -> None:
         """Request frames by the call's header, and replace the parts of its message by frames."""
         if not is_declared(args.agent_card):
             return
-        args.context = _requesting(args.context)
+        args.context = _requesting(args.context, self._client_id)
         if isinstance(args.input, SendMessageRequest):
-            args.input = self._encoded(args.input)
+            args.input = await self._encoded(args.input)
 
     async def after(self, args: AfterArgs) -> None:
         """Replace the frames of a result, or of one event of a stream, by plain parts.
 
         Raises:
-            ProtocolError: E1001, E1004, a frame cannot be decoded; E3002, E3003, a chunk of a stream came twice, or
-                the one before it is missing.
+            ProtocolError: E1001, E1004, E2003, a frame cannot be decoded; E3002, E3003, a chunk of a stream came
+                twice, or the one before it is missing.
         """
         if not is_declared(args.agent_card):
             return
         parts = args.context._parts if isinstance(args.context, _CountingContext) else PartCounter()
-        args.result = _decoded(args.result, parts)
+        args.result = await _decoded(args.result, parts)
 
-    def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
-        message = encode(request.message, never_larger=self._never_larger)
+    async def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
+        message = await encode_aside(request.message, never_larger=self._never_larger)
         if message is request.message:
             return request
         framed = deepcopy(request)
@@ -79,41 +83,42 @@ class AccpClientInterceptor(ClientCallInterceptor):
         return framed
 
 
-def _requesting(context: ClientCallContext | None) -> _CountingContext:
+def _requesting(context: ClientCallContext | None, client_id: str) -> _CountingContext:
     """Return the context of a call that requests the extension; it shares the state of the caller's context."""
     given = context or ClientCallContext()
     parameters = ServiceParametersFactory.create_from(given.service_parameters, [with_a2a_extensions([EXTENSION])])
+    parameters.setdefault(CLIENT_HEADER, client_id)
     requesting = _CountingContext(timeout=given.timeout, service_parameters=parameters)
     requesting.state = given.state
     return requesting
 
 
-def _decoded(result: Any, parts: PartCounter) -> Any:
+async def _decoded(result: Any, parts: PartCounter) -> Any:
     if isinstance(result, Task):
-        return decode(result)
+        return await decode_aside(result)
     if isinstance(result, ListTasksResponse):
-        return _decoded_list(result)
+        return await _decoded_list(result)
     if isinstance(result, SendMessageResponse):
-        return _decoded_response(result, parts)
+        return await _decoded_response(result, parts)
     if isinstance(result, StreamResponse):
-        return _decoded_response(result, parts)
+        return await _decoded_response(result, parts)
     return result
 
 
-def _decoded_list(response: ListTasksResponse) -> ListTasksResponse:
+async def _decoded_list(response: ListTasksResponse) -> ListTasksResponse:
     decoded = deepcopy(response)
     for task in decoded.tasks:
-        task.CopyFrom(decode(task))
+        task.CopyFrom(await decode_aside(task))
     return decoded
 
 
-def _decoded_response(response: Response, parts: PartCounter) -> Response:
+async def _decoded_response(response: Response, parts: PartCounter) -> Response:
     """Return the response with the object in it decoded, and count its parts."""
     field = response.WhichOneof("payload")
     if field is None:
         return response
     event = cast(Event, getattr(response, field))
-    plain = decode(event, parts.first_index(event))
+    plain = await decode_aside(event, parts.first_index(event))
     parts.count(plain)
     if plain is event:
         return response

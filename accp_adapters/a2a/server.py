@@ -8,6 +8,7 @@ place to convert. The executor, the task store, push notifications and callers t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import deepcopy
@@ -33,21 +34,20 @@ from a2a.types import (
     TaskPushNotificationConfig,
 )
 
+from accp_adapters.a2a.retries import StartedRequests
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.errors import to_a2a_error
-from accp_adapters.a2a.wire.events import AnyEvent, decode, encode
+from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.extension import is_requested
+from accp_adapters.a2a.wire.offloading import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
-from accp_core.accp import ErrorCode
-from accp_core.bounded import BoundedDict
+from accp_core.bounded import SizedCache
 from accp_core.errors import ProtocolError
 
 __all__ = ["AccpRequestHandler"]
 
-MAX_MESSAGE_IDS: Final = 10_000
-"""Message ids of live sends that are remembered, of all callers together."""
-MAX_ENCODED_UPDATES: Final = 256
-"""Updates whose encodings are kept for the other streams of their task."""
+MAX_ENCODED_BYTES: Final = 16 << 20
+"""Bytes of the updates, as they were and encoded, that are kept for the other streams of their task."""
 
 
 class AccpRequestHandler(RequestHandler):
@@ -63,8 +63,10 @@ class AccpRequestHandler(RequestHandler):
         """
         self.inner: Final = inner
         self._never_larger: Final = never_larger
-        self._message_ids: Final[BoundedDict[tuple[str, str, str], None]] = BoundedDict(MAX_MESSAGE_IDS)
-        self._encoded: Final[BoundedDict[tuple[int, int], tuple[Event, Event]]] = BoundedDict(MAX_ENCODED_UPDATES)
+        self._started: Final = StartedRequests(inner)
+        self._encoded: Final[SizedCache[tuple[int, int], tuple[Event, asyncio.Future[Any]]]] = SizedCache(
+            MAX_ENCODED_BYTES
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute that only `inner` has, such as `aclose`."""
@@ -73,38 +75,25 @@ class AccpRequestHandler(RequestHandler):
         return getattr(self.inner, name)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task | Message:
-        """Run the plain request and encode the result for a caller that requests frames."""
-        if not is_requested(context, params):
+        """Run the plain request and encode the result for a caller that requests frames.
+
+        An identical request that the same caller sends again is answered with what the first one started.
+        """
+        if not is_requested(context):
             return await self.inner.on_message_send(params, context)
-        admitted = self._admit(params, context)
-        try:
-            result = await self.inner.on_message_send(_decoded_request(params), context)
-        except BaseException:
-            # A message that was not accepted may be sent again under its id.
-            self._message_ids.pop(admitted, None)
-            raise
-        return self._encode(result)
+        return await self._encode(await self._started.send(await _decoded_request(params), context))
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """Run the plain request and encode each event for a caller that requests frames."""
-        if not is_requested(context, params):
-            async with aclosing(self.inner.on_message_send_stream(params, context)) as events:
-                async for event in events:
-                    yield event
-            return
-        admitted = self._admit(params, context)
-        is_accepted = False
-        try:
-            inner = self.inner.on_message_send_stream(_decoded_request(params), context)
-            async with aclosing(self._encode_stream(inner)) as events:
-                async for event in events:
-                    is_accepted = True
-                    yield event
-        finally:
-            if not is_accepted:
-                self._message_ids.pop(admitted, None)
+        """Run the plain request and encode each event for a caller that requests frames; as `on_message_send`."""
+        if is_requested(context):
+            stream = self._encode_stream(self._started.stream(await _decoded_request(params), context))
+        else:
+            stream = self.inner.on_message_send_stream(params, context)
+        async with aclosing(stream) as events:
+            async for event in events:
+                yield event
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
@@ -117,11 +106,11 @@ class AccpRequestHandler(RequestHandler):
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         """Return the task, encoded for a caller that requests frames; it may be read any number of times."""
-        return self._encode_if_requested(await self.inner.on_get_task(params, context), context)
+        return await self._encode_if_requested(await self.inner.on_get_task(params, context), context)
 
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
         """Cancel the task and return it, encoded for a caller that requests frames."""
-        return self._encode_if_requested(await self.inner.on_cancel_task(params, context), context)
+        return await self._encode_if_requested(await self.inner.on_cancel_task(params, context), context)
 
     async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         """Return the tasks, each encoded for a caller that requests frames."""
@@ -130,7 +119,7 @@ class AccpRequestHandler(RequestHandler):
             return response
         framed = deepcopy(response)
         del framed.tasks[:]
-        framed.tasks.extend(self._encode(task) for task in response.tasks)
+        framed.tasks.extend([await self._encode(task) for task in response.tasks])
         return framed
 
     async def on_get_extended_agent_card(
@@ -169,50 +158,39 @@ class AccpRequestHandler(RequestHandler):
             async for event in events:
                 first_index = parts.first_index(event)
                 parts.count(event)
-                yield self._encode_once(event, first_index)
+                yield await self._encode_once(event, first_index)
 
-    def _encode_once(self, event: AnyEvent, first_index: int) -> AnyEvent:
+    async def _encode_once(self, event: AnyEvent, first_index: int) -> AnyEvent:
         """Return the encoding of an event; all streams of a task get the same object, which is encoded once."""
-        # A task object is changed in place while the task goes on; an update is not.
         if isinstance(event, Task | Message):
-            return self._encode(event)
+            return await self._encode(event)
         key = id(event), first_index
         known = self._encoded.get(key)
+        encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, first_index))
         if known is None:
             # Keeping the event itself keeps its id from being given to another object.
-            known = event, self._encode(event, first_index)
-            self._encoded.put(key, known)
-        return known[1]  # type: ignore[return-value]  # the encoding has the type of the event with this id
+            self._encoded.put(key, (event, encoded), 2 * event.ByteSize())
+        # The stream that came first may end while others wait for the same encoding.
+        framed: AnyEvent = await asyncio.shield(encoded)
+        return framed
 
-    def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
-        return self._encode(task) if task is not None and is_requested(context) else task
+    async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
+        return await self._encode(task) if task is not None and is_requested(context) else task
 
-    def _encode(self, event: AnyEvent, first_index: int = 0) -> AnyEvent:
-        return encode(event, first_index, never_larger=self._never_larger)
-
-    # "Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE." (section 3.7)
-    def _admit(self, params: SendMessageRequest, context: ServerCallContext) -> tuple[str, str, str]:
-        """Remember the id of a message that this caller sends; return the key under which it is remembered.
-
-        Raises:
-            A2AError: E3002, the caller sent a message of this id before.
-        """
-        key = context.tenant, context.user.user_name, params.message.message_id
-        if key in self._message_ids:
-            reason = f"expected a new message, found {params.message.message_id!r} again"
-            raise to_a2a_error(ProtocolError(reason, code=ErrorCode.DUPLICATE))
-        self._message_ids.put(key, None)
-        return key
+    async def _encode(self, event: AnyEvent, first_index: int = 0) -> AnyEvent:
+        # A task object is changed in place while the task goes on; an update and a message are not.
+        now = deepcopy(event) if isinstance(event, Task) else event
+        return await encode_aside(now, first_index, never_larger=self._never_larger)
 
 
-def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:
+async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:
     """Return the request with plain parts, for the executor.
 
     Raises:
         A2AError: The codes of `decode`.
     """
     try:
-        message = decode(params.message)
+        message = await decode_aside(params.message)
     except ProtocolError as error:
         raise to_a2a_error(error) from error
     if message is params.message:

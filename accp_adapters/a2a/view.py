@@ -1,28 +1,33 @@
-"""What a model reads of a remote task: its state, its last message, and its artifacts.
+"""What a model reads of a remote task: its state, the agent's last words, its artifacts and what describes them.
 
-Most of a task is ids, and history that the caller wrote itself. The view leaves them out. With a store nothing is lost:
-the whole task is stored first, and the view ends with the reference to it.
+Most of a task is ids, and history that the caller wrote itself. The view leaves them out and says so in `omitted`. With
+a store nothing is lost: the whole task is stored first, and the view ends with the reference to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2a.types import Artifact, Part, Task, TaskState
+from a2a.types import Artifact, Message, Part, Role, Task, TaskState
+from google.protobuf.struct_pb2 import Struct
 
 from accp_adapters.a2a.wire.states import FRAME_KINDS
-from accp_adapters.a2a.wire.values import protojson_text, read_value
+from accp_adapters.a2a.wire.values import protojson_text, read_struct, read_value
 from accp_adapters.tokens import o200k_base
+from accp_core.markers import escape_markers
 from accp_core.ports import ColdStore, TokenCounter
+from accp_core.previews import preview
 from accp_core.references import StoredText
 from accp_core.strict_json import compact_json
-from accp_core.view import preview, render
+from accp_core.view import render
 
 __all__ = ["TaskView", "task_view"]
 
 _STATE_PREFIX: Final = "TASK_STATE_"
+_USUAL_TYPES: Final = {"text": "text/plain", "data": "application/json"}
+"""Kind of a part to the media type that says nothing more than the kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,7 @@ def _text(
     shown: dict[str, Any], reference: str | None, *, limit: int | None, counter: TokenCounter, request: str
 ) -> str:
     """Return the view of `shown` with the reference at its end, or a preview where the view is over the limit."""
-    text = render(shown if reference is None else {**shown, "whole": reference}, counter=counter)
+    text = escape_markers(render(shown if reference is None else {**shown, "whole": reference}, counter=counter))
     if reference is None or limit is None or counter(text) <= limit:
         return text
     # The reference stands alone, because A2A has no tool that opens it.
@@ -85,13 +90,50 @@ def _text(
 
 
 def _shown(task: Task) -> dict[str, Any]:
-    """Return the state of a task, the message that came with it, and its artifacts, without what is empty."""
-    shown: dict[str, Any] = {"state": _state_name(task.status.state)}
-    message = _content(task.status.message.parts)
-    if message is not None:
-        shown["message"] = message
-    artifacts = {name: _content(artifact.parts) for name, artifact in _named(task.artifacts)}
-    return {**shown, "artifacts": artifacts} if artifacts else shown
+    """Return the state of a task, the agent's last words, and its artifacts, without what is empty."""
+    words = _last_words(task)
+    artifacts = {name: _artifact(artifact) for name, artifact in _named(task.artifacts)}
+    shown = {
+        "state": _state_name(task.status.state),
+        "message": None if words is None else _described(_content(words.parts), metadata=words.metadata),
+        "artifacts": artifacts,
+        "metadata": read_struct(task.metadata),
+    }
+    return {**{name: value for name, value in shown.items() if value not in (None, {})}, "omitted": _omitted(task)}
+
+
+# A server keeps a message in `status` only until the next change of state; then it is the last one of the history.
+def _last_words(task: Task) -> Message | None:
+    """Return the message of the status, else the agent's last one after the user's last one; None without either."""
+    if task.status.message.parts:
+        return task.status.message
+    last = task.history[-1] if task.history else None
+    return last if last is not None and last.role == Role.ROLE_AGENT else None
+
+
+def _omitted(task: Task) -> str:
+    """Return what the view of a task leaves out, in words."""
+    words, shown = _last_words(task), bool(task.status.message.parts)
+    messages = len(task.history) - (words is not None and not shown)
+    parts = [part for artifact in task.artifacts for part in artifact.parts] + list(words.parts if words else ())
+    files = sum(part.WhichOneof("content") == "raw" for part in parts)
+    has_extensions = any(each.extensions for each in (*task.artifacts, *((words,) if words else ())))
+    counted = [_counted(messages, "earlier message"), _counted(files, "file content")]
+    return ", ".join(["ids", "times", *filter(None, counted), *(["extensions"] if has_extensions else [])])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number > 1)}" if number else ""
+
+
+def _artifact(artifact: Artifact) -> Any:
+    return _described(_content(artifact.parts), description=artifact.description, metadata=artifact.metadata)
+
+
+def _described(content: Any, *, metadata: Struct, **words: str) -> Any:
+    """Return a content as it is, or in a map with what describes it: its media type, a description, metadata."""
+    about = {name: value for name, value in {**words, "metadata": read_struct(metadata)}.items() if value}
+    return {**about, "content": content} if about else content
 
 
 def _state_name(state: int) -> str:
@@ -111,26 +153,28 @@ def _named(artifacts: Iterable[Artifact]) -> Iterable[tuple[str, Artifact]]:
         yield name, artifact
 
 
-def _content(parts: Iterable[Part]) -> Any:
+def _content(parts: Sequence[Part]) -> Any:
     """Return the content of parts: None, one value, or a list; texts side by side are joined, as they were streamed."""
     values: list[Any] = []
     follows_text = False
     for part in parts:
-        is_text = part.WhichOneof("content") == "text"
+        value = _value(part)
+        is_text = isinstance(value, str) and part.WhichOneof("content") == "text"
         if is_text and follows_text:
-            values[-1] += part.text
+            values[-1] += value
         else:
-            values.append(_value(part))
+            values.append(value)
         follows_text = is_text
     return values if len(values) > 1 else next(iter(values), None)
 
 
 def _value(part: Part) -> Any:
-    """Return the text or data of a part; of a file its name, type, address and size in bytes."""
-    kind = part.WhichOneof("content")
-    if kind == "text":
-        return part.text
-    if kind == "data":
-        return read_value(part.data)
-    about = {"file": part.filename, "type": part.media_type, "url": part.url, "bytes": len(part.raw)}
-    return {name: value for name, value in about.items() if value}
+    """Return the text or data of a part, of a file its address and size in bytes, with what describes it."""
+    kind = part.WhichOneof("content") or ""
+    media_type = "" if part.media_type == _USUAL_TYPES.get(kind) else part.media_type
+    if kind in _USUAL_TYPES:
+        content = part.text if kind == "text" else read_value(part.data)
+        return _described(content, metadata=part.metadata, file=part.filename, type=media_type)
+    file = {"file": part.filename, "type": part.media_type, "url": part.url, "bytes": len(part.raw)}
+    shown = {**file, "metadata": read_struct(part.metadata)}
+    return {name: value for name, value in shown.items() if value}

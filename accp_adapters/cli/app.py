@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib import metadata
 from typing import Annotated, Any
@@ -10,10 +11,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from accp_adapters.cli.commands.aacp import aacp
+from accp_adapters.cli.commands.aacp.group import aacp
 from accp_adapters.cli.commands.demo import demo
+from accp_adapters.cli.commands.evaluation import evaluation
 from accp_adapters.cli.commands.frame import frame
 from accp_adapters.cli.commands.mcp import mcp
+from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
@@ -78,10 +81,11 @@ def accp(
 
 
 app.command()(view)
+app.command()(query)
 app.command()(replay)
 app.command()(demo)
-# Options after the server's name belong to the server.
-app.command(context_settings={"allow_interspersed_args": False})(mcp)
+app.add_typer(evaluation, name="eval")
+app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")
 app.add_typer(aacp, name="aacp")
 
@@ -91,4 +95,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        # Python would try to write the rest once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(f"accp: standard output: {error.strerror}", err=True)
+        sys.exit(1)

@@ -16,8 +16,12 @@ STDIN: Final = "-"
 """The path that stands for standard input."""
 
 
-def read_source(path: str) -> str:
+def read_source(path: str, *, exactly: bool = False) -> str:
     """Return the text of the file at `path`, or of standard input for `-`.
+
+    Args:
+        path: The file.
+        exactly: Whether a byte order mark at the beginning is a part of the text.
 
     Raises:
         InputRefused: the text is not UTF-8; with line and column.
@@ -28,14 +32,14 @@ def read_source(path: str) -> str:
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}") from error
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8" if exactly else "utf-8-sig")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         line, column = line_and_column(before, len(before))
         raise InputRefused(f"expected UTF-8: {error.reason}", path=path, line=line, column=column) from error
 
 
-def write_text(text: str) -> None:
-    """Write `text` and a line feed to standard output, in UTF-8 in every locale."""
-    sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "surrogatepass"))
+def write_text(text: str, *, exactly: bool = False) -> None:
+    """Write `text`, and a line feed unless it is written `exactly`, to standard output, in UTF-8 in every locale."""
+    sys.stdout.buffer.write((text if exactly else f"{text}\n").encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()

@@ -1,7 +1,16 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
-from accp_adapters.fetching.page import answer
+from accp_adapters.fetching.answers import GRAMMAR, answer, value_at
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
-__all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS", "FetchRequest", "answer", "read_request"]
+__all__ = [
+    "FETCH_DESCRIPTION",
+    "FETCH_NAME",
+    "FETCH_PARAMETERS",
+    "GRAMMAR",
+    "FetchRequest",
+    "answer",
+    "read_request",
+    "value_at",
+]

@@ -1,86 +1,90 @@
-"""The answer to a fetch: as much of a stored text as the token limit allows, and the offset to continue with."""
+"""Pages: as many rows or lines as the token limit allows, and the offset to continue with.
+
+The rows and lines are text of others: what looks like a marker of ours in them says that it is source text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from typing import Any, Final
 
+from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
-from accp_adapters.fetching.selection import RowSelection, find_rows, select_part
-from accp_adapters.fetching.sources import JsonValue, lines_of, only_document, open_source
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import escape_markers
+from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
-from accp_core.view import render, render_text
+from accp_core.tables import lines_of
+from accp_core.view import render_text
 
-__all__ = ["answer"]
+__all__ = [
+    "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_part", "remaining_rows",
+    "row_page", "view_of",
+]  # fmt: skip
 
-
-def answer(source: str, request: FetchRequest, *, limit: int, counter: TokenCounter) -> str:
-    """Return the part of `source` that `request` asks for, as a view, and the offset of the next part.
-
-    Args:
-        source: The stored text.
-        request: What the model asks for; its reference was checked by the caller.
-        limit: Tokens of the answer. One row or one line of 400 characters is shown whatever the limit is, so that
-            every answer leads on.
-        counter: Counts the tokens of the model.
-
-    Raises:
-        ProtocolError: E1004, the query or the offset fits nothing in `source`.
-    """
-    is_whole = not request.query and not request.offset and request.limit is None
-    if is_whole and (view := render_text(source, counter=counter)).tokens_after <= limit:
-        return view.text
-    part = _select(open_source(source), request.query)
-    selection = part if isinstance(part, RowSelection) else find_rows(part, request.query)
-    if selection is None:
-        return _line_page(_text_of(part, counter), request, limit, counter)
-    return _row_page(selection, request, limit, counter)
+_TOKEN_CHARS: Final = 100
+"""Characters that a token stands for at most in a text that is not made of blanks."""
 
 
-def _select(value: JsonValue, query: str) -> JsonValue | RowSelection:
-    """Return the part that `query` selects; in a text, its only JSON document is searched before its lines."""
-    if query and isinstance(value, str) and (document := only_document(value)) is not None:
-        with suppress(ProtocolError):
-            return select_part(document, query)
-    return select_part(value, query)
+def may_fit(text: str, limit: int) -> bool:
+    """Return whether the view of a text may have `limit` tokens; that of a longer text is not made."""
+    return len(text) <= _TOKEN_CHARS * limit
 
 
-def _row_page(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def row_page(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return a page of rows; of a row that does not fit, its beginning and the path that shows all of it."""
+
     def page(count: int) -> str:
-        text = _text_of(selection.page(request.offset, count), counter)
-        return text + _note("rows", request.offset, count, len(selection.rows))
+        text = view_of(selection.page(request.offset, count), limit, counter)
+        return text and escape_markers(text) + note_part("rows", request.offset, count, len(selection.rows))
 
-    remaining = _count_remaining("rows", request, len(selection.rows))
-    count = _find_largest(remaining, lambda count: counter(page(count)) <= limit)
-    if count or not remaining:
-        return page(count)
-    return _long_row(selection, request, limit, counter)
-
-
-def _long_row(selection: RowSelection, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    """Return the beginning of a row that does not fit, and the path that shows the whole row line by line."""
-    index, row = selection.rows[request.offset]
-    path = f"{selection.path}.{index}".removeprefix(".")
+    remaining = remaining_rows("rows", request, len(selection.rows))
+    shown = largest_page(page, remaining, limit, counter)
+    if shown or not remaining:
+        return shown or page(0)
+    path = f"{selection.path}.{request.offset}".removeprefix(".")
     total = len(selection.rows)
-    note = f"\n… row {request.offset} of {total}, whole: query={path!r}{_next_offset(request.offset + 1, total)}"
-    return _line_page(_text_of(row, counter), FetchRequest(), limit - counter(note), counter) + note
+    note = f"\n… row {request.offset} of {total}, whole: query={path!r}{next_offset(request.offset + 1, total)}"
+    return cut_row(selection.rows[request.offset], note, limit, counter)
 
 
-def _line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+def cut_row(row: Any, note: str, limit: int, counter: TokenCounter) -> str:
+    """Return the beginning of a row that does not fit, and a note."""
+    room = max(1, limit - counter(note))
+    text = view_of(row, limit, counter) or write_styled_json(row, "0u")[: _TOKEN_CHARS * limit]
+    return line_page(text, FetchRequest(), room, counter) + note
+
+
+def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return a page of the lines of a text, at least one."""
     lines = lines_of(text)
 
     def page(count: int) -> str:
         shown = "".join(lines[request.offset : request.offset + count])
-        return shown + _note("lines", request.offset, count, len(lines), shown)
+        return escape_markers(shown) + note_part("lines", request.offset, count, len(lines), shown)
 
-    remaining = _count_remaining("lines", request, len(lines))
-    return page(max(_find_largest(remaining, lambda count: counter(page(count)) <= limit), min(remaining, 1)))
+    remaining = remaining_rows("lines", request, len(lines))
+    return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
 
 
-def _count_remaining(unit: str, request: FetchRequest, total: int) -> int:
-    """Return how many rows or lines the request may show; E1004 where its offset is behind the last one."""
+def largest_page(page: Callable[[int], str], highest: int, limit: int, counter: TokenCounter) -> str:
+    """Return the page of the most rows or lines, up to `highest`, that fits; an empty text where none does."""
+
+    def fits(count: int) -> bool:
+        text = page(count)
+        return bool(text) and len(text) <= _TOKEN_CHARS * limit and counter(text) <= limit
+
+    count = find_largest(highest, fits)
+    return page(count) if count else ""
+
+
+def remaining_rows(unit: str, request: FetchRequest, total: int) -> int:
+    """Return how many rows or lines the request may show.
+
+    Raises:
+        ProtocolError: E1004, its offset is behind the last one.
+    """
     if request.offset and request.offset >= total:
         raise ProtocolError(
             f"expected an offset below {total} {unit}, found {request.offset!r}", code=ErrorCode.INVALID_TYPE
@@ -89,7 +93,7 @@ def _count_remaining(unit: str, request: FetchRequest, total: int) -> int:
     return remaining if request.limit is None else min(remaining, request.limit)
 
 
-def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
+def find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     """Return the largest count up to `highest` that fits, 0 where none does; small counts are tried first."""
     low, high = 0, 1
     while high < highest and fits(high):
@@ -104,18 +108,27 @@ def _find_largest(highest: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _note(unit: str, start: int, count: int, total: int, shown: str = "") -> str:
+def note_part(unit: str, start: int, count: int, total: int, shown: str = "") -> str:
     """Return the line that says which part this is; nothing where it is everything."""
     if count == total:
         return ""
     end = start + count
     line_end = "" if shown.endswith("\n") else "\n"
-    return f"{line_end}… {unit} {start}-{end - 1} of {total}{_next_offset(end, total)}"
+    return f"{line_end}… {unit} {start}-{end - 1} of {total}{next_offset(end, total)}"
 
 
-def _next_offset(offset: int, total: int) -> str:
+def next_offset(offset: int, total: int) -> str:
+    """Return how to continue at `offset`; nothing where that is the end."""
     return f"; next: offset={offset}" if offset < total else ""
 
 
-def _text_of(value: JsonValue, counter: TokenCounter) -> str:
-    return value if isinstance(value, str) else render(value, counter=counter)
+def view_of(value: Any, limit: int, counter: TokenCounter) -> str:
+    """Return the view of a value, whose numbers keep the spelling of the source; a text as it is.
+
+    An empty text stands for a value that is so long that its view cannot have `limit` tokens; counting the tokens of
+    megabytes would take seconds.
+    """
+    if isinstance(value, str):
+        return value
+    text = write_styled_json(value, "0u")
+    return render_text(text, counter=counter).text if len(text) <= _TOKEN_CHARS * limit else ""

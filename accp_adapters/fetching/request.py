@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.references import find_references, reference_to
 
-__all__ = ["FetchRequest", "read_request"]
+__all__ = ["MAX_REFERENCES", "FetchRequest", "read_request"]
+
+MAX_REFERENCES: Final = 8
+"""References that one request may name."""
+
+_AROUND: Final = re.compile(r"""[\s,;()\[\]<>`"']+""")
+_STRING: Final = re.compile("'(?:[^']|'')*'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """Which part of which stored text a fetch asks for."""
+    """Which part of which stored texts a fetch asks for."""
 
     ref: str = ""
-    """The reference as the model wrote it, such as "$cold.…"; empty: the argument is missing."""
+    """The references as the model wrote them, such as "$cold.…"; empty: the argument is missing."""
     query: str = ""
-    """`col,col`, `col=value`, a path `a.b`, or words that lines of a text contain; empty: everything."""
+    """A SELECT, a condition, a path `a.b`, words to search; empty: everything. A SELECT may name references, too."""
     offset: int = 0
     """Rows (or lines) to skip."""
     limit: int | None = None
     """Rows (or lines) to return at most; None: as many as fit."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The references that `ref` and `query` name, each once; what surrounds them (`accp_fetch`, marks) is left out.
+
+        A caller opens each of them by the one check of grants. Where there is none, it is `ref` as it was written.
+
+        Raises:
+            ProtocolError: E1004, they are more than MAX_REFERENCES.
+        """
+        in_query = tuple(map(reference_to, find_references(_STRING.sub("", self.query))))
+        named = _references_in(self.ref) or ((self.ref,) if self.ref or not in_query else ())
+        found = tuple(dict.fromkeys((*named, *in_query)))
+        if len(found) > MAX_REFERENCES:
+            reason = f"expected at most {MAX_REFERENCES} references, found {len(found)}"
+            raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+        return found
 
 
 def read_request(arguments: object) -> FetchRequest:
@@ -41,6 +67,12 @@ def read_request(arguments: object) -> FetchRequest:
         offset=_whole_number("offset", given.get("offset")),
         limit=_whole_number("limit", given.get("limit")) or None,
     )
+
+
+def _references_in(written: str) -> tuple[str, ...]:
+    """Return the references in `written`; one whose key is no hash is a word that begins with `$`."""
+    hashes = tuple(map(reference_to, find_references(written)))
+    return hashes or tuple(word for word in _AROUND.split(written) if word.startswith("$"))
 
 
 def _text(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accp_core.view.notation import LEGEND
+from accp_core.view.legend import LEGEND
 
 __all__ = ["FETCH_DESCRIPTION", "FETCH_NAME", "FETCH_PARAMETERS"]
 
@@ -12,10 +12,7 @@ FETCH_NAME: Final = "accp_fetch"
 """The tool's name; its results are never compressed again."""
 
 # The legend stands here and not in a system prompt, whose change would break the provider's cache.
-FETCH_DESCRIPTION: Final = (
-    "Opens $cold references. query `col,col`, `col=value`, path `a.b` or words; offset, limit in rows or lines. "
-    + LEGEND
-)
+FETCH_DESCRIPTION: Final = "Queries $cold refs by SELECT, condition (total > 9), path (a.0.b) or words. " + LEGEND
 """What a model reads about the tool."""
 
 # Written by hand: a schema made from a signature holds every default and costs half as many tokens again.

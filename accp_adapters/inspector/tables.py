@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
@@ -11,9 +12,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from accp_adapters.replay.prices import Prices
 from accp_adapters.replay.report import Comparison, LargestMessage, Report, ToolTotals, Totals, totals
 
-__all__ = ["cost_table", "percent", "plain_table", "print_report", "readable_table"]
+__all__ = ["cost_table", "percent", "plain_table", "print_policies", "print_report", "readable_table"]
 
 _MAX_ROWS: Final = 12
 """Rows of the tables of agents and tools."""
@@ -36,6 +38,23 @@ def print_report(report: Report, console: Console) -> None:
     console.print(_tool_table(report.by_tool()))
     console.print(_largest_table("largest messages as recorded", report.largest_recorded()))
     console.print(_largest_table("largest messages as sent", report.largest_sent()))
+
+
+def print_policies(reports: Sequence[Report], prices: Prices | None, console: Console) -> None:
+    """Print the totals of several policies side by side, each compared with the runs as recorded."""
+    totals_of = [(report.strategy, report.total()) for report in reports]
+    rows = [(name, total.before, total.after) for name, total in totals_of]
+    console.print(cost_table("prompts of all model calls", rows))
+    if prices:
+        columns = ("money", "as recorded", "with us", "%")
+        console.print(plain_table("what the calls cost, output included", columns, _money_rows(rows, prices)))
+    console.print(readable_table("what stayed readable", (replace(total, name=name) for name, total in totals_of)))
+
+
+def _money_rows(rows: Sequence[tuple[str, Totals, Totals]], prices: Prices) -> Iterator[tuple[str, ...]]:
+    for name, before, after in rows:
+        old, new = prices.of(before), prices.of(after)
+        yield name, f"{old:,.4f}", f"{new:,.4f}", percent(new, old)
 
 
 def percent(part: float, whole: float) -> str:
@@ -75,8 +94,11 @@ def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> Render
 
 def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
     """Return the table of what each comparison left readable and what it made worse."""
-    columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "costlier", "larger")
-    caption = "needed: values that a model went on to use; costlier: runs by over 1 %; larger: messages"
+    columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "strictly %", "costlier", "larger")
+    caption = (
+        "needed: values that a model went on to use; strictly: visible, names and short numbers counted, too; "
+        "costlier: runs by over 1 %; larger: messages"
+    )
     cells = [(_file_name(row.name), *_readable_cells(row)) for row in rows]
     return plain_table(title, columns, cells, caption=caption)
 
@@ -100,6 +122,7 @@ def _readable_cells(row: Comparison) -> tuple[str, ...]:
         f"{after.needed:,}",
         percent(after.visible, after.needed),
         percent(after.reachable, after.needed),
+        percent(after.mentioned_visible, after.mentioned),
         f"{row.costlier_runs:,}",
         f"{row.larger_messages:,}",
     )

@@ -1,5 +1,18 @@
-"""Instructions in English encoded as AACP packets by a chat model (AACP section 6.2)."""
+"""Instructions in English encoded as AACP packets by a chat model, also asynchronously (AACP section 6)."""
 
-from accp_adapters.instructions.chat_model import ModelInstructionEncoder
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["ModelInstructionEncoder"]
+from accp_adapters.instructions.async_fallback import AsyncFallbackEncoder
+
+if TYPE_CHECKING:
+    from accp_adapters.instructions.chat_model import AsyncModelInstructionEncoder, ModelInstructionEncoder
+
+__all__ = ["AsyncFallbackEncoder", "AsyncModelInstructionEncoder", "ModelInstructionEncoder"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the encoders of chat models on first use: they need the extra `langgraph`."""
+    if name not in ("AsyncModelInstructionEncoder", "ModelInstructionEncoder"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("accp_adapters.instructions.chat_model"), name)

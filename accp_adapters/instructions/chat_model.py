@@ -8,12 +8,12 @@ import re
 from typing import Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, VERSION, Vocabulary
 from accp_core.strict_json import read_json
 
-__all__ = ["ModelInstructionEncoder"]
+__all__ = ["AsyncModelInstructionEncoder", "ModelInstructionEncoder"]
 
 PROMPT: Final = """\
 You turn an instruction from one software agent to another into one AACP {version} packet.
@@ -66,8 +66,26 @@ class ModelInstructionEncoder:
             return_agent: The agent that receives the result.
             priority: "1" critical, "2" medium, "3" low.
         """
+        answer = self._model.invoke(self.messages(instruction, domain, return_agent, priority))
+        return packet_line(str(answer.text))
+
+    def messages(self, instruction: str, domain: str, return_agent: str, priority: str) -> list[BaseMessage]:
+        """Return the messages for the model."""
         request = {"instruction": instruction, "DOM": domain, "AGENT": return_agent, "PRIORITY": priority}
-        answer = self._model.invoke([self._system, HumanMessage(json.dumps(request, ensure_ascii=False))])
+        return [self._system, HumanMessage(json.dumps(request, ensure_ascii=False))]
+
+
+class AsyncModelInstructionEncoder:
+    """The same for `AsyncFallbackEncoder`: the model is awaited."""
+
+    def __init__(self, model: BaseChatModel, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> None:
+        """Use a model; arguments as for `ModelInstructionEncoder`."""
+        self._model = model
+        self._encoder = ModelInstructionEncoder(model, vocabulary=vocabulary)
+
+    async def __call__(self, instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        """Return the packet in the model's answer, or the whole answer; see `ModelInstructionEncoder`."""
+        answer = await self._model.ainvoke(self._encoder.messages(instruction, domain, return_agent, priority))
         return packet_line(str(answer.text))
 
 

@@ -16,9 +16,11 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.results import ResultCompressor
+from accp_adapters.langgraph.messages import to_records
+from accp_adapters.langgraph.results import compressed_message, is_compressed
 from accp_adapters.langgraph.turns import find_call
+from accp_adapters.policy import Policy
+from accp_core.projection import Projector
 
 __all__ = ["CompressedMessages"]
 
@@ -113,7 +115,8 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         call, _ = find_call(messages, message.tool_call_id)
         if call and call["name"] in self._policy.exclude_tools:
             return message  # the result of a tool that returns a Command may have no name
-        return ResultCompressor(policy=self._policy, session_id="").compress_message(message)[0]
+        (record,) = to_records([message], self._policy, None, stays=is_compressed)
+        return compressed_message(message, Projector(self._policy.rules).compress(record))[0]
 
 
 def _removes_all(value: Any) -> bool:

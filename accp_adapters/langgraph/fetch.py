@@ -3,58 +3,113 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from typing import Final
 
 from langchain.tools import ToolRuntime
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, answer, read_request
-from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.metadata import Grant, carried_text
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import find_words
-from accp_adapters.langgraph.runtime import agents_of, grant_holders, messages_of, open_grant, session_of
+from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.references.retention import stored_keys
+from accp_adapters.langgraph.results import cited_keys
+from accp_adapters.langgraph.runtime import graph_session, messages_of, private_session
 from accp_adapters.langgraph.turns import find_call
+from accp_adapters.policy import Policy
+from accp_adapters.telemetry import Telemetry
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import checked_text, parse_reference
+from accp_core.references import check_grant, checked_text, parse_reference
 
-__all__ = ["fetch_tool", "refusals_as_tool_errors"]
+__all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """Where the texts may be that the state does not hold."""
+
+    cold: ColdStore
+    """The store."""
+    session_id: str
+    """The session there."""
+    keys: Container[str]
+    """The keys that it may be asked for."""
+
+    def missing(self, texts: Mapping[str, str | None]) -> list[str]:
+        """Return the keys of `texts` without a text that the store may be asked for."""
+        return [key for key, text in texts.items() if text is None and key in self.keys]
+
+
+_METADATA: Final = "accp_fetch"
+"""The metadata key that tells our tool from another one of its name."""
 
 
 def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = None) -> BaseTool:
-    """Return the tool `accp_fetch`, which `AccpMiddleware` registers by itself; hand-built graphs add it.
+    """Return the tool `accp_fetch` for hand-built graphs; `AccpMiddleware` registers its own.
 
-    It opens what messages of the agent's own state cite, in the session that owns it. An answer takes at most
-    `policy.fetch_limit` tokens. A refusal is a ToolMessage with status "error" that begins with the code: E5002 (not
-    a reference of this conversation), E2001 (nothing stored, or another text), E1004 (no such part of it).
+    It opens the texts of the agent's own messages, and those that `CompressNode` put into the store for previews that
+    are still among these messages. An answer takes at most `policy.fetch_limit` tokens. A refusal is a ToolMessage with
+    status "error" that begins with the code: E5002 (no longer a text of this conversation), E2001 (the store has
+    another text), E1004 (no such part).
 
     Args:
-        policy: The policy of the middleware or the node.
-        store: Their store; None: the graph's own. A text that a message carries needs none.
+        policy: The policy of the node.
+        store: Its store; None: the graph's own, if it has one.
     """
     chosen = policy or Policy()
-    store_of = partial(_store_of, chosen, store)
 
+    def find_stored(runtime: ToolRuntime) -> _Stored | None:
+        cold, session_id = stores.choose(chosen, store, runtime.store), graph_session(runtime)
+        keys = cited_keys(messages_of(runtime.state))
+        return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
+
+    return _fetch_tool(chosen, find_stored, Telemetry("langgraph"))
+
+
+def private_fetch_tool(policy: Policy, store: stores.Store | None, telemetry: Telemetry) -> BaseTool:
+    """Return the tool of an `AccpMiddleware`: besides the state, it opens only what this thread put into `store`."""
+    cold = stores.choose(policy, store, None)
+
+    def find_stored(runtime: ToolRuntime) -> _Stored | None:
+        session_id, keys = private_session(runtime.state), stored_keys(runtime.state)
+        return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
+
+    return _fetch_tool(policy, find_stored, telemetry)
+
+
+def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | None], telemetry: Telemetry) -> BaseTool:
     def accp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
-        with refusals_as_tool_errors():
+        with refusals_as_tool_errors(telemetry):
             request = read_request(arguments)
-            text = _text_in_state(request, runtime)
-            if text is None:
-                grant = _grant(request, runtime)
-                text = checked_text(grant.key, store_of(runtime).get(grant.session_id, grant.key))
-            return _answer(text, request, chosen, runtime)
+            texts = {
+                parse_reference(each): find_text(parse_reference(each), runtime.state) for each in request.references
+            }
+            if stored := find_stored(runtime):
+                with stores.failures_as_refusals(stored.cold):
+                    texts |= {key: stored.cold.get(stored.session_id, key) for key in stored.missing(texts)}
+            answered = _answer(texts, request, chosen, runtime)
+            telemetry.opened(len(texts))
+            return answered
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
-        with refusals_as_tool_errors():
+        with refusals_as_tool_errors(telemetry):
             request = read_request(arguments)
-            text = _text_in_state(request, runtime)
-            if text is None:
-                grant = _grant(request, runtime)
-                text = checked_text(grant.key, await stores.aget(store_of(runtime), grant.session_id, grant.key))
-            return await asyncio.to_thread(_answer, text, request, chosen, runtime)
+            texts = {
+                parse_reference(each): await asyncio.to_thread(find_text, parse_reference(each), runtime.state)
+                for each in request.references
+            }
+            if stored := find_stored(runtime):
+                cold, session_id = stored.cold, stored.session_id
+                with stores.failures_as_refusals(cold):
+                    texts |= {key: await stores.aget(cold, session_id, key) for key in stored.missing(texts)}
+            answered = await asyncio.to_thread(_answer, texts, request, chosen, runtime)
+            telemetry.opened(len(texts))
+            return answered
 
     return StructuredTool.from_function(
         accp_fetch,
@@ -63,35 +118,36 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
         description=FETCH_DESCRIPTION,
         args_schema=FETCH_PARAMETERS,
         handle_tool_error=True,
+        metadata={_METADATA: True},
     )
 
 
+def is_own(tool: object) -> bool:
+    """Return whether a tool of this name is ours."""
+    return bool((getattr(tool, "metadata", None) or {}).get(_METADATA))
+
+
+def is_refused(answer: object) -> bool:
+    """Return whether our tool answers that a reference is not of this conversation."""
+    refusal = f"{ErrorCode.UNAUTHORIZED_REF}: "
+    return isinstance(answer, ToolMessage) and answer.status == "error" and answer.text.startswith(refusal)
+
+
 @contextmanager
-def refusals_as_tool_errors() -> Iterator[None]:
+def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None]:
     """Turn a refusal into a tool error, which the model reads and which does not end the run."""
     try:
         yield
     except ProtocolError as refusal:
+        if telemetry:
+            telemetry.refused(str(refusal))
         raise ToolException(str(refusal)) from refusal
 
 
-def _store_of(policy: Policy, given: stores.Store | None, runtime: ToolRuntime) -> ColdStore:
-    return stores.choose(policy, given, runtime.store)
-
-
-def _text_in_state(request: FetchRequest, runtime: ToolRuntime) -> str | None:
-    """Return the text where the agent's own state holds it: the words of an agent, or carried by a message."""
-    words = find_words(parse_reference(request.ref), messages_of(runtime.state))
-    if words is not None:
-        return words
-    return carried_text(_grant(request, runtime).key, grant_holders(runtime.state))
-
-
-def _grant(request: FetchRequest, runtime: ToolRuntime) -> Grant:
-    session_id = session_of(runtime, runtime.state)
-    return open_grant(request.ref, grant_holders(runtime.state), session_id, agents_of(runtime))
-
-
-def _answer(text: str, request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
+def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
+    granted = {key for key, text in texts.items() if text is not None}
+    keys = [check_grant(reference, granted) for reference in request.references]
     _, results = find_call(messages_of(runtime.state), runtime.tool_call_id)
-    return answer(text, request, limit=policy.result_limits(results).fetch, counter=policy.counter)
+    limit = policy.result_limits(results).fetch
+    opened = {key: checked_text(key, texts[key]) for key in keys}
+    return answer(opened, request, limit=limit, counter=policy.counter)

@@ -1,4 +1,4 @@
-"""The fold: beyond the hot budget, older tool results are replaced by one summary with a reference.
+"""The fold: beyond a size that the user sets, older tool results are replaced by one summary with a reference.
 
 "Accumulated hot state exceeds" its limit: then a checkpoint is due (ACCP section 5.2). A fold breaks the provider's
 prompt cache, so it is rare: at most every fifth turn, and only where it frees more than it costs. The messages in the
@@ -8,29 +8,37 @@ a fork before a fold has none and a fork after it has the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.tool import tool_call
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.metadata import Grant, Metadata, pack_carried
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import Turn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
+from accp_adapters.policy import Size
 from accp_core.ports import Summarizer, TokenCounter
-from accp_core.references import StoredText, reference_to
+from accp_core.projection.memory import count_once
+from accp_core.references import key_of, reference_to
 
-__all__ = ["Fold", "Folder"]
+__all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source"]
+
+FOLD_KEY: Final = "accp_fold"
+"""The private state key that holds the fold in force."""
+
 
 MIN_TURNS_BETWEEN: Final = 5
 """Turns from one fold to the next: at most two folds in ten calls."""
 MIN_FREED_TOKENS: Final = 400
 """Tokens that a fold must free: twice what its own text may take."""
 LIVE_SHARE: Final = 4
-"""The newest turns stay as they are while they take at most a fourth of the budget; the last one always stays."""
+"""Where `keep` is not given, the newest turns stay as they are while they take at most a fourth of `trigger`."""
+
+
+_Project: TypeAlias = Callable[[Sequence[Any]], Sequence[BaseMessage]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,69 +55,56 @@ class Fold:
     """How many results are folded, those of earlier folds included."""
     text: str
     """The summary."""
-    metadata: Mapping[str, Any]
-    """`Metadata.to_json` of the message with the summary: it grants the keys of the folded texts, the newest last."""
+    exclude_tools: list[str]
+    """Tools whose results were not folded."""
+    key: str
+    """The key of the text of all folded results, which `folded_source` makes again of the messages."""
+    digest: str
+    """The key of the folded messages' texts: a summary of messages that were changed since is no longer sent."""
 
     @classmethod
     def of(cls, data: Any) -> Fold | None:
         """Return the fold that a state keeps, None where it keeps none or one of another shape."""
         if not isinstance(data, Mapping) or set(data) != {field.name for field in fields(cls)}:
             return None
-        fold = cls(**data)
-        return fold if fold.grants else None
+        return cls(**data)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a state keeps, of types that every serializer takes."""
         return asdict(self)
 
     @property
-    def grants(self) -> tuple[Grant, ...]:
-        """The rights to open the folded texts, the newest last."""
-        return Metadata.from_json(self.metadata).grants
-
-    @property
-    def reference(self) -> str:
-        """The reference to the text of the last fold, which cites the one before it."""
-        return reference_to(self._key)
-
-    @property
-    def _key(self) -> str:
-        return self.grants[-1].key
-
-    def carrying(self, text: StoredText) -> Fold:
-        """Return this fold with `text` in its metadata, for a graph that has no store."""
-        metadata = Metadata.from_json(self.metadata)
-        return replace(self, metadata=replace(metadata, texts=(*metadata.texts, pack_carried(text))).to_json())
-
-    @property
     def messages(self) -> tuple[AIMessage, ToolMessage]:
         """The summary as the model reads it: the answer to a fetch, because its text comes from tools."""
-        call_id = f"fold_{self._key.removeprefix('cold.')}"
-        call = tool_call(name=FETCH_NAME, args={"ref": self.reference}, id=call_id)
+        call_id = f"fold_{self.key.removeprefix('cold.')}"
+        call = tool_call(name=FETCH_NAME, args={"ref": reference_to(self.key)}, id=call_id)
         result = ToolMessage(self.text, name=FETCH_NAME, tool_call_id=call_id, id=call_id)
-        return (
-            AIMessage("", tool_calls=[call], id=f"{call_id}_call"),
-            Metadata.from_json(self.metadata).on(result),
-        )
+        return AIMessage("", tool_calls=[call], id=f"{call_id}_call"), result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """Decides when a fold is due, and makes it."""
 
-    budget: int
-    """Tokens of system prompt, tools and messages beyond which a fold is due."""
+    trigger: Size
+    """Tokens of system prompt, tools and messages, or messages as they are sent, beyond which a fold is due."""
+    keep: Size | None = None
+    """What the newest turns may take that stay as they are; the last one always stays. None: a fourth of `trigger`."""
     counter: TokenCounter
     """Counts the tokens of the model."""
-    exclude_tools: frozenset[str]
+    exclude_tools: frozenset[str] = frozenset()
     """Tools whose results stay as they are."""
-    summarizer: Summarizer | None
+    summarizer: Summarizer | None = None
     """Writes the summaries; None: they are made by rule."""
 
     def __post_init__(self) -> None:
-        """Refuse a budget that has no room for a summary (ValueError)."""
-        if self.budget < MIN_FREED_TOKENS:
-            raise ValueError(f"expected hot_budget to be at least {MIN_FREED_TOKENS}, found {self.budget!r}")
+        """Refuse a trigger that has no room for a summary or for what is kept (ValueError)."""
+        trigger, keep = self.trigger, self._keep
+        if trigger.unit == "tokens" and trigger.amount < MIN_FREED_TOKENS:
+            raise ValueError(f"expected fold_trigger to be at least {MIN_FREED_TOKENS} tokens, found {trigger.amount}")
+        if keep.unit == trigger.unit and keep.amount >= trigger.amount:
+            found = f"{keep.amount} and {trigger.amount} {keep.unit}"
+            raise ValueError(f"expected fold_keep to be smaller than fold_trigger, found {found}")
 
     def overhead(self, system: BaseMessage | None, tools: Sequence[Any]) -> int:
         """Return the tokens of the system prompt and the tool definitions."""
@@ -117,11 +112,12 @@ class Folder:
         return sum(map(self.counter, schemas)) + (count_tokens(system, self.counter) if system else 0)
 
     def apply(self, messages: Sequence[BaseMessage], fold: Fold | None) -> list[Any]:
-        """Return `messages` with the summary in place of the folded ones; all of them where the cut was removed."""
+        """Return `messages` with the summary in place of the folded ones; all of them where any of these changed."""
         cut = _cut_index(messages, fold)
-        if fold is None or cut is None:
+        turns = foldable_turns(messages[:cut], self.exclude_tools)
+        if fold is None or cut is None or _digest(turns) != fold.digest:
             return list(messages)
-        folded = {position for turn in self._foldable(messages[:cut]) for position in range(turn.start, turn.end)}
+        folded = {position for turn in turns for position in range(turn.start, turn.end)}
         kept = [
             without_thoughts(message)
             if position < fold.upto and isinstance(message, AIMessage) and has_thoughts(message)
@@ -137,16 +133,14 @@ class Folder:
         before: Fold | None,
         *,
         overhead: int,
-        session_id: str,
-        project: Callable[[Sequence[Any]], Sequence[BaseMessage]] = list,
-    ) -> tuple[Fold, StoredText] | None:
-        """Return the fold that is due and the text to store before a model is sent it; None: none is due.
+        project: _Project = list,
+    ) -> Fold | None:
+        """Return the fold that is due, None where none is.
 
         Args:
             messages: All messages of the state.
             before: The fold in force.
             overhead: Tokens of the system prompt and the tools.
-            session_id: The session whose store gets the text.
             project: Returns what the model is sent of messages, which is what counts.
         """
         if _cut_index(messages, before) is None:
@@ -154,70 +148,85 @@ class Folder:
         turns = list(turns_of(messages))
         if before and len(turns) - before.turns < MIN_TURNS_BETWEEN:
             return None
-        tokens = self._count(project(self.apply(messages, before)))
-        if overhead + tokens <= self.budget:
+        sent = project(self.apply(messages, before))
+        tokens = self._count(sent)
+        size = len(sent) if self.trigger.unit == "messages" else overhead + tokens
+        if size <= self.trigger.amount:
             return None
-        cut = self._cut(messages, turns)
+        cut = self._cut(messages, turns, project)
         start = _cut_index(messages, before) or 0
-        new = [turn for turn in self._foldable(messages[:cut]) if turn.start >= start]
+        new = [turn for turn in foldable_turns(messages[:cut], self.exclude_tools) if turn.start >= start]
         if not new or messages[cut].id is None:
             return None
-        text = StoredText.of(as_json([*_earlier(before), *rows_of(new)]))
-        fold = self._make(messages, new, before, cut=cut, grant=Grant(key=text.key, session_id=session_id))
+        fold = self._make(messages, cut)
         freed = tokens - self._count(project(self.apply(messages, fold)))
-        return (fold, text) if freed >= MIN_FREED_TOKENS else None
+        return fold if freed >= MIN_FREED_TOKENS else None
 
-    def _make(
-        self, messages: Sequence[BaseMessage], new: Sequence[Turn], before: Fold | None, *, cut: int, grant: Grant
-    ) -> Fold:
-        """Return the fold of the turns `new` and of all that was folded `before`."""
-        results = sum(len(turn.results) for turn in new) + (before.results if before else 0)
-        older = f"; the first {before.results} by '0.ref'" if before else ""
-        rows = [*_earlier(before), *rows_of(new)]
-        summary = summarize(rows, counter=self.counter, summarizer=self.summarizer)
-        held = Metadata.from_json(before.metadata) if before else Metadata()
+    def _make(self, messages: Sequence[BaseMessage], cut: int) -> Fold:
+        """Return the fold of all turns before `cut`."""
+        turns = foldable_turns(messages[:cut], self.exclude_tools)
+        rows = list(rows_of(turns))
+        results = sum(len(turn.results) for turn in turns)
         return Fold(
             cut_id=str(messages[cut].id),
             upto=len(messages),
             turns=len(list(turns_of(messages))),
             results=results,
-            text=folded_text(results, summary, older),
-            metadata=replace(held, grants=(*held.grants, grant)).to_json(),
+            text=folded_text(results, summarize(rows, counter=self.counter, summarizer=self.summarizer)),
+            exclude_tools=sorted(self.exclude_tools),
+            key=key_of(as_json(rows)),
+            digest=_digest(turns),
         )
 
-    def _cut(self, messages: Sequence[BaseMessage], turns: Sequence[Turn]) -> int:
-        """Return the index of the first message that stays: never within a turn, nor after a result not sent yet."""
+    def _cut(self, messages: Sequence[BaseMessage], turns: Sequence[Turn], project: _Project) -> int:
+        """Return the index of the first message that stays: never within a turn, nor after a result not sent yet.
+
+        What stays is counted as it is sent when nothing is before it, so that a repeat marker counts as its lines.
+        """
         last = next((n for n in reversed(range(len(messages))) if isinstance(messages[n], AIMessage)), 0)
         cut = last if getattr(messages[last], "tool_calls", None) else len(messages) - 1
-        room = self.budget // LIVE_SHARE - self._count(messages[cut:])
         for turn in reversed(turns):
             if turn.end <= cut:
-                room -= self._count(messages[turn.start : cut])
-                if room < 0:
+                if self._measure(self._keep, project(messages[turn.start :])) > self._keep.amount:
                     break
                 cut = turn.start
         return cut
 
-    def _foldable(self, messages: Sequence[BaseMessage]) -> list[Turn]:
-        return [turn for turn in turns_of(messages) if self._may_go(turn)]
+    @property
+    def _keep(self) -> Size:
+        return self.keep or Size(self.trigger.unit, self.trigger.amount // LIVE_SHARE)
 
-    def _may_go(self, turn: Turn) -> bool:
-        """Return whether all of `turn` is text, and none of its results comes from an excluded tool."""
-        tools = {call["name"] for call in turn.request.tool_calls}
-        return tools.isdisjoint(self.exclude_tools) and all(map(_is_text, turn.results))
+    def _measure(self, size: Size, messages: Sequence[BaseMessage]) -> int:
+        return len(messages) if size.unit == "messages" else self._count(messages)
 
     def _count(self, messages: Sequence[BaseMessage]) -> int:
-        return sum(count_tokens(message, self.counter) for message in messages)
+        return sum(count_tokens(message, count_once(self.counter)) for message in messages)
+
+
+def folded_source(messages: Sequence[BaseMessage], fold: Fold) -> str | None:
+    """Return the text of all folded results, from the messages that hold them; None: they were removed or changed."""
+    cut = _cut_index(messages, fold)
+    text = "" if cut is None else as_json(list(rows_of(foldable_turns(messages[:cut], fold.exclude_tools))))
+    return text if key_of(text) == fold.key else None
+
+
+def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str]) -> list[Turn]:
+    """Return the turns of `messages` that are all text, and none of whose results comes from an excluded tool."""
+    return [
+        turn
+        for turn in turns_of(messages)
+        if all(map(_is_text, turn.results))
+        and not any(call["name"] in exclude_tools for call in turn.request.tool_calls)
+    ]
+
+
+def _digest(turns: Iterable[Turn]) -> str:
+    return key_of("\0".join(result.text for turn in turns for result in turn.results))
 
 
 def _is_text(result: ToolMessage) -> bool:
     blocks = [result.content] if isinstance(result.content, str) else result.content
     return all(isinstance(block, str) or block.get("type") == "text" for block in blocks)
-
-
-def _earlier(before: Fold | None) -> list[dict[str, Any]]:
-    """Return the row that leads from the text of a fold to the one before it."""
-    return [{"earlier": before.text, "ref": before.reference}] if before else []
 
 
 def _cut_index(messages: Sequence[BaseMessage], fold: Fold | None) -> int | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
 
-from accp_adapters.langgraph.metadata import Metadata
-from accp_adapters.langgraph.policy import Policy
-from accp_core.projection import CallRecord, MessageRecord, Role
+from accp_adapters.policy import Policy
+from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
 
-__all__ = ["Block", "is_by_other_agent", "plain_text", "texts_of", "to_record", "to_records", "with_texts"]
+__all__ = [
+    "Block", "calls_of", "plain_text", "texts_in", "texts_of", "to_records", "with_arguments", "with_texts",
+]  # fmt: skip
 
 Block: TypeAlias = str | dict[str, Any]
 """One piece of a message's content: text, or a content block."""
@@ -19,30 +22,61 @@ Block: TypeAlias = str | dict[str, Any]
 _Message = TypeVar("_Message", bound=BaseMessage)
 
 
-def to_records(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> list[MessageRecord]:
-    """Return the record of each message, as the model of `agent` reads it."""
-    return [to_record(message, policy, agent) for message in messages]
+def to_records(
+    messages: Iterable[BaseMessage],
+    policy: Policy,
+    agent: str | None,
+    *,
+    kept: Collection[str] | None = None,
+    stays: Callable[[BaseMessage], bool] = lambda message: False,
+) -> list[MessageRecord]:
+    """Return the record of each message, as the model of `agent` reads it.
+
+    Args:
+        messages: The conversation from its first message on.
+        policy: Says which names are other agents'.
+        agent: The name of the agent, None where it has none.
+        kept: The texts of the state, where the messages are not those of the state.
+        stays: Returns whether a message stays as it is.
+    """
+    others = OtherAgents(policy.agent_names if policy.other_agents else None, agent=agent)
+    records = []
+    for message in messages:
+        by_other = _is_by_other(message, others)
+        role = _role_of(message, by_other)
+        records.append(_to_record(message, role, kept, stays=stays(message), by_other=by_other))
+        for call in calls_of(message):
+            others.add_call(call["name"])
+    return records
 
 
-def to_record(message: BaseMessage, policy: Policy, agent: str | None) -> MessageRecord:
-    """Return the record of `message`, as the model of `agent` reads it; None: that agent has no name."""
-    calls = message.tool_calls if isinstance(message, AIMessage) else ()
+def _to_record(
+    message: BaseMessage, role: Role, kept: Collection[str] | None, *, stays: bool, by_other: bool
+) -> MessageRecord:
+    blocks = (message.content,) if isinstance(message.content, str) else tuple(texts_of(message))
+    tool_calls = calls_of(message)
     return MessageRecord(
-        role=_role_of(message, policy, agent),
-        blocks=tuple(texts_of(message)),
+        role=role,
+        blocks=blocks,
         name=message.name,
-        calls=tuple(CallRecord(id=call["id"], name=call["name"], args=call["args"]) for call in calls),
+        calls=tuple(
+            [CallRecord(id=call["id"], name=call["name"], args=call["args"], by_other=by_other) for call in tool_calls]
+        ),
         call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         failed=isinstance(message, ToolMessage) and message.status == "error",
-        tokens_counted=_tokens_counted(message, agent),
-        references=tuple(grant.key for grant in Metadata.of(message).grants),
+        is_kept=kept is None or all(text in kept for text in texts_in(message)),
+        stays=stays,
     )
 
 
-def _role_of(message: BaseMessage, policy: Policy, agent: str | None) -> Role:
+def calls_of(message: BaseMessage) -> Sequence[ToolCall]:
+    """Return the tool calls that `message` makes."""
+    return message.tool_calls if isinstance(message, AIMessage) else ()
+
+
+def _role_of(message: BaseMessage, by_other: bool) -> Role:
     if isinstance(message, ToolMessage):
         return Role.TOOL
-    by_other = policy.other_agents and is_by_other_agent(message, agent, policy.agent_names)
     if by_other and plain_text(message):
         return Role.OTHER_AGENT
     if isinstance(message, HumanMessage):
@@ -50,17 +84,9 @@ def _role_of(message: BaseMessage, policy: Policy, agent: str | None) -> Role:
     return Role.MODEL if isinstance(message, AIMessage) else Role.INSTRUCTIONS
 
 
-def is_by_other_agent(message: BaseMessage, agent: str | None, names: Collection[str] = ()) -> bool:
-    """Return whether another agent than `agent` wrote `message`: LangChain notes the name of an agent that has one.
-
-    Args:
-        message: Any message.
-        agent: The name of the agent whose model reads it, None where it has none.
-        names: Those of agents whose words come as HumanMessages.
-    """
-    if not message.name or message.name == agent:
-        return False
-    return isinstance(message, AIMessage) or (isinstance(message, HumanMessage) and message.name in names)
+def _is_by_other(message: BaseMessage, others: OtherAgents) -> bool:
+    is_user = isinstance(message, HumanMessage)
+    return (is_user or isinstance(message, AIMessage)) and others.wrote(message.name, as_user=is_user)
 
 
 def plain_text(message: BaseMessage) -> str:
@@ -68,17 +94,66 @@ def plain_text(message: BaseMessage) -> str:
     return message.content if isinstance(message.content, str) else ""
 
 
-def _tokens_counted(message: BaseMessage, agent: str | None) -> int:
-    """Return what the provider counted up to and with the agent's own `message`, 0 where it did not count."""
-    if not isinstance(message, AIMessage) or is_by_other_agent(message, agent):
-        return 0
-    usage = message.usage_metadata
-    return usage["input_tokens"] + usage["output_tokens"] if usage else 0
-
-
 def texts_of(message: BaseMessage) -> list[str | None]:
     """Return the text of each content block, None for one that holds something else (an image, a file)."""
     return [_text_of(block) for block in _blocks_of(message)]
+
+
+def texts_in(message: BaseMessage) -> Iterator[str]:
+    """Yield the texts that `message` holds: its content blocks and the string arguments of its calls."""
+    yield from (text for text in texts_of(message) if text)
+    for call in calls_of(message):
+        yield from (value for value in call["args"].values() if isinstance(value, str))
+
+
+def with_arguments(message: BaseMessage, arguments: Sequence[Mapping[str, str]]) -> BaseMessage:
+    """Return `message` with new texts for arguments of its calls, wherever a provider's formatter reads them.
+
+    Args:
+        message: A message with calls.
+        arguments: Of each call the new texts, by the name of the argument.
+    """
+    pairs = zip(calls_of(message), arguments, strict=True)
+    calls: list[ToolCall] = [{**call, "args": {**call["args"], **new}} for call, new in pairs]
+    changed: dict[str, Mapping[str, Any]] = {
+        call["id"]: call["args"] for call, new in zip(calls, arguments, strict=True) if new and call["id"] is not None
+    }
+    content = message.content
+    kwargs = dict(message.additional_kwargs)
+    if isinstance(raw := kwargs.get("tool_calls"), list):
+        kwargs["tool_calls"] = [_with_raw_arguments(each, changed) for each in raw]
+    update = {
+        "tool_calls": calls,
+        "content": content if isinstance(content, str) else [_with_block_arguments(each, changed) for each in content],
+        "additional_kwargs": kwargs,
+    }
+    return message.model_copy(update=update)
+
+
+def _with_block_arguments(block: Any, changed: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Return a content block with the arguments of its call, in the field of its type."""
+    if not isinstance(block, dict):
+        return block
+    args = changed.get(str(block.get("call_id") or block.get("id")))
+    match block.get("type") if args is not None else None:
+        case "tool_use":  # Anthropic, Bedrock
+            return {**{key: value for key, value in block.items() if key != "partial_json"}, "input": args}
+        case "tool_call":  # LangChain
+            return {**block, "args": args}
+        case "function_call":  # OpenAI Responses
+            return {**block, "arguments": json.dumps(args, ensure_ascii=False)}
+        case "custom_tool_call" if args is not None and "__arg1" in args:  # OpenAI Responses
+            return {**block, "input": args["__arg1"]}
+    return block
+
+
+def _with_raw_arguments(raw: Any, changed: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Return a call as OpenAI Chat wrote it with the arguments of its id."""
+    match raw:
+        case {"id": str(call_id), "function": {"arguments": str()} as function} if call_id in changed:
+            arguments = json.dumps(changed[call_id], ensure_ascii=False)
+            return {**raw, "function": {**function, "arguments": arguments}}
+    return raw
 
 
 def with_texts(message: _Message, texts: Sequence[str | None]) -> _Message:

@@ -1,11 +1,13 @@
-"""The middleware for `create_agent`: tool results reach the model in fewer tokens, with nothing lost."""
+"""The middleware for `create_agent`: the model reads a projection of the messages, the state stays as it is."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, NotRequired, TypeAlias
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, cast, get_args
 
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -17,36 +19,62 @@ from langchain.agents.middleware import (
     TracePolicy,
     omit_payload,
 )
-from langchain.agents.middleware.types import PrivateStateAttr
-from langchain_core.messages import ToolMessage
+from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, ToolMessage
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.fetch import fetch_tool
-from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.metadata import is_carriable
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import ProjectedMessages, agent_name, project, projector_after
-from accp_adapters.langgraph.results import ResultCompressor
-from accp_adapters.langgraph.runtime import FOLD_KEY, agents_of, has_references, messages_of, new_session, session_of
-from accp_core.ports import Summarizer
-from accp_core.references import StoredText
+from accp_adapters.langgraph.fetch import is_own, is_refused, private_fetch_tool
+from accp_adapters.langgraph.fold import FOLD_KEY, Fold, Folder
+from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
+from accp_adapters.langgraph.references import handing_over, stores
+from accp_adapters.langgraph.references.grants import expand, has_grants, keys_handed_over
+from accp_adapters.langgraph.references.retention import STORED_KEY, Retention, retain
+from accp_adapters.langgraph.runtime import SESSION_KEY, agent_name, messages_of, new_session, thread_id
+from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
+from accp_adapters.policy import ContextSize, Policy, names_in, read_size
+from accp_adapters.telemetry import Rewriting, Stats, Telemetry
+from accp_core.bounded import BoundedDict
+from accp_core.compression import ResultLimits
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.ports import ColdStore, Summarizer
+from accp_core.references import find_references
 
-__all__ = ["AccpMiddleware", "AccpState"]
+__all__ = ["AccpMiddleware", "AccpState", "Offer"]
 
+Offer: TypeAlias = Literal["on_demand", "always"]
+"""When the model is offered `accp_fetch`: from the first reference on, or from the first call on."""
 ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
 ModelAnswer: TypeAlias = ModelResponse[Any]
 """What a model returns."""
 
+_MAX_STORED: Final = 10_000
+_DISABLED: Final = "ACCP_DISABLED"
+"""The environment variable that switches every projection off where it is "1"."""
+
+
+def _merge(left: Mapping[str, str] | None, right: Mapping[str, str] | None) -> dict[str, str]:
+    return {**(left or {}), **(right or {})}
+
 
 class AccpState(AgentState[Any]):
-    """The agent's state with the keys that are this middleware's own."""
+    """The agent's state with the keys that are this middleware's own; none of them reaches a caller."""
 
+    accp_texts: NotRequired[Annotated[dict[str, str], _merge, OmitFromOutput]]
+    """Texts that another agent handed over, key to text."""
     accp_session: NotRequired[Annotated[str, PrivateStateAttr]]
-    """The session of a run without a thread; callers neither see nor set it."""
+    """The session under which `store` keeps the texts of this thread and of its copies."""
+    accp_stored: NotRequired[Annotated[dict[str, list[str]], PrivateStateAttr]]
+    """Message id to the keys of its texts in `store`."""
+    accp_offered: NotRequired[Annotated[bool, PrivateStateAttr]]
+    """Whether the fetch tool was offered: from then on it always is, so that the list of tools changes once."""
     accp_fold: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     """The fold in force (`Fold.to_json`). It is part of each checkpoint, so that a fork has the folds before it."""
 
@@ -57,27 +85,28 @@ class _ModelCall:
 
     request: ModelRequest
     """The request as the model is sent it."""
-    session_id: str = ""
-    """The session whose store gets `texts`."""
-    texts: tuple[StoredText, ...] = ()
-    """Texts to store before the call."""
-    update: dict[str, Any] | None = None
-    """The update of the state after the call."""
+    retention: Retention = field(default_factory=Retention)
+    """What the store gets and loses before the call."""
+    update: dict[str, Any] = field(default_factory=dict)
+    """The update of the private state after the call."""
+    rewritten: tuple[Rewriting, ...] = ()
+    """What the model is sent in another form for the first time."""
 
     def with_update(self, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
         """Return the model's answer with the update."""
-        if self.update is None:
+        if not self.update:
             return answer
-        return ExtendedModelResponse(model_response=answer, command=Command(update=self.update))
+        return ExtendedModelResponse(model_response=answer, command=Command(update=dict(self.update)))
 
 
 class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
-    """Compresses each tool result once, when the tool returns it, before anything is saved or sent.
+    """Sends the model a projection of the messages: views, previews, nothing twice. The state keeps every message.
 
-    `create_agent(model, tools, middleware=[AccpMiddleware()])`. Messages that are in the state already never change, so
-    the provider's prompt cache stays valid. It keeps no state of its own: a replay, a fork or a second thread on the
-    same graph gives the same texts. Put it last: a middleware after it that removes messages from the prompt
-    (`ContextEditingMiddleware`) may remove the lines that `[as above: …]` names.
+    `create_agent(model, tools, middleware=[AccpMiddleware()])`. What is sent of a message depends on the messages up to
+    it and on the policy, and on nothing else, so that the provider's prompt cache stays valid, and a replay, a fork, a
+    copy or another worker comes to the same bytes. What is not shown is one `accp_fetch` away, in the state itself.
+    Put it last: a middleware after it that clears messages (`ContextEditingMiddleware`) may clear the lines that
+    `[as above: …]` names. The environment variable ACCP_DISABLED=1 switches it off.
     """
 
     state_schema = AccpState
@@ -88,42 +117,56 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         self,
         policy: Policy | None = None,
         *,
+        tool_policies: Mapping[str, Policy] | None = None,
+        exclude_tools: Sequence[str] = (),
         store: stores.Store | None = None,
-        hot_budget: int | None = None,
+        offer: Offer = "on_demand",
+        fold_trigger: ContextSize | None = None,
+        fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
     ) -> None:
-        """Compress by `policy` and keep full texts in `store`.
+        """Project by `policy`.
 
         Args:
             policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore`; None: the graph's own, else each full text travels,
-                compressed, in the metadata of the message that cites it.
-            hot_budget: Tokens of system prompt, tools and messages beyond which older tool results are folded into
-                one summary with a reference; None: never. Each fold breaks the provider's prompt cache once.
+            tool_policies: The name of a tool to the policy whose limits its results have.
+            exclude_tools: Names of tools whose results stay as they are, with those of the policy.
+            store: A `ColdStore` or LangGraph `BaseStore` that keeps the texts behind references as well, so that these
+                survive what removes messages from the state: summaries, trimming. None: the state alone opens them.
+            offer: When the model is offered `accp_fetch`. "on_demand" costs nothing where no reference is made;
+                "always" never changes the list of tools; a tool selector after this middleware then needs
+                `always_include=["accp_fetch"]`.
+            fold_trigger: The size beyond which older tool results are folded into one summary with a reference:
+                `("tokens", 8_000)` of system prompt, tools and messages, `("fraction", 0.5)` of `policy.window`, or
+                `("messages", 60)`; None: never. Each fold breaks the provider's prompt cache once.
+            fold_keep: What the newest turns may take that a fold leaves as they are, in the same forms; the last turn
+                always stays. None: a fourth of `fold_trigger`.
             summarizer: Writes the summaries, of at most 100 tokens; None: they are made by rule.
 
         Raises:
-            ValueError: `hot_budget` leaves no room for a summary.
+            ValueError: An option has no such value, or sizes leave no room for a summary; it names the option and the
+                value.
         """
         super().__init__()
-        chosen = policy or Policy()
-        self._policy: Final = chosen.excluding(FETCH_NAME)
+        if offer not in get_args(Offer):
+            raise ValueError(f"expected offer to be one of {get_args(Offer)}, found {offer!r}")
+        chosen = (policy or Policy()).excluding(*names_in("exclude_tools", exclude_tools))
+        own = _limits_of(tool_policies or {})
+        self._policy: Final = replace(chosen.excluding(FETCH_NAME), tool_limits={**chosen.tool_limits, **own})
+        self._projector: Final = MessageProjector(self._policy)
         self._store: Final = store
-        self._folder: Final = (
-            Folder(
-                budget=hot_budget,
-                counter=chosen.counter,
-                exclude_tools=chosen.exclude_tools,
-                summarizer=summarizer,
-            )
-            if hot_budget is not None
-            else None
+        self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
+        """Thread and key of what was stored; for the summarizer, which sees no state."""
+        self._offer: Final = offer
+        self._telemetry: Final = Telemetry("langgraph")
+        self._folder: Final = _folder(chosen, fold_trigger, fold_keep, summarizer)
+        self.tools = (
+            [private_fetch_tool(chosen, store, self._telemetry)] if self._policy.previews or self._folder else []
         )
-        self.tools = [fetch_tool(self._policy, store=store)] if self._policy.previews or self._folder else []
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Give a run without a thread a session."""
-        return None if session_of(runtime, state) else {"accp_session": new_session()}
+        """Give a thread whose texts are stored a session."""
+        return None if self._store is None or state.get(SESSION_KEY) else {SESSION_KEY: new_session()}
 
     async def abefore_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """`before_agent`, asynchronously."""
@@ -132,97 +175,216 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelAnswer]
     ) -> ModelAnswer | ExtendedModelResponse[Any]:
-        """Fold what is due, project the messages, and offer the fetch tool from the first reference on."""
+        """Call the model with the projection, and offer the fetch tool from the first reference on."""
+        if os.environ.get(_DISABLED) == "1":
+            return handler(request.override(tools=_without_fetch(request.tools)))
         call = self._prepare(request)
-        if call.texts:
-            stores.put(stores.choose(self._policy, self._store, request.runtime.store), call.session_id, call.texts)
-        return call.with_update(handler(call.request))
+        self._tell(call)
+        if store := stores.choose(self._policy, self._store, None):
+            with self._storing(call, store):
+                call.retention.apply(store)
+        return self._finished(call, handler(call.request))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelAnswer]]
     ) -> ModelAnswer | ExtendedModelResponse[Any]:
         """`wrap_model_call`, asynchronously."""
+        if os.environ.get(_DISABLED) == "1":
+            return await handler(request.override(tools=_without_fetch(request.tools)))
         call = await asyncio.to_thread(self._prepare, request)
-        if call.texts:
-            store = stores.choose(self._policy, self._store, request.runtime.store)
-            await stores.aput(store, call.session_id, call.texts)
-        return call.with_update(await handler(call.request))
+        self._tell(call)
+        if store := stores.choose(self._policy, self._store, None):
+            with self._storing(call, store):
+                await call.retention.aapply(store)
+        answer = await handler(call.request)
+        return await asyncio.to_thread(self._finished, call, answer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
-        """Return the tool's answer compressed, after its full texts were stored."""
-        if request.tool_call["name"] in self._policy.exclude_tools:
-            return handler(request)
-        answer, texts, session_id = self._compress(handler(request), request)
-        stores.put(stores.choose(self._policy, self._store, request.runtime.store), session_id, texts)
-        return answer
+        """Take over the texts that an agent which runs as this tool cites in its answer."""
+        if (own := self._own_fetch(request)) and not is_refused(answer := self.tools[0].invoke(own)):
+            return cast(ToolMessage, answer)
+        with handing_over.receiving() as texts:
+            answer = handler(request)
+        return handing_over.with_texts(answer, texts)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolAnswer]]
     ) -> ToolAnswer:
         """`wrap_tool_call`, asynchronously."""
-        if request.tool_call["name"] in self._policy.exclude_tools:
-            return await handler(request)
-        answer, texts, session_id = await asyncio.to_thread(self._compress, await handler(request), request)
-        await stores.aput(stores.choose(self._policy, self._store, request.runtime.store), session_id, texts)
-        return answer
+        if (own := self._own_fetch(request)) and not is_refused(answer := await self.tools[0].ainvoke(own)):
+            return cast(ToolMessage, answer)
+        with handing_over.receiving() as texts:
+            answer = await handler(request)
+        return handing_over.with_texts(answer, texts)
+
+    def stats(self) -> Stats:
+        """Return what this middleware has done in this process: rewritten messages, tokens, references."""
+        return self._telemetry.stats()
+
+    def count_tokens(self, messages: Iterable[MessageLikeRepresentation]) -> int:
+        """Return about how many tokens the model is sent of `messages`, which may be any part of a conversation.
+
+        For `SummarizationMiddleware(model, trigger=…, token_counter=accp.count_tokens,
+        summarizer=accp.summarizer(model))`: it triggers by what is sent, and the summarizer reads what is sent.
+        """
+        return count_projected_tokens(messages, self._policy)
+
+    def summarizer(self, model: BaseChatModel) -> Runnable[Any, str]:
+        """Return what writes a summary of messages with `model`, for `SummarizationMiddleware`.
+
+        With `store=` the model reads references to what this process has stored of the thread, and what its summary
+        cites opens after the messages are removed; without, it reads none.
+        """
+        return summarizing_model(model, self._projector, lambda key: (thread_id(), key) in self._stored)
+
+    def expand(self, text: str, state: Any) -> str:
+        """Return `text` with each reference replaced by the text that `state` holds for it; others stay.
+
+        For the final answer of a model, which a person reads who cannot open references.
+        """
+        return expand(text, state)
 
     def _prepare(self, request: ModelRequest) -> _ModelCall:
         """Return what the model is sent, what must be stored before, and what the state keeps after."""
         state: Any = request.state
-        if self._folder is None:
-            return _ModelCall(request=self._projected(request))
-        before = Fold.of(state.get(FOLD_KEY))
-        session_id = session_of(request.runtime, state) or new_session()
-        has_fetch = before is not None or has_references(messages_of(state), agents_of(request.runtime))
-        due = self._folder.fold(
-            request.messages,
-            before,
-            overhead=self._folder.overhead(request.system_message, _offering(request, fetch=has_fetch).tools),
-            session_id=session_id,
-            project=lambda messages: self._project(request, messages).messages,
-        )
-        fold, texts = (due[0], (due[1],)) if due else (before, ())
-        if due and not stores.has_store(self._store, request.runtime.store) and is_carriable(due[1].text):
-            fold, texts = due[0].carrying(due[1]), ()
-        folded = request.override(messages=self._folder.apply(request.messages, fold))
+        messages, fold = self._folded(request)
+        shown = self._project(request, messages)
+        offers = bool(
+            state.get("accp_offered") or self._offer == "always" or shown.stored or shown.has_fetched or fold
+        ) or has_grants(state)
+        update: dict[str, Any] = {}
+        if fold and fold.to_json() != state.get(FOLD_KEY):
+            update[FOLD_KEY] = fold.to_json()
+        if offers and self.tools and not state.get("accp_offered"):
+            update["accp_offered"] = True
+        retention = Retention()
+        if self._store is not None:
+            known = state.get(STORED_KEY) or {}
+            retention = retain(known, messages_of(state), shown.stored, session_id=state.get(SESSION_KEY) or "")
+            for key in (key for keys in retention.index.values() for key in keys if thread_id()):
+                self._stored.put((thread_id(), key), None)
+            if retention.index != known:
+                update[STORED_KEY] = retention.index
+        tools = self._offered(request, offers=offers)
         return _ModelCall(
-            request=self._projected(folded, has_fold=fold is not None),
-            session_id=session_id,
-            texts=texts,
-            update={FOLD_KEY: fold.to_json()} if due and fold else None,
+            request=request.override(messages=shown.messages, tools=tools),
+            retention=retention,
+            update=update,
+            rewritten=tuple(
+                Rewriting(
+                    source=message.name or message.type,
+                    tokens_before=projected.tokens_before,
+                    tokens_after=projected.tokens_after,
+                    references=len(projected.stored),
+                )
+                for message, projected in shown.rewritten
+            ),
         )
 
-    def _projected(self, request: ModelRequest, *, has_fold: bool = False) -> ModelRequest:
-        """Return the request as the model is sent it, with the fetch tool where anything can be fetched."""
-        shown = self._project(request, request.messages)
-        in_force = [*messages_of(request.state), *shown.messages]
-        fetch = has_fold or shown.has_previews or has_references(in_force, agents_of(request.runtime))
-        return _offering(request.override(messages=shown.messages), fetch=fetch)
+    @contextmanager
+    def _storing(self, call: _ModelCall, store: ColdStore) -> Iterator[None]:
+        """Go on where the store fails: the state opens what it holds, and the next call stores again what is due."""
+        try:
+            with stores.failures_as_refusals(store):
+                yield
+        except ProtocolError as failure:
+            if failure.code is not ErrorCode.TOOL_EXEC_FAILED:
+                raise
+            self._telemetry.store_failed(str(failure))
+            call.update.pop(STORED_KEY, None)
+
+    def _finished(self, call: _ModelCall, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
+        """Return the answer with the update; what a final answer cites is counted, and handed over where it is due."""
+        final = " ".join(message.text for message in answer.result if not getattr(message, "tool_calls", None))
+        if keys := find_references(final):
+            self._telemetry.answered(len(keys))
+            handing_over.hand_over(keys, call.request.state)
+        return call.with_update(answer)
+
+    def _own_fetch(self, request: ToolCallRequest) -> dict[str, Any] | None:
+        """Return the call of our fetch tool where another tool has its name, such as that of an MCP server."""
+        call = request.tool_call
+        if call["name"] != FETCH_NAME or not self.tools or request.tool is None or is_own(request.tool):
+            return None
+        return {**call, "args": {**call["args"], "runtime": request.runtime}, "type": "tool_call"}
+
+    def _tell(self, call: _ModelCall) -> None:
+        """Tell what is sent in another form; the stream mode "custom" gets the sums."""
+        if call.rewritten:
+            call.request.runtime.stream_writer({"accp": self._telemetry.rewritten(call.rewritten)})
+
+    def _folded(self, request: ModelRequest) -> tuple[Sequence[Any], Fold | None]:
+        """Return the messages of the request with older results folded, and the fold in force."""
+        if self._folder is None:
+            return request.messages, None
+        before = Fold.of(request.state.get(FOLD_KEY))
+        fold = before
+        if _are_the_same(request.messages, messages_of(request.state)):
+            offers = bool(before or self._offer == "always" or request.state.get("accp_offered"))
+            due = self._folder.fold(
+                request.messages,
+                before,
+                overhead=self._folder.overhead(request.system_message, self._offered(request, offers=offers)),
+                project=lambda messages: self._project(request, messages).messages,
+            )
+            fold = due or before
+        folded = self._folder.apply(request.messages, fold)
+        return folded, None if _are_the_same(folded, request.messages) else fold
 
     def _project(self, request: ModelRequest, messages: Sequence[Any]) -> ProjectedMessages:
-        instructions = request.system_message.text if request.system_message else ""
-        return project(messages, self._policy, agent=agent_name(), instructions=instructions)
-
-    def _compress(self, answer: ToolAnswer, request: ToolCallRequest) -> tuple[ToolAnswer, list[StoredText], str]:
-        messages = messages_of(request.state)
-        session_id = session_of(request.runtime, request.state) or new_session()
-        compressor = ResultCompressor(
-            policy=self._policy,
-            session_id=session_id,
-            before=projector_after(messages, self._policy, agent_name()),
-            carries=not stores.has_store(self._store, request.runtime.store),
+        state = messages_of(request.state)
+        same = _are_the_same(messages, state)
+        return self._projector.project(
+            messages, state=None if same else state, agent=agent_name(), handed_over=keys_handed_over(request.state)
         )
-        small, texts = compressor.compress_result(answer, {message.id for message in messages})
-        return small, texts, session_id
+
+    def _offered(self, request: ModelRequest, *, offers: bool) -> list[BaseTool | dict[str, Any]]:
+        """Return the tools of the request with the fetch tool last, or without it where there is nothing to fetch.
+
+        Most conversations never hold a reference, and the definition would be part of each of their prompts. As a
+        dictionary it passes a middleware inside this one that selects tools. Another tool of this name, such as that of
+        an MCP server, stands for both.
+        """
+        fetch = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
+        if not all(map(is_own, fetch)):
+            return list(request.tools)
+        others = _without_fetch(request.tools)
+        if not offers or not self.tools:
+            return others
+        own = (fetch or self.tools)[:1]
+        return [*others, *(own if self._offer == "always" else map(convert_to_openai_tool, own))]
 
 
-def _offering(request: ModelRequest, *, fetch: bool) -> ModelRequest:
-    """Return the request with the fetch tool last, or without it where there is nothing to fetch.
+def _without_fetch(tools: Sequence[Any]) -> list[Any]:
+    return [tool for tool in tools if getattr(tool, "name", None) != FETCH_NAME or not is_own(tool)]
 
-    Most conversations never hold a reference, and the definition would be part of each of their prompts. At the first
-    reference the changed list of tools breaks the provider's cached prompt once: on recorded runs that costs half a
-    percent, the definition in every call costs three.
-    """
-    fetch_tools = [tool for tool in request.tools if getattr(tool, "name", None) == FETCH_NAME]
-    others = [tool for tool in request.tools if getattr(tool, "name", None) != FETCH_NAME]
-    return request.override(tools=[*others, *fetch_tools] if fetch else others)
+
+def _limits_of(policies: Mapping[str, Policy]) -> dict[str, ResultLimits]:
+    """Return the limits of each tool's policy."""
+    for name, policy in policies.items():
+        if not isinstance(policy, Policy):
+            raise ValueError(f"expected tool_policies[{name!r}] to be a Policy, found {policy!r}")
+    return {name: policy.result_limits() for name, policy in policies.items()}
+
+
+def _folder(
+    policy: Policy, trigger: ContextSize | None, keep: ContextSize | None, summarizer: Summarizer | None
+) -> Folder | None:
+    """Return what folds older results, None where nothing does."""
+    if trigger is None:
+        unused = [name for name, value in (("fold_keep", keep), ("summarizer", summarizer)) if value is not None]
+        if unused:
+            raise ValueError(f"expected fold_trigger with {unused[0]}, found None")
+        return None
+    return Folder(
+        trigger=read_size("fold_trigger", trigger, window=policy.window),
+        keep=None if keep is None else read_size("fold_keep", keep, window=policy.window),
+        counter=policy.counter,
+        exclude_tools=policy.exclude_tools,
+        summarizer=summarizer,
+    )
+
+
+def _are_the_same(messages: Sequence[Any], state: Sequence[BaseMessage]) -> bool:
+    """Return whether the messages of a request are those of the state."""
+    return len(messages) == len(state) and all(a is b for a, b in zip(messages, state, strict=True))

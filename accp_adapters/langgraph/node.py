@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -11,22 +12,25 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.projection import agent_name, project, projector_after
-from accp_adapters.langgraph.results import ResultCompressor
-from accp_adapters.langgraph.runtime import messages_of, new_session, session_of
+from accp_adapters.langgraph.messages import to_records
+from accp_adapters.langgraph.projection import MessageProjector, projector_after
+from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph.results import compressed_message, is_compressed
+from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of
+from accp_adapters.policy import Policy
 from accp_core.references import StoredText
 
 __all__ = ["CompressNode"]
 
 
 class CompressNode(Runnable[Any, Any]):
-    """A node that replaces the tool results after the last model turn, each in its place.
+    """A node that replaces the tool results after the last model turn, each in its place, for small checkpoints.
 
-    `graph.add_node("compress", CompressNode(policy))` with edges tools → compress → model. Earlier messages, which the
-    model may have read, never change. Add `fetch_tool(policy)` to the tools unless the policy is lossless, and let the
-    model read `compress.read(state)`.
+    `graph.add_node("compress", CompressNode(policy, store=store))` with edges tools → compress → model. Earlier
+    messages, which the model may have read, never change. Add `fetch_tool(policy, store=store)` to the tools unless the
+    policy is lossless, and let the model read `compress.read(state)`. The store keeps what previews leave out; without
+    a store, and in a run without a thread, each result is stored as its view. `restore_message` returns a result as its
+    tool returned it.
     """
 
     def __init__(
@@ -40,14 +44,14 @@ class CompressNode(Runnable[Any, Any]):
 
         Args:
             policy: None: the defaults.
-            store: A `ColdStore` or LangGraph `BaseStore` for full texts; None: the graph's own, else each text travels,
-                compressed, in the metadata of the message that cites it.
+            store: A `ColdStore` or LangGraph `BaseStore` for full texts; None: the graph's own, if it has one.
             messages_key: A channel whose reducer replaces by id, as `add_messages` does.
         """
         super().__init__()
         self._policy: Final = (policy or Policy()).excluding(FETCH_NAME)
         self._store: Final = store
         self._key: Final = messages_key
+        self._projector: Final = MessageProjector(self._policy, stays=is_compressed)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Return the update of the state `input`: the messages that became smaller, under their ids.
@@ -57,14 +61,16 @@ class CompressNode(Runnable[Any, Any]):
         """
         runtime = get_runtime()
         update, texts, session_id = self._compress(input, runtime)
-        stores.put(stores.choose(self._policy, self._store, runtime.store), session_id, texts)
+        if store := stores.choose(self._policy, self._store, runtime.store):
+            stores.put(store, session_id, texts)
         return update
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`invoke`, asynchronously."""
         runtime = get_runtime()
         update, texts, session_id = await asyncio.to_thread(self._compress, input, runtime)
-        await stores.aput(stores.choose(self._policy, self._store, runtime.store), session_id, texts)
+        if store := stores.choose(self._policy, self._store, runtime.store):
+            await stores.aput(store, session_id, texts)
         return update
 
     def read(self, state: Any, *, agent: str | None = None) -> list[BaseMessage]:
@@ -76,28 +82,25 @@ class CompressNode(Runnable[Any, Any]):
             state: The state of the graph.
             agent: The name of this agent's own messages, which stay as they are; None: that of the running agent.
         """
-        return project(messages_of(state, self._key), self._policy, agent=agent or agent_name()).messages
+        return self._projector.project(messages_of(state, self._key), agent=agent or agent_name()).messages
 
     def _compress(self, state: Any, runtime: Runtime[Any]) -> tuple[Any, list[StoredText], str]:
         messages = messages_of(state, self._key)
         results = _newest_results(messages)
-        session_id = session_of(runtime, state) or new_session()
-        before = messages[: len(messages) - len(results)]
-        compressor = ResultCompressor(
-            policy=self._policy,
-            session_id=session_id,
-            # The model of a hand-built graph is bound to its tools, the fetch tool among them.
-            before=projector_after(before, self._policy, agent_name(), offers_fetch=True),
-            carries=not stores.has_store(self._store, runtime.store),
-        )
+        session_id = graph_session(runtime)
+        can_store = session_id is not None and (self._store is not None or runtime.store is not None)
+        policy = self._policy if can_store else replace(self._policy, inline_limit=None)
+        projector = projector_after(messages[: len(messages) - len(results)], policy, agent_name())
         changed: list[BaseMessage] = []
         texts: list[StoredText] = []
         for message in results:
-            small, stored = compressor.compress_message(message)
+            (record,) = to_records([message], policy, None, stays=is_compressed)
+            small, stored = compressed_message(message, projector.compress(record))
             if small is not message:
                 changed.append(_with_id(small))
                 texts += stored
-        return (changed if isinstance(state, list) else {self._key: changed}), texts, session_id
+        update = changed if isinstance(state, list) else {self._key: changed}
+        return update, texts, session_id or ""
 
 
 def _newest_results(messages: Sequence[BaseMessage]) -> list[ToolMessage]:

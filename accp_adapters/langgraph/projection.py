@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
-from langgraph.config import get_config
 
-from accp_adapters.langgraph.messages import plain_text, to_record, to_records, with_texts
-from accp_adapters.langgraph.policy import Policy
-from accp_core.projection import PriorPrompt, Projector
-from accp_core.references import StoredText, key_of
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph.messages import texts_in, to_records, with_arguments, with_texts
+from accp_adapters.policy import Policy
+from accp_core.projection import MessageRecord, PriorPrompt, Projected, ProjectedConversations, Projector, Role
+from accp_core.references import StoredText, find_references
 
-__all__ = ["MessageProjector", "ProjectedMessages", "agent_name", "find_words", "project", "projector_after"]
-
-_Message = TypeVar("_Message", bound=BaseMessage)
-
-_CHARS_PER_TOKEN: Final = 4
-"""An estimate for the instructions, which no provider has counted yet."""
+__all__ = ["MessageProjector", "ProjectedMessages", "projector_after"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,90 +22,80 @@ class ProjectedMessages:
     """What a model is sent."""
 
     messages: list[Any]
-    """The messages; those that did not change are the objects of the state."""
-    has_previews: bool
-    """Whether any of them holds a preview that the state does not, so that the fetch tool is needed."""
-
-
-def agent_name() -> str | None:
-    """Return the name of the agent that runs, None where it has none or nothing runs."""
-    try:
-        name = get_config().get("metadata", {}).get("lc_agent_name")
-    except RuntimeError:
-        return None
-    return str(name) if name else None
-
-
-def find_words(key: str, messages: Iterable[BaseMessage]) -> str | None:
-    """Return the words of an agent in `messages` that a preview cites as `key`, None where there are none.
-
-    A text that is whole in the state needs no other store.
-    """
-    words = (text for message in messages if message.name and (text := plain_text(message)))
-    return next((text for text in words if key_of(text) == key), None)
-
-
-def project(
-    messages: Sequence[BaseMessage], policy: Policy, *, agent: str | None = None, instructions: str = ""
-) -> ProjectedMessages:
-    """Return what the model of `agent` is sent of `messages`.
-
-    Args:
-        messages: The conversation from its first message on.
-        policy: What may be shown in another form.
-        agent: The name of the agent, None where it has none.
-        instructions: The system prompt, which comes before the messages.
-    """
-    projector = MessageProjector(policy, agent=agent, tokens=len(instructions) // _CHARS_PER_TOKEN)
-    projected = [projector.project(message) for message in messages]
-    return ProjectedMessages(
-        messages=[message for message, _ in projected], has_previews=any(stored for _, stored in projected)
-    )
-
-
-def projector_after(
-    messages: Iterable[BaseMessage], policy: Policy, agent: str | None, *, offers_fetch: bool = False
-) -> Projector:
-    """Return the projector that has `messages`, for compressing the results that come after them.
-
-    Args:
-        messages: The conversation before the results.
-        policy: What may be shown in another form.
-        agent: The name of the agent, None where it has none.
-        offers_fetch: Whether the fetch tool is offered in any case, so that the first reference costs nothing.
-    """
-    rules = replace(policy.rules, repeats=False)
-    projector = Projector(rules, prompt=PriorPrompt(has_references=offers_fetch))
-    for record in to_records(messages, policy, agent):
-        projector.add(record)
-    return projector
+    """The messages; those that did not change are the objects that were given."""
+    stored: dict[str, tuple[StoredText, ...]]
+    """The texts that previews cite, by the id of the message that holds them."""
+    rewritten: list[tuple[BaseMessage, Projected]]
+    """The messages that changed and that no earlier call of the model was sent, each with its projection."""
+    has_fetched: bool
+    """Whether a call of the fetch tool is among the messages."""
 
 
 class MessageProjector:
-    """The core's projector over LangChain messages, one by one from the first of a conversation on."""
+    """Projects conversations of LangChain messages; it remembers, within a bound, those that it has projected."""
 
-    def __init__(self, policy: Policy, *, agent: str | None = None, tokens: int = 0) -> None:
-        """Project for `agent` by `policy`.
+    def __init__(self, policy: Policy, *, stays: Callable[[BaseMessage], bool] = lambda message: False) -> None:
+        """Project by `policy`; messages for which `stays` is true stay as they are."""
+        self._policy: Final = policy
+        self._stays: Final = stays
+        self._conversations: Final = ProjectedConversations(lambda start: Projector(policy.rules, opens=start))
+
+    def project(
+        self,
+        messages: Sequence[BaseMessage],
+        *,
+        state: Sequence[BaseMessage] | None = None,
+        agent: str | None = None,
+        handed_over: Iterable[str] = (),
+    ) -> ProjectedMessages:
+        """Return what the model of `agent` is sent of `messages`.
 
         Args:
-            policy: What may be shown in another form.
+            messages: The conversation from its first message on, as a request holds it.
+            state: The messages of the state, which alone can open a reference: a text that stands in none of them is
+                shown as a view at most. None: they are `messages`.
             agent: The name of the agent, None where it has none.
-            tokens: Approximate tokens before the first message: instructions and tools.
+            handed_over: The keys of texts that another agent handed over to it.
         """
-        self._policy: Final = policy
-        self._agent: Final = agent
-        self._projector: Final = Projector(policy.rules, prompt=PriorPrompt(tokens=tokens))
+        kept = None if state is None else {text for message in state for text in texts_in(message)}
+        records = to_records(messages, self._policy, agent, kept=kept, stays=self._stays)
+        projected = self._conversations.project(records, start=_cited(records, handed_over))
+        pairs = list(zip(messages, projected, strict=True))
+        return ProjectedMessages(
+            messages=[_changed(message, shown) if shown.is_changed else message for message, shown in pairs],
+            stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
+            rewritten=[pair for pair in pairs[_first_unsent(messages) :] if pair[1].is_changed],
+            has_fetched=any(call.name == FETCH_NAME for record in records for call in record.calls),
+        )
 
-    def project(self, message: _Message) -> tuple[_Message, tuple[StoredText, ...]]:
-        """Return what the model is sent of the next message, and the texts that its previews cite.
 
-        The message is the same object where nothing changes.
-        """
-        projected = self._projector.project(to_record(message, self._policy, self._agent))
-        if not projected.is_changed:
-            return message, ()
-        changed = with_texts(message, projected.blocks)
-        if isinstance(changed, AIMessage):
-            # What the provider counted belongs to the text as it was.
-            changed = changed.model_copy(update={"usage_metadata": None})
-        return changed, projected.stored
+def _cited(records: Iterable[MessageRecord], handed_over: Iterable[str]) -> frozenset[str]:
+    """Return those keys that the words of other agents name: the others change nothing."""
+    keys = set(handed_over)
+    words = (record.text for record in records if record.role is Role.OTHER_AGENT) if keys else ()
+    return frozenset(key for text in words for key in find_references(text) if key in keys)
+
+
+def _first_unsent(messages: Sequence[BaseMessage]) -> int:
+    """Return the index after the last message of a model."""
+    turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
+    return next(turns, -1) + 1
+
+
+def _changed(message: BaseMessage, shown: Projected) -> BaseMessage:
+    changed = with_texts(message, shown.blocks)
+    if shown.arguments:
+        changed = with_arguments(changed, shown.arguments)
+    # What the provider counted belongs to the text as it was.
+    return changed.model_copy(update={"usage_metadata": None}) if isinstance(changed, AIMessage) else changed
+
+
+def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> Projector:
+    """Return the projector that has `messages`, for storing the results that come after them compressed.
+
+    The model of a hand-built graph is bound to its tools, the fetch tool among them: a first reference costs nothing.
+    """
+    projector = Projector(replace(policy.rules, repeats=False), prompt=PriorPrompt(has_references=True))
+    for record in to_records(messages, policy, agent):
+        projector.add(record)
+    return projector

@@ -1,143 +1,107 @@
-"""Tool results, compressed when the tool returns them, and the way back to what the tool returned."""
+"""Tool results that are stored compressed, for `CompressNode` and `CompressedMessages`, and the way back.
+
+`additional_kwargs["accp"]` of such a message says, for each content block, how it leads back: null, {"layout": …} of
+a view, or {"ref": key} of a preview. Nothing but `restore_message` reads it; it opens nothing and grants nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
-from langchain_core.messages import ToolMessage
-from langgraph.types import Command
+from langchain_core.messages import BaseMessage, ToolMessage
 
-from accp_adapters.langgraph.messages import texts_of, to_record, with_texts
-from accp_adapters.langgraph.metadata import (
-    Grant,
-    Metadata,
-    carried_text,
-    is_carriable,
-    is_compressed,
-    pack_carried,
-    without_metadata,
-)
-from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.messages import texts_of, with_texts
 from accp_core.compression import Compressed
-from accp_core.projection import Projector, compress_blocks
-from accp_core.references import StoredText, checked_text
-from accp_core.view import View
+from accp_core.packing.expansion import OWN_EXPANSION
+from accp_core.references import StoredText, checked_text, find_references, is_hash_key
+from accp_core.view.layout import restore
 
-__all__ = ["ResultCompressor", "restore_message"]
+__all__ = ["cited_keys", "compressed_message", "is_compressed", "restore_message"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultCompressor:
-    """Compresses the results of one model turn. The same messages and policy give the same texts."""
-
-    policy: Policy
-    """The limits and the token counter."""
-    session_id: str
-    """The session whose store gets the texts that previews cite."""
-    before: Projector | None = None
-    """Has all messages before the results; None: they are unknown, so that every saving counts."""
-    carries: bool = False
-    """Whether messages carry the texts that they cite, because the graph has no store."""
-
-    def compress_message(self, message: ToolMessage) -> tuple[ToolMessage, tuple[StoredText, ...]]:
-        """Return `message` in fewer tokens, and the texts that must be stored before anybody sees it.
-
-        The same object comes back where nothing gets smaller and where the message must stay as it is: an error, the
-        result of an excluded tool, a message that was compressed before. Only text changes; id, name, tool_call_id,
-        status, artifact and other content blocks stay.
-        """
-        if message.status == "error" or message.name in self.policy.exclude_tools or is_compressed(message):
-            return message, ()
-        blocks = self._compressed_blocks(message)
-        if not any(blocks):
-            return message, ()
-        texts = [block.stored for block in blocks if block and block.stored]
-        carried = [text for text in texts if self.carries and is_carriable(text.text)]
-        metadata = Metadata(
-            blocks=tuple(_way_back(block) if block else None for block in blocks),
-            grants=tuple(Grant(key=text.key, session_id=self.session_id) for text in texts),
-            texts=tuple(map(pack_carried, carried)),
-        )
-        small = with_texts(message, [block.text if block else None for block in blocks])
-        return metadata.on(small), tuple(text for text in texts if text not in carried)
-
-    def _compressed_blocks(self, message: ToolMessage) -> tuple[Compressed | None, ...]:
-        if self.before is not None:
-            return self.before.compress(to_record(message, self.policy, None))
-        limits, counter = self.policy.result_limits(), self.policy.counter
-        return compress_blocks(texts_of(message), limits=limits, counter=counter, open_with=self.policy.rules.open_with)
-
-    def compress_result(self, result: Any, known: Collection[str | None]) -> tuple[Any, list[StoredText]]:
-        """Return what a tool returned with every new ToolMessage in it compressed, and the texts to store.
-
-        Args:
-            result: A message, a `Command`, or a list of both. Everything else that a command holds stays.
-            known: The ids of the messages in the state, which the model may have read, so that they stay.
-        """
-        texts: list[StoredText] = []
-
-        def compress(message: Any) -> Any:
-            if not isinstance(message, ToolMessage) or (message.id is not None and message.id in known):
-                return message
-            small, stored = self.compress_message(message)
-            texts.extend(stored)
-            return small
-
-        return _walk(result, compress), texts
+_METADATA_KEY: Final = "accp"
 
 
-def _way_back(block: Compressed) -> dict[str, str]:
+def is_compressed(message: BaseMessage) -> bool:
+    """Return whether the metadata of `message` says that its text is stored compressed."""
+    return _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts_of(message))) is not None
+
+
+def cited_keys(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """Return the keys of the texts whose previews stored messages hold."""
+    keys = set()
+    for message in messages:
+        texts = texts_of(message)
+        ways_back = _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts)) or []
+        cited = {key for text in texts for key in find_references(text or "")}
+        keys |= cited & {way_back["ref"] for way_back in ways_back if way_back and "ref" in way_back}
+    return frozenset(keys)
+
+
+def compressed_message(
+    message: ToolMessage, blocks: Sequence[Compressed | None]
+) -> tuple[ToolMessage, tuple[StoredText, ...]]:
+    """Return `message` with `blocks` in place of its texts, and the texts that must be stored before anybody sees it.
+
+    Only text changes; id, name, tool_call_id, status, artifact and other content blocks stay. The same object comes
+    back where all of `blocks` are None.
+    """
+    if not any(blocks):
+        return message, ()
+    small = with_texts(message, [block.text if block else None for block in blocks])
+    kwargs = {**message.additional_kwargs, _METADATA_KEY: {"blocks": [_way_back(block) for block in blocks]}}
+    stored = tuple(block.stored for block in blocks if block and block.stored)
+    return small.model_copy(update={"additional_kwargs": kwargs}), stored
+
+
+def _way_back(block: Compressed | None) -> dict[str, str] | None:
+    if block is None:
+        return None
     return {"ref": block.stored.key} if block.stored else {"layout": block.layout or ""}
-
-
-def _walk(result: Any, compress: Callable[[Any], Any]) -> Any:
-    """Return `result` with `compress` applied to the messages in it; the same object where none changed."""
-    if isinstance(result, list):
-        return _same_or(result, [_walk(member, compress) for member in result])
-    if not isinstance(result, Command):
-        return compress(result)
-    update = _walk_update(result.update, compress)
-    return result if update is result.update else replace(result, update=update)
-
-
-def _walk_update(update: Any, compress: Callable[[Any], Any]) -> Any:
-    if isinstance(update, list):
-        return _same_or(update, [compress(member) for member in update])
-    if not isinstance(update, Mapping) or "messages" not in update:
-        return update
-    messages = update["messages"]
-    changed = _walk_update(messages, compress) if isinstance(messages, list) else compress(messages)
-    return update if changed is messages else {**update, "messages": changed}
-
-
-def _same_or(before: list[Any], after: list[Any]) -> list[Any]:
-    return before if all(old is new for old, new in zip(before, after, strict=True)) else after
 
 
 def restore_message(message: ToolMessage, read_stored: Callable[[str], str | None] | None = None) -> ToolMessage:
     """Return the message as the tool returned it, byte for byte.
 
     Args:
-        message: A message, compressed or not.
-        read_stored: Returns the text stored under a key, or None; for previews whose text the message does not carry.
+        message: A message, compressed by `CompressNode` or `CompressedMessages` or not.
+        read_stored: Returns the text stored under a key, or None; needed for previews.
 
     Raises:
-        ProtocolError: E2001, a text that the message cites is neither in it nor in the store, or is another text.
+        ProtocolError: E2001, a text that the message cites is not in the store, or is another text.
+        DecodeError: a view is not what was stored.
     """
-    blocks, texts = Metadata.of(message).blocks, texts_of(message)
-    if len(blocks) != len(texts) or not blocks:
+    texts = texts_of(message)
+    ways_back = _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts))
+    if ways_back is None:
         return message
 
     def source(text: str, way_back: Mapping[str, str]) -> str:
         if "ref" not in way_back:
-            return View(text=text, layout=way_back.get("layout", ""), tokens_before=0, tokens_after=0).restore()
-        key = way_back["ref"]
-        stored = carried_text(key, [message])
-        return checked_text(key, read_stored(key) if stored is None and read_stored else stored)
+            return restore(text, way_back["layout"], limits=OWN_EXPANSION)
+        return checked_text(way_back["ref"], read_stored(way_back["ref"]) if read_stored else None)
 
-    whole = with_texts(
-        message, [source(text or "", block) if block else None for text, block in zip(texts, blocks, strict=True)]
-    )
-    return without_metadata(whole)
+    whole = [
+        source(text or "", way_back) if way_back else None for text, way_back in zip(texts, ways_back, strict=True)
+    ]
+    kwargs = {key: value for key, value in message.additional_kwargs.items() if key != _METADATA_KEY}
+    return with_texts(message, whole).model_copy(update={"additional_kwargs": kwargs})
+
+
+def _ways_back(data: Any, blocks: int) -> list[Mapping[str, str] | None] | None:
+    """Return how each of the `blocks` leads back, None for anything of another shape than we write."""
+    found = data.get("blocks") if isinstance(data, Mapping) else None
+    if not isinstance(found, list) or len(found) != blocks or not all(map(_is_way_back, found)):
+        return None
+    return found
+
+
+def _is_way_back(value: Any) -> bool:
+    match value:
+        case None:
+            return True
+        case {"ref": str(key), **rest}:
+            return not rest and is_hash_key(key)
+        case {"layout": str(), **rest}:
+            return not rest
+    return False

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages.tool import ToolCall
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.sources import open_source
-from accp_adapters.langgraph.metadata import Metadata
-from accp_adapters.langgraph.results import restore_message
 from accp_adapters.langgraph.turns import Turn, turns_of
 from accp_adapters.tokens import count_o200k
 from accp_core.accp.state.checkpoint import CheckpointTrigger, take_checkpoint
 from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
-from accp_core.errors import ProtocolError
+from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import Summarizer, TokenCounter
 
 __all__ = ["Row", "folded_text", "rows_of", "summarize", "summarize_messages"]
@@ -30,10 +30,7 @@ _MAX_COLUMNS: Final = 8
 
 
 def rows_of(turns: Iterable[Turn]) -> Iterator[Row]:
-    """Yield the texts and results of `turns`, each result as its tool returned it, parsed where it is JSON.
-
-    Of a result that is shown as a preview this is the preview, which holds the reference to the whole.
-    """
+    """Yield the texts and results of `turns`, each result as its tool returned it, parsed where it is JSON."""
     for turn in turns:
         if turn.request.text.strip():
             yield {"said": turn.request.text}
@@ -41,16 +38,13 @@ def rows_of(turns: Iterable[Turn]) -> Iterator[Row]:
         for result in turn.results:
             call = calls[result.tool_call_id]
             status = {"status": "error"} if result.status == "error" else {}
-            yield {"tool": call["name"], "args": call["args"], **status, "result": _source_of(result)}
+            yield {"tool": call["name"], "args": _shown_args(call), **status, "result": open_source(result.text)}
 
 
-def _source_of(result: ToolMessage) -> Any:
-    if Metadata.of(result).grants:
-        return result.text
-    try:
-        return open_source(restore_message(result).text)
-    except ProtocolError:  # its metadata is not what we wrote
-        return open_source(result.text)
+def _shown_args(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of a call; the reference of an earlier fetch may no longer open."""
+    is_fetch = call["name"] == FETCH_NAME
+    return {name: value for name, value in call["args"].items() if not is_fetch or name != "ref"}
 
 
 def summarize(
@@ -78,7 +72,8 @@ def summarize(
 
 def folded_text(results: int, summary: str, where: str = "") -> str:
     """Return the text that replaces `results` folded results; `where` tells the model how to open the older ones."""
-    return f"[earlier results folded: {results}; each intact by its number, as in query='1.result'{where}]\n{summary}"
+    first = f"{MarkerStart.FOLD}{results}; each intact by its number, as in query='1.result'{where}]"
+    return f"{first}\n{escape_markers(summary)}"
 
 
 def summarize_messages(
@@ -92,7 +87,7 @@ def summarize_messages(
 
     `SummarizationMiddleware(model, trigger=…, summarizer=summarize_messages, trim_tokens_to_summarize=None)`: no
     trimming is needed, because no model reads the messages. That middleware removes what it summarizes from the state,
-    so that nothing leads back to it; the fold of `AccpMiddleware(hot_budget=…)` keeps all of it one fetch away.
+    so that nothing leads back to it; the fold of `AccpMiddleware(fold_trigger=…)` keeps all of it one fetch away.
 
     Args:
         messages: The messages that are to be removed.
@@ -130,7 +125,5 @@ def _gist(result: Any) -> dict[str, Any]:
             return {
                 key: value if not isinstance(value, list) else f"{len(value)} items" for key, value in result.items()
             }
-        case str() if result.startswith("[preview of "):
-            return {"text": result.partition("\n")[2]}
         case _:
             return {"text": str(result)}

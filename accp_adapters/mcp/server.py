@@ -6,10 +6,11 @@ hook that sees the handshake, so the message streams that a transport passes to 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from accp_adapters.mcp.proxy.sessions import Caller, caller_of
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
@@ -23,13 +24,16 @@ from accp_adapters.mcp.streams import (
     run_in_thread,
     run_large_in_thread,
 )  # fmt: skip
+from accp_core.bounded import BoundedDict
 
 __all__ = ["wrap_server"]
 
 Server = TypeVar("Server")
 
 _STATE_KEY: Final = "accp"
-"""The key of our session state in the state of an SDK connection."""
+"""The beginning of the keys of our session states in the state of an SDK connection."""
+_MAX_CALLERS: Final = 10_000
+"""Callers of a server without sessions; beyond, the first one's references are refused."""
 
 
 def wrap_server(server: Server, options: EncoderOptions | None = None, **settings: Any) -> Server:
@@ -47,14 +51,15 @@ def wrap_server(server: Server, options: EncoderOptions | None = None, **setting
         ValueError: A setting is invalid.
     """
     chosen = replace(options or EncoderOptions(), **settings)
+    # A 1.x server reads its client's stream itself, so that nothing can be sent to it in between.
     lowlevel = next((candidate for candidate in _layers(server) if _is_server(candidate)), None)
     if lowlevel is None:
         raise TypeError(f"expected an MCP server (MCPServer, Server, FastMCP), found {type(server).__name__!r}")
     if hasattr(lowlevel, "middleware"):
         # The outermost middleware sees the result as it would be sent.
-        lowlevel.middleware.insert(0, _Middleware(chosen))
+        lowlevel.middleware.insert(0, _Middleware(replace(chosen, call_lists=True)))
     else:
-        lowlevel.run = _wrapped_run(lowlevel.run, chosen)
+        lowlevel.run = _wrapped_run(lowlevel.run, replace(chosen, call_lists=False))
     return server
 
 
@@ -75,8 +80,9 @@ class _Middleware:
 
     def __init__(self, options: EncoderOptions) -> None:
         self._options: Final = options
-        # Without sessions, clients cannot be told apart: a reference opens for every client that has it.
-        self._sessionless: Final = SessionState(is_session=False)
+        # A server on standard streams has one client.
+        self._local: Final = SessionState(is_session=False)
+        self._callers: Final[BoundedDict[str, SessionState]] = BoundedDict(_MAX_CALLERS)
 
     async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Return the finished result of a request, rewritten for its client."""
@@ -97,6 +103,11 @@ class _Middleware:
         response: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id}
         try:
             result = await call_next(ctx)
+            while encoder.runs_lists and (
+                further := await run_in_thread(encoder.follow_up, {**response, "result": result})
+            ):
+                response["id"] = further["id"]
+                result = await call_next(replace(ctx, params=further["params"]))
         except Exception as raised:
             error: Any = getattr(raised, "error", None)
             if not hasattr(error, "model_dump"):
@@ -111,17 +122,40 @@ class _Middleware:
         return (await run_large_in_thread(encoder.from_server, {**response, "result": result}))["result"]
 
     def _session_of(self, ctx: Any) -> SessionState:
-        """Return the state of a connection of the handshake era; later eras have no sessions."""
+        """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
         connection: Any = getattr(ctx.session, "_connection", None)
-        state = getattr(connection, "state", None)
-        if is_modern(ctx.params) or not isinstance(state, dict):
-            return self._sessionless
-        if _STATE_KEY not in state:
-            state[_STATE_KEY] = SessionState()
+        state: Any = getattr(connection, "state", None)
+        headers = getattr(getattr(ctx, "request", None), "headers", None)
+        caller = None if headers is None else caller_of([(name.lower(), value) for name, value in headers.raw])
+        is_session = isinstance(state, dict) and not is_modern(ctx.params)
+        if caller is not None and not (is_session and getattr(connection, "session_id", None)):
+            return self._state_of(caller)
+        if not is_session:
+            return self._local
+        key = f"{_STATE_KEY} {caller.principal if caller else ''}"
+        if key not in state:
+            state[key] = _next_state(state)
             # The texts that are stored for a connection are deleted when it ends.
-            connection.exit_stack.callback(Encoder(self._options, session=state[_STATE_KEY]).close)
-        session: SessionState = state[_STATE_KEY]
+            connection.exit_stack.callback(Encoder(self._options, session=state[key]).close)
+        session: SessionState = state[key]
         return session
+
+    def _state_of(self, caller: Caller) -> SessionState:
+        """Return the state of everybody with the same credentials; with none, references would open for anybody."""
+        key = replace(caller, session_id="", is_identified=caller.has_credentials).owner(_STATE_KEY)
+        state = self._callers.get(key or caller.principal)
+        if state is None:
+            state = Encoder(self._options).for_owner(key, is_session=False).session
+            if evicted := self._callers.put(key or caller.principal, state):
+                Encoder(self._options, session=evicted[1]).release()
+        # What one client declares says nothing of the next one.
+        return replace(state, client_settings=None, client_name="")
+
+
+def _next_state(known: Mapping[str, Any]) -> SessionState:
+    """Return a new state for a session; with other credentials it is still the same client."""
+    same = next((state for key, state in known.items() if str(key).startswith(f"{_STATE_KEY} ")), SessionState())
+    return SessionState(client_settings=same.client_settings, client_name=same.client_name)
 
 
 async def _answer_own(encoder: Encoder, message: JsonObject) -> JsonObject | None:
@@ -145,7 +179,9 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
     """Return a 1.x server's `run` with an encoder on the streams of each connection."""
 
     async def wrapped(read_stream: Any, write_stream: Any, *args: Any, **kwargs: Any) -> None:
-        encoder = Encoder(options)
+        # Without sessions every request has a run of its own, in which no later one could open a reference.
+        has_owner = not kwargs.get("stateless")
+        encoder = Encoder(options, session=SessionState(is_session=has_owner, has_owner=has_owner))
 
         async def receive(item: Any) -> Any | None:
             message = message_of(item)

@@ -6,11 +6,12 @@ print(compare(runs, StrategyName.TIGHT).total())
 """
 
 from accp_adapters.replay.errors import UnreadableRun
-from accp_adapters.replay.formats.detection import RunFormat
+from accp_adapters.replay.formats.findings import Finding, Findings
+from accp_adapters.replay.formats.run_files import find_files, parse_runs, read_runs
+from accp_adapters.replay.formats.table import format_named
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay, replay
 from accp_adapters.replay.report import Comparison, Report
-from accp_adapters.replay.run_files import parse_runs, read_runs
 from accp_adapters.replay.strategies import AS_RECORDED, StrategyName, compact_json_strategy
 from accp_adapters.replay.strategy import IncomingMessage, SentMessage, Strategy
 from accp_adapters.replay.workers import compare, replay_all
@@ -19,6 +20,8 @@ __all__ = [
     "AS_RECORDED",
     "CallFigures",
     "Comparison",
+    "Finding",
+    "Findings",
     "IncomingMessage",
     "MessageFigures",
     "RecordedCall",
@@ -27,13 +30,14 @@ __all__ = [
     "Report",
     "Role",
     "Run",
-    "RunFormat",
     "SentMessage",
     "Strategy",
     "StrategyName",
     "UnreadableRun",
     "compact_json_strategy",
     "compare",
+    "find_files",
+    "format_named",
     "parse_runs",
     "read_runs",
     "replay",

@@ -2,22 +2,28 @@
 
 A value is needed when a model output holds it, a tool result or another agent's message in the prompt of that call
 holds it, too, and nothing else does that the model could have it from.
+
+Two detectors say what counts as a value. `values_of` knows what a program would copy: arguments, identifiers, URLs,
+dates, long numbers. `mentions_of` is strict: it also counts what a person would look up, such as names, titles in
+quotes and short numbers, and the parts of long arguments.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
 from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["Value", "contains", "numbers_in", "unescaped_forms", "values_of"]
+__all__ = ["Detector", "Value", "contains", "forget_texts", "mentions_of", "numbers_in", "unescaped_forms", "values_of"]
 
 Value = str | Decimal
 """Text that must be found as it is, or a number in any spelling: `1,234.50` is `1234.5`."""
+Detector = Callable[[Sequence[RecordedMessage]], frozenset[Value]]
+"""Returns the values in the output of a model call."""
 
 _TEXT_LENGTHS: Final = range(4, 2001)
 """Characters of a text that counts as a value."""
@@ -45,6 +51,16 @@ _IN_TEXT: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 _IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)...|[^\W\d_]\w*_\w|[^\W\d_]*[a-z][A-Z]")
+# A run of capitalised words that does not begin a sentence, a line or a list item: "Mount Rainier", "Bank of England".
+_CAPITALISED: Final = r"[A-Z][\w'\u2019-]*"
+_PROPER_NAME: Final = re.compile(
+    r"(?!\A)(?<![.!?:\"'*] )(?<![\w.#*\n-])"
+    + _CAPITALISED
+    + rf"(?:(?: (?:of|de|la|the|and|for|von|van|der))? {_CAPITALISED}){{0,5}}"
+)
+_QUOTED: Final = re.compile(r"`([^`\n]{3,80})`|\*\*([^*\n]{3,80})\*\*|\"([^\"\n]{3,80})\"|“([^”\n]{3,80})”")
+_MIN_NAME_CHARS: Final = 4
+_MIN_DIGITS_MENTIONED: Final = 2
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _MAX_FORMS: Final = 4
@@ -57,6 +73,16 @@ def values_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
     for message in messages:
         values.update(_in_text(message.text) if message.value is None else _leaves(message.value))
     return frozenset(values)
+
+
+def mentions_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
+    """Return the values that `values_of` returns and all others that a reader would look up.
+
+    These are the values in each string of JSON arguments, names of capitalised words, what stands in quotes, backticks
+    or bold type, and numbers of two digits.
+    """
+    texts = [text for each in messages for text in ([each.text] if each.value is None else _strings(each.value))]
+    return values_of(messages).union(*map(_in_text, texts), *map(_mentions, texts))
 
 
 def contains(value: Value, text: str) -> bool:
@@ -81,6 +107,12 @@ def numbers_in(text: str) -> frozenset[Decimal]:
     return frozenset(_decimal(number) for form in unescaped_forms(text) for number in _NUMBER.findall(form))
 
 
+def forget_texts() -> None:
+    """Give up what is remembered of texts that were searched."""
+    unescaped_forms.cache_clear()
+    numbers_in.cache_clear()
+
+
 def _leaves(value: object) -> Iterator[Value]:
     match value:
         case Mapping():
@@ -95,6 +127,33 @@ def _leaves(value: object) -> Iterator[Value]:
             return
         case int() | float():
             yield from _number(str(abs(value)))
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the strings and numbers in a JSON value as texts."""
+    match value:
+        case Mapping():
+            for item in value.values():
+                yield from _strings(item)
+        case list():
+            for item in value:
+                yield from _strings(item)
+        case str():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+
+
+def _mentions(text: str) -> Iterator[Value]:
+    for number in _NUMBER.findall(text):
+        yield from _number(number, _MIN_DIGITS_MENTIONED)
+    for name in _PROPER_NAME.findall(text):
+        if len(name) >= _MIN_NAME_CHARS:
+            yield name.rstrip("'\u2019-")
+    for quoted in _QUOTED.findall(text):
+        yield "".join(quoted).strip(" .,:;")
 
 
 def _text_leaf(text: str) -> Iterator[Value]:
@@ -115,8 +174,8 @@ def _in_text(text: str) -> Iterator[Value]:
             yield word
 
 
-def _number(text: str) -> Iterator[Value]:
-    if sum(map(str.isdigit, text)) >= _MIN_DIGITS:
+def _number(text: str, min_digits: int = _MIN_DIGITS) -> Iterator[Value]:
+    if sum(map(str.isdigit, text)) >= min_digits:
         yield _decimal(text)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
+from accp_adapters.replay.needed_values import contains, mentions_of
 from accp_adapters.replay.prompts import PromptBuilder
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
 from accp_adapters.replay.strategies import StrategyName, to_strategy
@@ -46,6 +47,14 @@ class CallFigures:
     """Needed values that are visible in its prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    mentioned: int
+    """Values that its output mentioned, by the strict detector `mentions_of`."""
+    mentioned_visible: int
+    """Mentioned values that are visible in its prompt."""
+    mentioned_reachable: int
+    """Those that are visible or one fetch away."""
+    output: int
+    """Tokens of its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +119,11 @@ class _Replayer:
         self._tokenize = tokenize
         self._fetch_tool = strategy.fetch_tool
         self._visibility = VisibilityCheck(run)
+        self._strict_visibility = VisibilityCheck(run, mentions_of)
         self._cache, self._cache_with_fetches = PromptCache(), PromptCache()
-        # By agent: the position of each fetched message, and after which message its text was fetched.
-        self._fetched: dict[str, dict[int, int]] = defaultdict(dict)
+        self._fetch = strategy.fetch or _whole
+        # By agent: what each fetch answered, and after which message.
+        self._fetched: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self._shown: Counter[tuple[int, str]] = Counter()
 
     def replay_call(self, call: RecordedCall) -> CallFigures:
@@ -120,13 +131,18 @@ class _Replayer:
         sent = self._prompts.build(call)
         self._shown.update((i, sent[i].text) for i in call.prompt if is_foreign(self._run.messages[i], call.agent))
         needed = self._visibility.needed_values(call, sent)
+        mentioned = self._strict_visibility.needed_values(call, sent)
         return CallFigures(
             agent=call.agent,
-            charge=self._cache.charge(call.agent, self._prompt_parts(call, sent, {})),
+            charge=self._cache.charge(call.agent, self._prompt_parts(call, sent, ())),
             with_fetches=tuple(self._charges_with_fetches(call, sent, needed)),
             needed=len(needed),
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
+            mentioned=len(mentioned),
+            mentioned_visible=sum(value.visible for value in mentioned),
+            mentioned_reachable=sum(value.reachable for value in mentioned),
+            output=sum(len(self._tokenize(self._run.messages[position].text)) for position in call.output),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
@@ -153,22 +169,24 @@ class _Replayer:
         yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
         before = len(fetched)
         for value in needed:
-            if value.sources and fetched.keys().isdisjoint(value.sources):
-                fetched[value.sources[0]] = call.prompt[-1]
+            if value.sources and not any(contains(value.value, answer) for _, answer in fetched):
+                source = self._run.messages[value.sources[0]]
+                fetched.append((call.prompt[-1], self._fetch(source.text, str(value.value))))
         if len(fetched) > before:
             yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
 
     def _prompt_parts(
-        self, call: RecordedCall, sent: Mapping[int, SentMessage], fetched: Mapping[int, int]
+        self, call: RecordedCall, sent: Mapping[int, SentMessage], fetched: Sequence[tuple[int, str]]
     ) -> list[TokenIds]:
         parts = [self._tokenize(call.tools)]
         if self._fetch_tool and any(sent[position].reference for position in call.prompt):
             parts.append(self._tokenize(self._fetch_tool))
         for position in call.prompt:
             parts.append(self._tokenize(sent[position].text))
-            for source in (source for source, after in fetched.items() if after == position):
-                parts += self._fetch_parts(source)
+            for answer in (answer for after, answer in fetched if after == position):
+                parts += ((0,) * FETCH_CALL_TOKENS, self._tokenize(answer))
         return parts
 
-    def _fetch_parts(self, source: int) -> tuple[TokenIds, TokenIds]:
-        return (0,) * FETCH_CALL_TOKENS, self._tokenize(self._run.messages[source].text)
+
+def _whole(text: str, words: str) -> str:
+    return text

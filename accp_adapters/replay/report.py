@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, TypeVar
 
+from accp_adapters.replay.cache_pricing import Charge
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay
+from accp_core.projection.cache_cost import CACHE_MINIMUM
 
-__all__ = ["COSTLIER", "Comparison", "LargestMessage", "Report", "ToolTotals", "Totals", "totals"]
+__all__ = ["COSTLIER", "Comparison", "LargestMessage", "Report", "RunComparison", "ToolTotals", "Totals", "totals"]
 
 COSTLIER: Final = 1.01
 """A run counts as costlier when its cost rises by more than 1 %."""
+_LARGEST: Final = 10
+"""Messages that a report names as the largest."""
+_MAX_NAMES: Final = 10_000
+"""Agents, tools and files that a report tells apart; a log may name a new one in every record."""
+_OTHERS: Final = "(others)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +42,18 @@ class Totals:
     """Needed values that are visible in the prompt."""
     reachable: int
     """Those that are visible or one fetch away."""
+    mentioned: int
+    """Values that outputs mentioned, by the strict detector `mentions_of`."""
+    mentioned_visible: int
+    """Mentioned values that are visible in the prompt."""
+    mentioned_reachable: int
+    """Those that are visible or one fetch away."""
+    cached: int
+    """Tokens of `prompt` that are read from the provider's cache."""
+    written: int
+    """Tokens of `prompt` that are written to it; all others are too short to be cached."""
+    output: int
+    """Tokens that the models wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,70 +102,96 @@ class Comparison:
     """Messages that take more tokens than as recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The replays of some runs, run by run, as recorded and under one strategy."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
+    """One run, as recorded and under a strategy."""
 
-    before: Sequence[Replay]
-    """As recorded."""
-    after: Sequence[Replay]
-    """Under the strategy."""
+    total: Comparison
+    """The sum over its calls."""
+    calls: tuple[tuple[CallFigures, CallFigures], ...]
+    """Each model call, as recorded and under the strategy."""
+
+
+class Report:
+    """The sums of runs that were each replayed as recorded and under one strategy, in memory that many runs share."""
+
+    def __init__(self, *, keep_runs: int | None = None) -> None:
+        """Start without a run.
+
+        Args:
+            keep_runs: How many runs are kept one by one in `runs`; None: all of them.
+        """
+        self.strategy = ""
+        """The name of the strategy."""
+        self.runs: list[RunComparison] = []
+        """The first runs, one by one."""
+        self._keep_runs = keep_runs
+        self._sources: dict[str, Comparison] = {}
+        self._agents: dict[str, tuple[Totals, Totals]] = {}
+        self._tools: dict[str, ToolTotals] = {}
+        self._largest: tuple[list[LargestMessage], list[LargestMessage]] = ([], [])
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[Replay, Replay]]) -> Report:
+    def of(cls, pairs: Iterable[tuple[Replay, Replay]], *, keep_runs: int | None = None) -> Report:
         """Return the report of runs that were each replayed as recorded and under one strategy."""
-        before, after = [], []
-        for recorded, rewritten in pairs:
-            before.append(recorded)
-            after.append(rewritten)
-        return cls(before, after)
+        report = cls(keep_runs=keep_runs)
+        for before, after in pairs:
+            report.add(before, after)
+        return report
+
+    def add(self, before: Replay, after: Replay) -> None:
+        """Add one run, as recorded and under the strategy."""
+        self.strategy = after.strategy
+        compared = _compare(before, after)
+        if self._keep_runs is None or len(self.runs) < self._keep_runs:
+            calls = tuple(zip(before.calls, after.calls, strict=True))
+            self.runs.append(RunComparison(total=compared, calls=calls))
+        source = _room_for(before.source, self._sources)
+        self._sources[source] = _add(self._sources.get(source), replace(compared, name=source))
+        self._add_agents(before, after)
+        self._add_messages(after)
 
     def total(self, name: str = "total") -> Comparison:
         """Return the sum over all runs."""
-        return _compare(name, list(zip(self.before, self.after, strict=True)))
+        return _sum(name, self._sources.values())
 
     def calls(self) -> list[tuple[CallFigures, CallFigures]]:
-        """Return the figures of each model call of all runs, as recorded and under the strategy."""
-        pairs = zip(self.before, self.after, strict=True)
-        return [calls for before, after in pairs for calls in zip(before.calls, after.calls, strict=True)]
+        """Return the figures of each model call of the runs in `runs`, as recorded and under the strategy."""
+        return [calls for run in self.runs for calls in run.calls]
 
     def by_source(self) -> list[Comparison]:
         """Return the sum for each file that runs were read from."""
-        groups = defaultdict(list)
-        for pair in zip(self.before, self.after, strict=True):
-            groups[pair[0].source].append(pair)
-        return [_compare(source, pairs) for source, pairs in groups.items()]
+        return list(self._sources.values())
+
+    def without_each_source(self) -> list[Comparison]:
+        """Return, for each file that runs were read from, the sum over all other files; each has that file's name."""
+        rows = self._sources.items()
+        return [_sum(left_out, (row for name, row in rows if name != left_out)) for left_out in self._sources]
 
     def by_agent(self) -> list[tuple[str, Totals, Totals]]:
         """Return each agent's name, its sums as recorded and those under the strategy; the largest agent first."""
-        before, after = _calls_by_agent(self.before), _calls_by_agent(self.after)
-        rows = [(agent, totals(calls), totals(after[agent])) for agent, calls in before.items()]
+        rows = [(agent, before, after) for agent, (before, after) in self._agents.items()]
         return sorted(rows, key=lambda row: -row[1].prompt)
 
     def by_tool(self) -> list[ToolTotals]:
         """Return the sums of each tool's results and each agent's messages to others, the largest first."""
-        groups = defaultdict(list)
-        for run in self.after:
-            for message in run.messages:
-                groups[message.tool or f"agent {message.sender}"].append(message)
-        rows = [_tool_totals(name, messages) for name, messages in groups.items()]
-        return sorted(rows, key=lambda row: -row.recorded_in_prompts)
+        return sorted(self._tools.values(), key=lambda row: -row.recorded_in_prompts)
 
-    def largest_recorded(self, count: int = 10) -> list[LargestMessage]:
-        """Return the messages with the most tokens as recorded."""
-        return self._largest(lambda message: message.recorded, count)
+    def largest_recorded(self) -> list[LargestMessage]:
+        """Return the ten messages with the most tokens as recorded."""
+        return self._largest[0]
 
-    def largest_sent(self, count: int = 10) -> list[LargestMessage]:
-        """Return the messages with the most tokens under the strategy."""
-        return self._largest(lambda message: message.sent, count)
+    def largest_sent(self) -> list[LargestMessage]:
+        """Return the ten messages with the most tokens under the strategy."""
+        return self._largest[1]
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole report as a JSON value."""
         return {
-            "strategy": self.after[0].strategy if self.after else "",
+            "strategy": self.strategy,
             "total": asdict(self.total()),
             "sources": [asdict(row) for row in self.by_source()],
-            "runs": [_run_to_json(b, a) for b, a in zip(self.before, self.after, strict=True)],
+            "runs": [_run_to_json(run) for run in self.runs],
             "agents": [
                 {"agent": agent, "before": asdict(before), "after": asdict(after)}
                 for agent, before, after in self.by_agent()
@@ -156,9 +201,52 @@ class Report:
             "largest_after": [asdict(row) for row in self.largest_sent()],
         }
 
-    def _largest(self, size: Callable[[MessageFigures], int], count: int) -> list[LargestMessage]:
-        messages = (LargestMessage(run=run.run, message=m) for run in self.after for m in run.messages)
-        return sorted(messages, key=lambda one: -size(one.message))[:count]
+    def _add_agents(self, before: Replay, after: Replay) -> None:
+        for agent in dict.fromkeys(call.agent for call in before.calls):
+            sides = (totals(call for call in side.calls if call.agent == agent) for side in (before, after))
+            name = _room_for(agent, self._agents)
+            old = self._agents.get(name, (None, None))
+            self._agents[name] = (_add(old[0], next(sides)), _add(old[1], next(sides)))
+
+    def _add_messages(self, after: Replay) -> None:
+        for message in after.messages:
+            name = _room_for(message.tool or f"agent {message.sender}", self._tools)
+            self._tools[name] = _add(self._tools.get(name), _tool_totals(name, message))
+        mine = [LargestMessage(run=after.run, message=message) for message in after.messages]
+        self._largest = (
+            heapq.nsmallest(_LARGEST, (*self._largest[0], *mine), key=lambda one: -one.message.recorded),
+            heapq.nsmallest(_LARGEST, (*self._largest[1], *mine), key=lambda one: -one.message.sent),
+        )
+
+
+_Sum = TypeVar("_Sum", Totals, ToolTotals, Comparison)
+
+
+def _add(old: _Sum | None, new: _Sum) -> _Sum:
+    """Return the sum of two rows of the same name."""
+    return new if old is None else replace(new, **dict(_sums(old, new)))
+
+
+def _sums(old: _Sum, new: _Sum) -> Iterator[tuple[str, Any]]:
+    for each in fields(new):
+        mine, theirs = getattr(old, each.name), getattr(new, each.name)
+        if isinstance(theirs, Totals):
+            yield each.name, _add(mine, theirs)
+        elif not isinstance(theirs, str):
+            yield each.name, mine + theirs
+
+
+def _sum(name: str, rows: Iterable[Comparison]) -> Comparison:
+    nothing = totals(())
+    whole = Comparison(name=name, runs=0, before=nothing, after=nothing, costlier_runs=0, larger_messages=0)
+    for row in rows:
+        whole = _add(whole, replace(row, name=name))
+    return whole
+
+
+def _room_for(name: str, rows: dict[str, Any]) -> str:
+    """Return the name of the row that `name` is added to."""
+    return name if name in rows or len(rows) < _MAX_NAMES else _OTHERS
 
 
 def totals(calls: Iterable[CallFigures]) -> Totals:
@@ -174,44 +262,45 @@ def totals(calls: Iterable[CallFigures]) -> Totals:
         needed=sum(call.needed for call in figures),
         visible=sum(call.visible for call in figures),
         reachable=sum(call.reachable for call in figures),
+        mentioned=sum(call.mentioned for call in figures),
+        mentioned_visible=sum(call.mentioned_visible for call in figures),
+        mentioned_reachable=sum(call.mentioned_reachable for call in figures),
+        cached=sum(call.charge.cached for call in figures),
+        written=sum(_written(call.charge) for call in figures),
+        output=sum(call.output for call in figures),
     )
 
 
-def _compare(name: str, pairs: Sequence[tuple[Replay, Replay]]) -> Comparison:
+def _compare(before: Replay, after: Replay) -> Comparison:
     return Comparison(
-        name=name,
-        runs=len(pairs),
-        before=totals(call for before, _ in pairs for call in before.calls),
-        after=totals(call for _, after in pairs for call in after.calls),
-        costlier_runs=sum(_cost(after) > COSTLIER * _cost(before) for before, after in pairs),
-        larger_messages=sum(m.sent > m.recorded for _, after in pairs for m in after.messages),
+        name=before.run,
+        runs=1,
+        before=totals(before.calls),
+        after=totals(after.calls),
+        costlier_runs=int(_cost(after) > COSTLIER * _cost(before)),
+        larger_messages=sum(message.sent > message.recorded for message in after.messages),
     )
 
 
-def _run_to_json(before: Replay, after: Replay) -> dict[str, Any]:
-    calls = zip(before.calls, after.calls, strict=True)
-    rows = [{"agent": b.agent, "before": asdict(b.charge), "after": asdict(a.charge)} for b, a in calls]
-    return asdict(_compare(before.run, [(before, after)])) | {"calls": rows}
+def _run_to_json(run: RunComparison) -> dict[str, Any]:
+    rows = [{"agent": b.agent, "before": asdict(b.charge), "after": asdict(a.charge)} for b, a in run.calls]
+    return asdict(run.total) | {"calls": rows}
 
 
 def _cost(run: Replay) -> float:
     return sum(call.charge.cost for call in run.calls)
 
 
-def _calls_by_agent(runs: Sequence[Replay]) -> dict[str, list[CallFigures]]:
-    groups: dict[str, list[CallFigures]] = defaultdict(list)
-    for run in runs:
-        for call in run.calls:
-            groups[call.agent].append(call)
-    return groups
+def _written(charge: Charge) -> int:
+    return charge.tokens - charge.cached if charge.tokens >= CACHE_MINIMUM else 0
 
 
-def _tool_totals(name: str, messages: Sequence[MessageFigures]) -> ToolTotals:
+def _tool_totals(name: str, message: MessageFigures) -> ToolTotals:
     return ToolTotals(
         name=name,
-        messages=len(messages),
-        recorded=sum(m.recorded for m in messages),
-        sent=sum(m.sent for m in messages),
-        recorded_in_prompts=sum(m.recorded * m.shown for m in messages),
-        sent_in_prompts=sum(m.sent * m.shown for m in messages),
+        messages=1,
+        recorded=message.recorded,
+        sent=message.sent,
+        recorded_in_prompts=message.recorded * message.shown,
+        sent_in_prompts=message.sent * message.shown,
     )

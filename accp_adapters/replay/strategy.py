@@ -53,3 +53,5 @@ class Strategy:
     fetch_tool: str = ""
     """The definition of the tool that opens references, as compact JSON; empty: none is needed. Every prompt with a
     reference is charged for it; the first one also loses its cached prefix, because tools stand at the beginning."""
+    fetch: Callable[[str, str], str] | None = None
+    """Returns what that tool answers, from a whole text and the words to find in it; None: the whole text."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from accp_adapters.replay.needed_values import Value, contains, values_of
+from accp_adapters.replay.needed_values import Detector, Value, contains, values_of
 from accp_adapters.replay.recorded_run import RecordedCall, Run, is_foreign
 from accp_adapters.replay.strategy import SentMessage
 
@@ -33,9 +33,10 @@ class NeededValue:
 class VisibilityCheck:
     """Finds the needed values of a run's calls in what was sent; each value is looked up once in each text."""
 
-    def __init__(self, run: Run) -> None:
-        """Check the calls of `run`."""
+    def __init__(self, run: Run, detector: Detector = values_of) -> None:
+        """Check the calls of `run`; `detector` says what counts as a value."""
         self._run = run
+        self._detector = detector
         self._definitions = sorted({call.tools for call in run.calls})
         self._contains = functools.cache(contains)
 
@@ -49,7 +50,7 @@ class VisibilityCheck:
         messages = self._run.messages
         foreign = [i for i in call.prompt if is_foreign(messages[i], call.agent)]
         other_texts = [messages[i].text for i in call.prompt if i not in foreign] + self._definitions
-        values = sorted(values_of([messages[i] for i in call.output]), key=str)
+        values = sorted(self._detector([messages[i] for i in call.output]), key=str)
         sources = {value: [i for i in foreign if self._contains(value, messages[i].text)] for value in values}
         return [
             self._look_up(value, holders, foreign, sent)

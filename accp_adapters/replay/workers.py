@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Final
 
+from accp_adapters.replay.needed_values import forget_texts
 from accp_adapters.replay.recorded_run import Run
 from accp_adapters.replay.replay import Replay, replay
 from accp_adapters.replay.report import Report
@@ -18,12 +21,14 @@ __all__ = ["compare", "replay_all"]
 
 # Starting a process and loading its vocabulary takes about as long as replaying so many messages.
 _MESSAGES_PER_PROCESS: Final = 2000
+_RUNS_PER_PROCESS: Final = 4
+"""Runs that wait for each process, so that none is idle and few are held."""
 
 
 def replay_all(
-    runs: Sequence[Run], names: Sequence[StrategyName], *, processes: int | None = None
+    runs: Iterable[Run], names: Sequence[StrategyName], *, processes: int | None = None
 ) -> Iterator[tuple[Replay, ...]]:
-    """Yield, for each of `runs` in order, its replay under each of `names`.
+    """Yield, for each of `runs` in order, its replay under each of `names`; few runs are held at a time.
 
     Args:
         runs: Recorded runs, see `read_runs`.
@@ -33,21 +38,34 @@ def replay_all(
     Raises:
         ImportError: a strategy needs the LangGraph adapter, which is not installed.
     """
-    count = processes or _useful_processes(runs)
+    remaining = iter(runs)
+    first = list(_first_runs(remaining))
+    count = processes or _useful_processes(first)
+    every = itertools.chain(first, remaining)
     if count < 2:
         strategies = list(map(to_strategy, names))
-        yield from (_replay_under(run, strategies) for run in runs)
+        yield from (_replay_under(run, strategies) for run in every)
         return
     # New interpreters: a progress bar is a thread, and forking a process with threads can hang it.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(names,)) as pool:
-        yield from pool.map(_replay_prepared, runs, chunksize=1)
+        yield from _in_order(pool, every, count * _RUNS_PER_PROCESS)
 
 
-def compare(runs: Sequence[Run], name: StrategyName, *, processes: int | None = None) -> Report:
+def compare(runs: Iterable[Run], name: StrategyName, *, processes: int | None = None) -> Report:
     """Return the report of `runs` under one strategy, compared with the runs as recorded; see `replay_all`."""
     replays = replay_all(runs, (StrategyName.AS_RECORDED, name), processes=processes)
     return Report.of((before, after) for before, after in replays)
+
+
+def _first_runs(runs: Iterator[Run]) -> Iterator[Run]:
+    """Yield the runs that show how many processes are useful."""
+    messages = 0
+    for run in runs:
+        messages += len(run.messages)
+        yield run
+        if messages >= _MESSAGES_PER_PROCESS * (os.cpu_count() or 1):
+            return
 
 
 def _useful_processes(runs: Sequence[Run]) -> int:
@@ -55,8 +73,23 @@ def _useful_processes(runs: Sequence[Run]) -> int:
     return min(os.cpu_count() or 1, messages // _MESSAGES_PER_PROCESS)
 
 
+def _in_order(pool: ProcessPoolExecutor, runs: Iterable[Run], ahead: int) -> Iterator[tuple[Replay, ...]]:
+    """Yield the replays of `runs` in order; at most `ahead` runs are waiting for a process or for their turn."""
+    waiting: deque[Future[tuple[Replay, ...]]] = deque()
+    for run in runs:
+        waiting.append(pool.submit(_replay_prepared, run))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
 def _replay_under(run: Run, strategies: Sequence[Strategy]) -> tuple[Replay, ...]:
-    return tuple(replay(run, strategy) for strategy in strategies)
+    try:
+        return tuple(replay(run, strategy) for strategy in strategies)
+    finally:
+        # What was found in the texts of one run is of no use for the next one.
+        forget_texts()
 
 
 _prepared: list[Strategy] = []

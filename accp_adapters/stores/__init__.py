@@ -3,13 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from accp_adapters.stores.addresses import open_store
 from accp_adapters.stores.instructions import SqliteInstructionRegistry
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
 
 if TYPE_CHECKING:
     from accp_adapters.stores.redis import RedisColdStore
 
-__all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store"]
+__all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store", "open_store"]
 
 
 def __getattr__(name: str) -> Any:

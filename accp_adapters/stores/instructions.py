@@ -93,8 +93,15 @@ class SqliteInstructionRegistry:
             self._closer()
             raise
 
-    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /) -> RegistryEntry:
-        """Return the entry of `pattern`, counted once more, or the one that `make` makes; see `InstructionStore`.
+    def find(self, *patterns: str) -> RegistryEntry | None:
+        """Return the entry of the first of `patterns` that has one, counted once more; None where none has."""
+        for pattern in filter(None, patterns):
+            if rows := self._rows(_USE, pattern):
+                return _from_row(rows[0])
+        return None
+
+    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /, *, shape: str = "") -> RegistryEntry:
+        """Return the entry of `pattern` or `shape`, counted once more, or a new one; see `InstructionStore`.
 
         What `make` raises reaches its own caller only; the next one that waits then makes the entry.
 
@@ -102,13 +109,14 @@ class SqliteInstructionRegistry:
             TimeoutError: the `make` of another caller takes longer than `wait` seconds.
             sqlite3.Error: the database refuses.
         """
-        if entry := self._use(pattern):
+        if entry := self.find(pattern, shape):
             return entry
-        with self._single_flight(pattern):
+        claim = shape or pattern
+        with self._single_flight(claim):
             deadline = time.monotonic() + self._wait
             pause = 0.005
-            while not (entry := self._use(pattern)):
-                if entry := self._claim_and_make(pattern, make):
+            while not (entry := self.find(pattern, shape)):
+                if entry := self._claim_and_make(claim, pattern, make):
                     return entry
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"expected the entry of {pattern!r} within {self._wait} seconds, found none")
@@ -116,7 +124,7 @@ class SqliteInstructionRegistry:
                 pause = min(pause * 1.5, 0.1)
             return entry
 
-    def add(self, entries: Iterable[RegistryEntry]) -> int:
+    def add(self, entries: Iterable[RegistryEntry], /) -> int:
         """Add the entries whose pattern is new, all of them or none; return how many were new."""
         with self._synced():
             before = self._count()
@@ -130,7 +138,7 @@ class SqliteInstructionRegistry:
         rows = self._rows(f"SELECT {_COLUMNS} FROM instructions ORDER BY times_seen DESC, rowid LIMIT ?", limit)
         return list(map(_from_row, rows))
 
-    def forget(self, pattern: str) -> bool:
+    def forget(self, pattern: str, /) -> bool:
         """Remove the entry of `pattern`; return whether there was one."""
         return bool(self._rows("DELETE FROM instructions WHERE pattern = ? RETURNING 1", pattern))
 
@@ -152,24 +160,21 @@ class SqliteInstructionRegistry:
         """Close the database."""
         self.close()
 
-    def _use(self, pattern: str) -> RegistryEntry | None:
-        rows = self._rows(_USE, pattern)
-        return _from_row(rows[0]) if rows else None
-
-    def _claim_and_make(self, pattern: str, make: Callable[[], RegistryEntry]) -> RegistryEntry | None:
-        """Return the new entry of `pattern`, None while another caller has claimed it."""
+    def _claim_and_make(self, claim: str, pattern: str, make: Callable[[], RegistryEntry]) -> RegistryEntry | None:
+        """Return the new entry of `pattern` or of its shape, the `claim`; None while another caller has claimed it."""
         owner, now = uuid.uuid4().hex, time.time()
-        if not self._rows(_CLAIM, {"pattern": pattern, "owner": owner, "until": now + self._lease, "now": now}):
+        self._rows("DELETE FROM claims WHERE until < ?", now)
+        if not self._rows(_CLAIM, {"pattern": claim, "owner": owner, "until": now + self._lease, "now": now}):
             return None
         try:
             # The last owner of the claim may have added the entry in the meantime.
-            if entry := self._use(pattern):
+            if entry := self.find(pattern, claim):
                 return entry
-            with self._extended_claim(pattern, owner):
+            with self._extended_claim(claim, owner):
                 made = make()
-            return made if self.add([made]) else self._use(made.pattern)
+            return made if self.add([made]) else self.find(made.pattern)
         finally:
-            self._rows("DELETE FROM claims WHERE pattern = ? AND owner = ?", pattern, owner)
+            self._rows("DELETE FROM claims WHERE pattern = ? AND owner = ?", claim, owner)
 
     @contextlib.contextmanager
     def _extended_claim(self, pattern: str, owner: str) -> Iterator[None]:

@@ -84,6 +84,15 @@ class RedisColdStore:
             packed: Any = self._client.hget(self._hash_name(session_id), encode_name(key))
         return None if packed is None else unpack_text(packed)
 
+    def delete(self, session_id: str, key: str) -> None:
+        """Delete the text under `key` of `session_id`, where there is one.
+
+        Raises:
+            ProtocolError: as `put`.
+        """
+        with self._refusals("delete"):
+            self._client.hdel(self._hash_name(session_id), encode_name(key))
+
     def purge(self, session_id: str) -> int:
         """Delete all texts of `session_id`; return their number.
 

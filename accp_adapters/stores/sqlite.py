@@ -68,6 +68,10 @@ class SqliteColdStore:
         rows, _ = self._execute("SELECT text FROM cold WHERE session = ? AND key = ?", *names)
         return unpack_text(rows[0][0]) if rows else None
 
+    def delete(self, session_id: str, key: str) -> None:
+        """Delete the text under `key` of `session_id`, where there is one."""
+        self._execute("DELETE FROM cold WHERE session = ? AND key = ?", _column_value(session_id), _column_value(key))
+
     def purge(self, session_id: str) -> int:
         """Delete all texts of `session_id`; return their number."""
         _, count = self._execute("DELETE FROM cold WHERE session = ?", _column_value(session_id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from accp_core.ports import TokenCounter
 
 __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
 
+_LOADING: Final = threading.Lock()
 MAX_BLANKS: Final = 100_000
 """Characters of white space in a row that are counted in one piece."""
 # Tried at the beginning of a run only: from each of its characters on it would take quadratic time.
@@ -27,10 +29,9 @@ def o200k_base() -> TokenCounter:
     The vocabulary is loaded for the first text that is counted (about half a second, see `make bench`), and once more
     for the first text with two blanks in a row.
     """
-    fast_encoding = functools.cache(lambda: load_o200k_base(simple=True))
 
     def count(text: str) -> int:
-        return count_tokens(fast_encoding() if has_simple_blanks(text) else o200k_base_encoding(), text)
+        return count_tokens(_fast_encoding() if has_simple_blanks(text) else o200k_base_encoding(), text)
 
     return count
 
@@ -43,7 +44,23 @@ def count_o200k(text: str, /) -> int:
 @functools.cache
 def o200k_base_encoding() -> tiktoken.Encoding:
     """Return the o200k_base encoding itself, for callers that need token ids."""
-    return load_o200k_base()
+    return _load(simple=False)
+
+
+@functools.cache
+def _fast_encoding() -> tiktoken.Encoding:
+    return _load(simple=True)
+
+
+def _load(*, simple: bool) -> tiktoken.Encoding:
+    # Threads that need it at once wait for the first one: together they would take as many times as long.
+    with _LOADING:
+        return _load_once(simple)
+
+
+@functools.cache
+def _load_once(simple: bool) -> tiktoken.Encoding:
+    return load_o200k_base(simple=simple)
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from accp_core.strict_json import compact_json, read_json
 __all__ = ["AuditRecord", "ReplayedRecord", "digest_of", "read_record", "replay_records", "write_record"]
 
 _TYPES: Final = {"at": int, "run": str, "packet": str, "status": str, "result": str}
+_REQUIRED: Final = ("at", "run", "packet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +78,22 @@ def read_record(line: str) -> AuditRecord:
     """
     try:
         data = read_json(line)
-        members = {name: data[name] for name in _TYPES if name in data}
-        wrong = [name for name, value in members.items() if type(value) is not _TYPES[name]]
-        if not wrong:
-            return AuditRecord(**members)
-        reason = f"wrong type of {', '.join(wrong)}"
-    except (ValueError, TypeError, RecursionError) as error:
-        reason = str(error)
-    raise DecodeError(
-        f"expected an audit record: {reason}", code=ErrorCode.PARSE_ERROR, text=line, position=0
-    ) from None
+    except (ValueError, RecursionError) as error:
+        raise _no_record(line, str(error)) from None
+    if not isinstance(data, dict):
+        raise _no_record(line, f"expected an object, found {type(data).__name__}")
+    members = {name: data[name] for name in _TYPES if name in data}
+    if missing := [name for name in _REQUIRED if name not in members]:
+        found = ", ".join(repr(name)[:40] for name in list(data)[:8]) or "no members"
+        raise _no_record(line, f"expected the members {', '.join(missing)}, found {found}")
+    for name, value in members.items():
+        if type(value) is not _TYPES[name]:
+            raise _no_record(line, f"{name}: expected {_TYPES[name].__name__}, found {value!r:.40}")
+    return AuditRecord(**members)
+
+
+def _no_record(line: str, reason: str) -> DecodeError:
+    return DecodeError(f"expected an audit record: {reason}", code=ErrorCode.PARSE_ERROR, text=line, position=0)
 
 
 def replay_records(records: Iterable[AuditRecord], perform: Callable[[Packet], str]) -> Iterator[ReplayedRecord]:

@@ -22,7 +22,17 @@ from accp_core.aacp.vocabulary import PRIORITIES, VERSION
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["MAX_INSTRUCTION_CHARS", "Instruction", "Word", "find_omissions", "is_identifier", "read_words", "wording"]
+__all__ = [
+    "MAX_INSTRUCTION_CHARS",
+    "Instruction",
+    "Word",
+    "digest",
+    "find_omissions",
+    "is_identifier",
+    "read_words",
+    "spellings",
+    "wording",
+]
 
 MAX_INSTRUCTION_CHARS: Final = 10_000
 """Characters of an instruction."""

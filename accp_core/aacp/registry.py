@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from accp_core.aacp.instruction import Instruction
 from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
-from accp_core.aacp.validation import validate
+from accp_core.aacp.validation import find_unusable, validate
 from accp_core.aacp.vocabulary import VERSION, VERSION_KEY
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
@@ -31,14 +31,14 @@ MAX_TIMES_SEEN: Final = (1 << 62) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryEntry:
-    """One wording and its packet."""
+    """One wording and its packet, or one shape of wordings and the template of their packets."""
 
     pattern: str
-    """Identifies the instructions that get this packet, see `Instruction.pattern`."""
+    """Identifies the instructions that get this packet, see `Instruction.pattern`; or `Shape.key` of a template."""
     key: str
     """Identifies the instruction that the packet was made for, see `Instruction.key`."""
     packet: str
-    """The text of a valid packet."""
+    """The text of a valid packet; that of a template has slots such as "{1}"."""
     source: str
     """Where the packet comes from: "model", or the name of the imported file."""
     english: str = ""
@@ -50,12 +50,30 @@ class RegistryEntry:
 class InstructionStore(Protocol):
     """Where a `FallbackEncoder` finds entries and keeps new ones."""
 
-    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /) -> RegistryEntry:
-        """Return the entry of `pattern`, counted once more; without one, store and return the result of `make`.
+    def find(self, *patterns: str) -> RegistryEntry | None:
+        """Return the entry of the first of `patterns` that has one, counted once more; None where none has."""
+        ...
 
-        `make` runs once per pattern, in all threads and processes that share the store; concurrent callers wait for its
-        result. Its exceptions are raised, and nothing is stored then.
+    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /, *, shape: str = "") -> RegistryEntry:
+        """Return what `find(pattern, shape)` returns; without an entry, store and return the result of `make`.
+
+        `make` runs once per shape, or per pattern where there is no shape, in all threads and processes that share the
+        store; concurrent callers wait for its result. The entry is stored under its own pattern. Exceptions of `make`
+        are raised, and nothing is stored then.
+
+        Args:
+            pattern: See `Instruction.pattern`.
+            make: Makes a new entry, for `pattern` or for `shape`.
+            shape: The pattern of a template that serves this instruction, too; empty where it cannot have one.
         """
+        ...
+
+    def add(self, entries: Iterable[RegistryEntry], /) -> int:
+        """Store the entries whose pattern is new; return how many entries there are more than before."""
+        ...
+
+    def forget(self, pattern: str, /) -> bool:
+        """Remove the entry of `pattern`; return whether there was one."""
         ...
 
 
@@ -67,14 +85,24 @@ class InstructionRegistry:
         self._entries: Final[BoundedDict[str, RegistryEntry]] = BoundedDict(max_entries)
         self.add(entries)
 
-    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /) -> RegistryEntry:
-        """Return the entry of `pattern`, counted once more, or a new one; see `InstructionStore`."""
-        known = self._entries.get(pattern)
-        entry = replace(known, times_seen=known.times_seen + 1) if known else make()
-        self._entries.put(pattern, entry)
+    def find(self, *patterns: str) -> RegistryEntry | None:
+        """Return the entry of the first of `patterns` that has one, counted once more; None where none has."""
+        known = next((entry for pattern in patterns if (entry := self._entries.get(pattern))), None)
+        if known is None:
+            return None
+        entry = replace(known, times_seen=known.times_seen + 1)
+        self._entries.put(entry.pattern, entry)
         return entry
 
-    def add(self, entries: Iterable[RegistryEntry]) -> int:
+    def get_or_create(self, pattern: str, make: Callable[[], RegistryEntry], /, *, shape: str = "") -> RegistryEntry:
+        """Return the entry of `pattern` or `shape`, counted once more, or a new one; see `InstructionStore`."""
+        if entry := self.find(pattern, shape):
+            return entry
+        made = make()
+        self._entries.put(made.pattern, made)
+        return made
+
+    def add(self, entries: Iterable[RegistryEntry], /) -> int:
         """Keep the entries whose wording is not known yet; return how many entries there are more than before."""
         before = len(self)
         for entry in entries:
@@ -85,7 +113,7 @@ class InstructionRegistry:
         """Return all entries, the one that was asked for last at the end."""
         return list(self._entries.values())
 
-    def forget(self, pattern: str) -> bool:
+    def forget(self, pattern: str, /) -> bool:
         """Remove the entry of `pattern`; return whether there was one."""
         return self._entries.pop(pattern, None) is not None
 
@@ -176,7 +204,10 @@ def _read_item(item: object, source: str, keep_english: bool) -> Iterator[Regist
 
 def _read_packet(text: str) -> Packet:
     """Return a valid packet of any version as one of our version."""
-    return validate(with_fields(parse_packet(text), **{VERSION_KEY: VERSION})).check()
+    packet = validate(with_fields(parse_packet(text), **{VERSION_KEY: VERSION})).check()
+    for finding in find_unusable(packet):
+        raise ProtocolError(finding.reason, code=ErrorCode.INVALID_TYPE)
+    return packet
 
 
 def _text_of(item: Mapping[Any, Any], name: str) -> str:

@@ -2,8 +2,9 @@
 
 A step has a template for each field. A template that is only `{period}` stands for the argument itself: text, number or
 list. Within other text, the argument is inserted as text; `{period!snake}` inserts it with "_" for "-" and blanks.
-Arguments in `defaults` are optional. Every argument has a placeholder in a template, so none is lost; an argument
-without a placeholder is refused.
+Text in brackets is left out where an argument in it has no value: "usr={username}[,dept={department}]". Arguments in
+`defaults` are optional. Every argument has a placeholder in a template, so none is lost; an argument without a
+placeholder is refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Final, cast
 
 from accp_core.aacp.encoding import Argument, encode_packet, is_blank, is_key, write_scalar, write_value
+from accp_core.aacp.guard import sensitive_values
 from accp_core.aacp.packet import Packet
 from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITIES, Vocabulary
 from accp_core.error_codes import ErrorCode
@@ -23,6 +25,9 @@ from accp_core.errors import EncodeError, ProtocolError
 __all__ = ["Workflow", "WorkflowEncoder", "WorkflowRun", "WorkflowStep", "workflow_from_dict"]
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)(!snake)?\}")
+OPTIONAL_PART: Final = re.compile(r"\[([^][]*)\]")
+POINTER: Final = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[^\s,;|]{1,2000}")
+"""The address of data, such as "dir://users/j.smith/mail"."""
 CALLER_ARGUMENTS: Final = ("return_agent", "priority")
 """The arguments of every step."""
 RESERVED_NAMES: Final = frozenset({*CALLER_ARGUMENTS, "task", "domain", "vocabulary"})
@@ -49,6 +54,8 @@ class WorkflowStep:
     """Key to template."""
     defaults: Mapping[str, Argument] = field(default_factory=dict)
     """Optional argument to its default; None leaves its field out."""
+    pointers: tuple[str, ...] = ()
+    """The arguments that must be the address of data, because the data itself must not be in a packet (section 15)."""
     phrases: tuple[str, ...] = ()
     """Instructions in English that mean this step, with placeholders for arguments of one word (see `Phrasebook`)."""
     vocabulary: Vocabulary = DRAFT_VOCABULARY
@@ -85,6 +92,8 @@ class WorkflowStep:
         if not set(self.required) <= set(given) <= set(self.parameters):
             raise TypeError(f"expected {self.usage()}, found {', '.join(given) or 'nothing'}")
         arguments = {**self.defaults, **given}
+        for name in self.pointers:
+            check_pointer(name, arguments[name])
         return encode_packet(
             self.task,
             self.domain,
@@ -119,16 +128,41 @@ def bind_arguments(
 
 def fill_template(template: str, arguments: Mapping[str, Argument], required: Sequence[str]) -> Argument:
     """Return the value of a field; None where an optional argument in its template has no value."""
+    template = OPTIONAL_PART.sub(lambda part: "" if has_blank(part[1], arguments) else part[1], template)
     names = [match[1] for match in PLACEHOLDER.finditer(template)]
     for name in names:
         if is_blank(arguments[name]) and name in required:
             raise EncodeError(f"{name}: expected a value, found {arguments[name]!r}", code=ErrorCode.INVALID_TYPE)
-    if any(is_blank(arguments[name]) for name in names):
+    if has_blank(template, arguments):
         return None
     if template == f"{{{names[0] if names else ''}}}":
         return arguments[names[0]]
     texts = {name: write_scalar(name, arguments[name]) for name in names}
+    for name, text in texts.items():
+        if "=" in template and re.search("[,=]", text):
+            reason = f"{name}: expected no ',' and '=' within the expression {template!r}, found {text!r}"
+            raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
     return PLACEHOLDER.sub(lambda match: to_snake(texts[match[1]]) if match[2] else texts[match[1]], template)
+
+
+def has_blank(template: str, arguments: Mapping[str, Argument]) -> bool:
+    """Return whether an argument in a template has no value."""
+    return any(is_blank(arguments[match[1]]) for match in PLACEHOLDER.finditer(template))
+
+
+# "PII, financial records, and credentials MUST NOT be embedded in AACP field values. Use authenticated data access
+# layers referenced by pointer instead." (section 15)
+def check_pointer(name: str, value: Argument) -> None:
+    """Check that an argument is blank or the address of data (EncodeError E1004, without the value)."""
+    if is_blank(value):
+        return
+    text = write_scalar(name, value)
+    packet = Packet(task="PROC", domain="IT", fields={name: text})
+    found = next(sensitive_values(packet), None)
+    if found or not POINTER.fullmatch(text):
+        reason = found.reason if found else "is no address"
+        expected = "expected the address of the data, such as 'dir://users/j.smith/mail', not the data"
+        raise EncodeError(f"{name}: {expected}; the value {reason.partition(';')[0]}", code=ErrorCode.INVALID_TYPE)
 
 
 def to_snake(text: str) -> str:
@@ -141,15 +175,16 @@ def check_step(step: WorkflowStep) -> None:
     for key, text in step.fields.items():
         if not is_key(key, step.vocabulary) or key in RESERVED_NAMES:
             raise invalid_table(f"expected a key of a packet that is not reserved, found {key!r}")
-        if "{" in PLACEHOLDER.sub("", text) or "}" in PLACEHOLDER.sub("", text):
-            raise invalid_table(f"{key}: expected placeholders like {{name}}, found {text!r}")
-    if unknown := (set(step.defaults) - set(step.parameters)) | (set(step.parameters) & set(CALLER_ARGUMENTS)):
+        if re.search(r"[][{}]", PLACEHOLDER.sub("", OPTIONAL_PART.sub(r"\1", text))):
+            raise invalid_table(f"{key}: expected placeholders like {{name}} and parts like [text], found {text!r}")
+    names = (*step.defaults, *step.pointers)
+    if unknown := (set(names) - set(step.parameters)) | (set(step.parameters) & set(CALLER_ARGUMENTS)):
         raise invalid_table(f"expected arguments of a template, found {', '.join(sorted(unknown))}")
     if step.priority not in PRIORITIES:
         raise invalid_table(f"priority: expected one of {', '.join(PRIORITIES)}, found {step.priority!r}")
     check_phrases(step)
     # "1" is a valid text, number and word.
-    step.encode(dict.fromkeys(step.required, "1"))
+    step.encode({name: "ref://1" if name in step.pointers else "1" for name in step.required})
 
 
 def check_phrases(step: WorkflowStep) -> None:
@@ -170,8 +205,12 @@ def invalid_table(reason: str) -> ProtocolError:
 class WorkflowRun:
     """All hops of a workflow, in order; calling it returns their packets."""
 
-    def __init__(self, *hops: tuple[WorkflowStep, str]) -> None:
+    def __init__(self, *hops: tuple[WorkflowStep, str], order: str = "") -> None:
         """Take each step with the names of the arguments that it receives, separated by blanks.
+
+        Args:
+            hops: The steps and their arguments.
+            order: The names of the arguments of the run in their positional order; those not named come after these.
 
         Raises:
             ProtocolError: E1004, a required argument of a step is missing, or it has none of that name.
@@ -181,8 +220,11 @@ class WorkflowRun:
             if not set(step.required) <= set(names) <= set(step.parameters):
                 expected = step.usage() or "nothing"
                 raise invalid_table(f"{step.task}: expected {expected}, found {', '.join(names) or 'nothing'}")
-        self.parameters = tuple(dict.fromkeys(name for _, names in self.hops for name in names))
-        """The names of the arguments of the run."""
+        received = dict.fromkeys(name for _, names in self.hops for name in names)
+        if unknown := set(order.split()) - set(received):
+            raise invalid_table(f"order: expected arguments of the hops, found {', '.join(sorted(unknown))}")
+        self.parameters = tuple(dict.fromkeys((*order.split(), *received)))
+        """The names of the arguments of the run, in their positional order."""
 
     def __call__(self, *values: Argument, **named: Argument) -> list[Packet]:
         """Return the packets of all hops.
@@ -224,8 +266,8 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
     """Return the workflow that a parsed TOML or JSON document declares.
 
     Args:
-        data: `name`, `steps` (name to task, domain, return, priority, fields, defaults, phrases) and optionally `run`
-            (step to the list of its arguments), where the steps are the hops of one run.
+        data: `name`, `steps` (name to task, domain, return, priority, fields, defaults, pointers, phrases) and
+            optionally `run` (step to the list of its arguments), where the steps are the hops of one run.
         vocabulary: The words whose keys may be used besides the draft's.
 
     Raises:
@@ -245,7 +287,7 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
 
 def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:
     """Return the step that a table declares."""
-    optional = {"priority": (str, int), "fields": Mapping, "defaults": Mapping, "phrases": list}
+    optional = {"priority": (str, int), "fields": Mapping, "defaults": Mapping, "pointers": list, "phrases": list}
     members = read_table(data, "step", {"task": str, "domain": str, "return": str}, optional)
     return WorkflowStep(
         task=members["task"],
@@ -254,6 +296,7 @@ def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:
         priority=str(members.get("priority", "2")),
         fields={key: read_template(key, text) for key, text in members.get("fields", {}).items()},
         defaults={name: read_default(name, value) for name, value in members.get("defaults", {}).items()},
+        pointers=tuple(read_template("pointers", name) for name in members.get("pointers", ())),
         phrases=tuple(read_template("phrases", phrase) for phrase in members.get("phrases", ())),
         vocabulary=vocabulary,
     )

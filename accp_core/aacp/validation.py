@@ -9,11 +9,21 @@ from typing import Final
 from accp_core.aacp.findings import Finding, FindingCode
 from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.packet import Packet, PacketScan, scan_packet, serialize_packet
-from accp_core.aacp.vocabulary import DRAFT_VOCABULARY, PRIORITIES, PRIORITY, RETURN, VERSION, VERSION_KEY, Vocabulary
+from accp_core.aacp.vocabulary import (
+    DRAFT_VOCABULARY,
+    ORDER,
+    PRIORITIES,
+    PRIORITY,
+    RETURN,
+    TASK_FIELDS,
+    VERSION,
+    VERSION_KEY,
+    Vocabulary,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["ValidationReport", "validate"]
+__all__ = ["ValidationReport", "find_unusable", "validate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +79,20 @@ def validate(
     errors = (*scan.faults, *_missing_fields(scan), *(sensitive if forbid else ()))
     warnings = (*_warnings(scan, vocabulary), *(() if forbid else sensitive))
     return ValidationReport(errors=errors, warnings=warnings, packet=None if errors else scanned)
+
+
+def find_unusable(packet: Packet, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Iterator[Finding]:
+    """Yield an error for each reason why nobody can act on a valid packet.
+
+    The draft accepts any TASK and asks for no field besides "return" and "aacp", so `validate` does, too. A packet that
+    is made of an instruction must be of use: its TASK is known, and it has the fields that its TASK needs.
+    """
+    if packet.task not in vocabulary.tasks:
+        yield Finding(FindingCode.UNKNOWN_TASK, "TASK", f"expected a known TASK, found {packet.task!r}")
+    for keys in TASK_FIELDS.get(packet.task, ()):
+        if not any(packet.fields.get(key) for key in keys):
+            reason = f"{packet.task} needs one of {', '.join(key for key in ORDER if key in keys)}"
+            yield Finding(FindingCode.MISSING, "packet", reason)
 
 
 def _scan(packet: Packet, escaped: bool) -> PacketScan:

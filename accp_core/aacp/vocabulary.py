@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
-__all__ = ["DRAFT_VOCABULARY", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "VERSION", "VERSION_KEY", "Vocabulary"]
+__all__ = [
+    "DRAFT_VOCABULARY",
+    "ORDER",
+    "PRIORITIES",
+    "PRIORITY",
+    "RETURN",
+    "TASK_FIELDS",
+    "VERSION",
+    "VERSION_KEY",
+    "Vocabulary",
+]
 
 # "aacp: The protocol version. REQUIRED. MUST be "1.1" for packets conforming to this specification." (section 4.2)
 VERSION: Final = "1.1"
@@ -60,3 +71,26 @@ DRAFT_VOCABULARY: Final = Vocabulary(
     keys=frozenset(ORDER) - {"flags_inherit"},
 )
 """The words that the draft defines."""
+
+
+def _keys(*groups: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(group.split()) for group in groups)
+
+
+TASK_FIELDS: Final[Mapping[str, tuple[frozenset[str], ...]]] = MappingProxyType(
+    {
+        "FETCH": _keys("res src data_ptr"),
+        "PROC": _keys("res src data_ptr match"),
+        "FLAG": _keys("res data_ptr type party clause issue flags match"),
+        "RESOLVE": _keys("res data_ptr issue match flags"),
+        "LOG": _keys("res data_ptr filter type status actor chain match"),
+        "SEND": _keys("to", "res src data_ptr att subj tmpl flag_msg"),
+        "BUILD": _keys("res type tmpl"),
+        "MERGE": _keys("res src data_ptr rules"),
+        "CALC": _keys("res src data_ptr rules amt"),
+        "REPORT": _keys("res src data_ptr tmpl fmt period status"),
+        "SYNC": _keys("res src data_ptr"),
+    }
+)
+"""TASK to the fields without which nobody can act on it: one of each group. The draft names none; its own packets and
+those of its encoder have them. ACK and tasks of an organisation need none."""

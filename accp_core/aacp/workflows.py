@@ -1,8 +1,9 @@
 """The four workflows of the draft: payroll, provisioning, invoices, contracts (AACP section 6.1).
 
 Their packets are those of the reference package, except for its version. Arguments that it accepts and ignores are
-used here where a packet can hold them (`fields`, `period`, `prev_period`), and refused where it must not (a person's
-e-mail address and department, the licence and the team of an account).
+used here where a packet can hold them (`fields`, `period`, `prev_period`, `department`), and refused where none can
+(the licence and the team of an account). A mailbox names its user instead of an e-mail address: personal data must not
+be in a packet (section 15), so `email` takes the address of that data.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
             "fmt": "json",
         },
         defaults={"fields": None},
-        phrases=("fetch active employee salary records for {period} as JSON",),
     )
     fetch_budgets = WorkflowStep(
         task="FETCH",
@@ -38,7 +38,6 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         return_agent="HR-Agent",
         priority="1",
         fields={"res": "budget_cc", "period": "{period}", "fields": "cc_id,approved_budget,ytd_spend", "fmt": "json"},
-        phrases=("fetch approved budgets and year-to-date spend by cost centre for {period} as JSON",),
     )
     merge_and_calculate = WorkflowStep(
         task="MERGE",
@@ -47,7 +46,6 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         priority="1",
         fields={"rules": "{rules}", "validate": "budget_cc", "period": "{period}", "flags_inherit": "{flags}"},
         defaults={"period": None, "flags": None, "rules": "payroll_v2"},
-        phrases=("merge salaries and budgets with payroll rules {rules} and validate against budgets",),
     )
     generate_report = WorkflowStep(
         task="REPORT",
@@ -84,9 +82,10 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         (fetch_employees, "period"),
         (fetch_budgets, "period"),
         (merge_and_calculate, "flags"),
-        (generate_report, ""),
+        (generate_report, "prev_period"),
         (log_run, ""),
         (send_report, "period"),
+        order="period prev_period flags",
     )
 
 
@@ -98,22 +97,33 @@ class ITEncoder(WorkflowEncoder, name="it"):
         domain="IT",
         return_agent="IT-Agent",
         priority="1",
-        fields={"res": "ad_account", "filter": "usr={username}", "fields": "email,dept,grp,pwd_reset", "fmt": "json"},
-        phrases=("create a directory account for {username}",),
+        fields={
+            "res": "ad_account",
+            "filter": "usr={username}[,dept={department}]",
+            "fields": "email,dept,grp,pwd_reset",
+            "fmt": "json",
+        },
+        defaults={"department": None},
     )
     provision_email = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         priority="1",
-        fields={"res": "m365_mailbox", "filter": "email={email}", "fields": "licence,sig,dl"},
+        fields={
+            "res": "m365_mailbox",
+            "filter": "usr={username}",
+            "data_ptr": "{email}",
+            "fields": "licence,sig,dl",
+        },
+        defaults={"email": None},
+        pointers=("email",),
     )
     provision_vpn = WorkflowStep(
         task="PROC",
         domain="IT",
         return_agent="IT-Agent",
         fields={"res": "vpn_access", "filter": "usr={username}", "fields": "profile,mfa"},
-        phrases=("give {username} VPN access",),
     )
     provision_crm = WorkflowStep(
         task="PROC",
@@ -137,12 +147,13 @@ class ITEncoder(WorkflowEncoder, name="it"):
         defaults={"systems": ("AD", "M365", "VPN", "CRM", "BADGE"), "actor": "IT-Agent"},
     )
     full_onboarding = WorkflowRun(
-        (create_ad_account, "username"),
-        (provision_email, "email"),
+        (create_ad_account, "username department"),
+        (provision_email, "username email"),
         (provision_vpn, "username"),
         (provision_crm, "username"),
         (provision_badge, "username"),
         (log_provisioning, "username"),
+        order="username email department",
     )
 
 

@@ -3,16 +3,19 @@
 from accp_core.accp.budget import DRAFT_LIMITS, PRACTICAL_LIMITS, FrameLimits, FrameTokens, TokenBudget
 from accp_core.accp.codec import Codec, Encoded, NeedsRefs
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
+from accp_core.accp.frame_head import frame_head
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.message import Message
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.serializer import serialize_frame
-from accp_core.accp.session.delivery import SequenceScope
+from accp_core.accp.session.delivery import FrameText, SequenceScope
 from accp_core.accp.session.events import (
+    Acknowledged,
     CheckpointTaken,
     Event,
+    EventsDropped,
     ExchangeClosed,
     ExchangeOpened,
     FrameDropped,
@@ -23,13 +26,16 @@ from accp_core.accp.session.events import (
     RefsNeeded,
     RegistryAgreed,
     RegistryUpdated,
+    ResumeImpossible,
     ResyncRequested,
     StateChanged,
     StreamChunkReceived,
     StreamEnded,
+    Writable,
 )
 from accp_core.accp.session.exchanges import Exchange, ExchangeState
 from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger, Fact
 from accp_core.accp.state.context_state import ColdKey, ContextState, StateLimits, Tier, foreign_ref
@@ -43,6 +49,7 @@ __all__ = [
     "DRAFT_LIMITS",
     "PRACTICAL_LIMITS",
     "REMOVED",
+    "Acknowledged",
     "Checkpoint",
     "CheckpointTaken",
     "CheckpointTrigger",
@@ -55,6 +62,7 @@ __all__ = [
     "ErrorCode",
     "ErrorReport",
     "Event",
+    "EventsDropped",
     "Exchange",
     "ExchangeClosed",
     "ExchangeOpened",
@@ -65,6 +73,7 @@ __all__ = [
     "FrameHeld",
     "FrameLimits",
     "FrameRefused",
+    "FrameText",
     "FrameTokens",
     "GrammarLimits",
     "HeartbeatMissed",
@@ -73,11 +82,13 @@ __all__ = [
     "Message",
     "MessageReceived",
     "NeedsRefs",
+    "Peer",
     "Ref",
     "RefsNeeded",
     "RegistryAgreed",
     "RegistryUpdated",
     "Removed",
+    "ResumeImpossible",
     "ResyncRequested",
     "Schema",
     "SchemaRegistry",
@@ -93,8 +104,10 @@ __all__ = [
     "TokenBudget",
     "ToolSignature",
     "Value",
+    "Writable",
     "error_message",
     "foreign_ref",
+    "frame_head",
     "parse_frame",
     "read_error",
     "serialize_frame",

@@ -6,9 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.accp.frame import Envelope, Frame
+from accp_core.accp.grammar import metadata_start
 from accp_core.ports import TokenCounter
 
-__all__ = ["DRAFT_LIMITS", "PRACTICAL_LIMITS", "FrameLimits", "FrameTokens", "TokenBudget", "estimate"]
+__all__ = [
+    "DRAFT_LIMITS",
+    "PRACTICAL_LIMITS",
+    "FrameLimits",
+    "FrameTokens",
+    "TokenBudget",
+    "estimate",
+    "estimate_parts",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +112,18 @@ def with_placeholders(frame: Frame) -> Frame:
 
 def estimate(text: str, counter: TokenCounter) -> FrameTokens:
     """Return the tokens of the text of a frame; its grammar is not checked."""
-    header, _, _ = text.partition(":")
-    # Everywhere else a bracket after a brace follows a separator or a backslash.
-    body_end = text.find("}[") + 1 or len(text)
-    return FrameTokens(
-        header=counter(header),
-        body=counter(text[len(header) : body_end]),
-        metadata=counter(text[body_end:]) if body_end < len(text) else 0,
-        total=counter(text),
-    )
+    start = metadata_start(text)
+    return replace(estimate_parts(text[:start], text[start:], counter), total=counter(text))
+
+
+def estimate_parts(body: str, metadata: str, counter: TokenCounter) -> FrameTokens:
+    """Return the tokens of a frame whose metadata is a text of its own; the total is the sum of the parts.
+
+    Args:
+        body: Header and body: `@sender>intent:operation{…}`.
+        metadata: `[…]`, "" for none.
+        counter: Counts tokens.
+    """
+    header, _, _ = body.partition(":")
+    tokens = counter(header), counter(body[len(header) :]), counter(metadata) if metadata else 0
+    return FrameTokens(header=tokens[0], body=tokens[1], metadata=tokens[2], total=sum(tokens))

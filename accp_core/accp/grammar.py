@@ -49,6 +49,7 @@ __all__ = [
     "GrammarLimits",
     "escape",
     "escape_key",
+    "metadata_start",
     "quote",
     "read_json_literal",
     "read_number",
@@ -140,6 +141,12 @@ _ESCAPED = re.compile(rf"\\({_DELIMITER})")
 _PERCENT_RUN = re.compile(r"(?:%[0-9A-F]{2})++")
 _KEY_OFFENDER = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
 _KEY_ESCAPE = re.compile(r"_x([0-9a-f]{1,6})_")
+
+
+def metadata_start(text: str) -> int:
+    """Return where the metadata block of a frame begins, the length of the text where it has none."""
+    # Everywhere else a bracket after a brace follows a separator or a backslash.
+    return text.find("}[") + 1 or len(text)
 
 
 def escape(text: str) -> str:

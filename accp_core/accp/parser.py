@@ -6,7 +6,6 @@ after it together with the value. Positions count characters from 0.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from math import inf
 from typing import Any, Final, TypeAlias
@@ -14,25 +13,11 @@ from typing import Any, Final, TypeAlias
 from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
-from accp_core.accp.vocabulary import FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
+from accp_core.accp.parse_state import ParseState, check_characters, refusal
+from accp_core.accp.vocabulary import FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import DecodeError
 
 __all__ = ["parse_frame"]
-
-
-@dataclass(slots=True)
-class _ParseState:
-    """The options of one call, and its counters."""
-
-    errata: bool
-    compat: bool
-    decimal_type: type[float] | type[Decimal]
-    limits: GrammarLimits
-    header: tuple[str, str] = ("", "")
-    """Intent and operation, which decide whether a parameter is a delta."""
-    members: int = 0
-    """Number of members read so far."""
 
 
 def parse_frame(
@@ -42,6 +27,7 @@ def parse_frame(
     compat: bool = False,
     decimal_type: type[float] | type[Decimal] = float,
     limits: GrammarLimits = DEFAULT_LIMITS,
+    ascii_ids: bool = False,
 ) -> Frame:
     """Return the frame that `text` spells (ACCP section 3.1).
 
@@ -55,12 +41,14 @@ def parse_frame(
         compat: Whether an amount such as `$42.30` is a string.
         decimal_type: The type of decimals.
         limits: How much a frame may hold.
+        ascii_ids: Whether ids have to be in ASCII, because the answers are.
 
     Raises:
         DecodeError: with the first position that cannot be read. E1001, the grammar or a limit; E1002, the intent is
             unknown; E1004, a sequence, timestamp or ttl is not a whole number, or a decimal is beyond float64.
     """
-    state = _ParseState(not strict, compat and not strict, decimal_type, limits)
+    hidden = grammar.HIDDEN_IN_ASCII if ascii_ids else grammar.HIDDEN
+    state = ParseState(not strict, compat and not strict, decimal_type, limits, hidden)
     check_characters(text, limits)
     position, (sender, intent, operation) = parse_header(text)
     state.header = intent, operation
@@ -75,20 +63,6 @@ def parse_frame(
         params=params,
         envelope=read_envelope(text, fields, state),
     )
-
-
-def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
-    """Return the exception that refuses `text` at `position`."""
-    return DecodeError(reason, code=code, text=text, position=position)
-
-
-def check_characters(text: str, limits: GrammarLimits) -> None:
-    """Refuse a text that is too long or contains forbidden characters."""
-    # A character has at least one byte, so a long text is refused before it is encoded.
-    if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:
-        raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
-    if match := grammar.FORBIDDEN.search(text):
-        raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")
 
 
 def parse_word(text: str, position: int, pattern: re.Pattern[str], name: str) -> tuple[int, str]:
@@ -137,21 +111,21 @@ def parse_separator(text: str, position: int, separator: str, close: str) -> tup
     raise refusal(text, position, f"expected {separator!r} or {close!r}")
 
 
-def count_member(text: str, position: int, state: _ParseState) -> None:
+def count_member(text: str, position: int, state: ParseState) -> None:
     """Count a member; refuse one over the limit."""
     state.members += 1
     if state.members > state.limits.members:
         raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
 
 
-PairParser: TypeAlias = Callable[[str, int, _ParseState], tuple[int, tuple[str, Any]]]
+PairParser: TypeAlias = Callable[[str, int, ParseState], tuple[int, tuple[str, Any]]]
 
 
 # payload    = param *( "|" param )
 # map        = "{" [ key ":" value *( "," key ":" value ) ] "}"
 # meta-pairs = param *( "," param )
 def parse_pairs(
-    text: str, position: int, separator: str, close: str, parse_pair: PairParser, state: _ParseState
+    text: str, position: int, separator: str, close: str, parse_pair: PairParser, state: ParseState
 ) -> tuple[int, dict[str, Any]]:
     """Read pairs up to and including `close`; each key may occur once, in any spelling."""
     pairs: dict[str, Any] = {}
@@ -169,7 +143,7 @@ def parse_pairs(
 
 
 # param = key ":" value
-def parse_param(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, Value]]:
+def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
     position, key = parse_key(text, position, LiteralKey)
     if is_delta(*state.header, key) and text.startswith("{", position):
@@ -196,19 +170,19 @@ def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
 
 
 # value = typed-literal / array / map / ref / null
-def parse_value(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+def parse_value(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read any value; an array or map is at nesting level `level`, which starts with 1."""
     return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, state)
 
 
 # null = "~"
-def parse_null(text: str, position: int, level: int, state: _ParseState) -> tuple[int, None]:
+def parse_null(text: str, position: int, level: int, state: ParseState) -> tuple[int, None]:
     """Read null."""
     return position + 1, None
 
 
 # "removed_key:null" (section 5.4): against the grammar, the draft removes a key with the word.
-def parse_delta_member(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+def parse_delta_member(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read a direct member of a delta, in which null removes the key."""
     if text.startswith("~", position):
         return position + 1, REMOVED
@@ -218,7 +192,7 @@ def parse_delta_member(text: str, position: int, level: int, state: _ParseState)
 
 
 # ref = "$" ref-key
-def parse_ref(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Ref | str]:
+def parse_ref(text: str, position: int, level: int, state: ParseState) -> tuple[int, Ref | str]:
     """Read a reference; with `compat` an amount such as `$42.30` (section 3.2) is a string."""
     end, key = parse_word(text, position + 1, grammar.REF_KEY, "a ref-key")
     if state.compat and grammar.NUMBER.fullmatch(key) and not grammar.LEADING_ZERO.match(key):
@@ -227,7 +201,7 @@ def parse_ref(text: str, position: int, level: int, state: _ParseState) -> tuple
 
 
 # "nx:@strategy:plan", "who:@dev_team" (section 3.2): against the grammar, a value may name an agent.
-def parse_mention(text: str, position: int, level: int, state: _ParseState) -> tuple[int, str]:
+def parse_mention(text: str, position: int, level: int, state: ParseState) -> tuple[int, str]:
     """Read the name of an agent, with or without an operation, as a string."""
     match = grammar.MENTION.match(text, position)
     if not (state.errata and match):
@@ -235,14 +209,14 @@ def parse_mention(text: str, position: int, level: int, state: _ParseState) -> t
     return match.end(), match[0]
 
 
-def check_level(text: str, position: int, level: int, state: _ParseState) -> None:
+def check_level(text: str, position: int, level: int, state: ParseState) -> None:
     """Refuse an array or map that is nested too deep."""
     if level > state.limits.depth:
         raise refusal(text, position, f"expected arrays and maps that nest at most {state.limits.depth} deep")
 
 
 # array = "[" [ value *( "," value ) ] "]"
-def parse_array(text: str, position: int, level: int, state: _ParseState) -> tuple[int, list[Value]]:
+def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[Value]]:
     """Read an array with its brackets."""
     check_level(text, position, level, state)
     items: list[Value] = []
@@ -258,7 +232,7 @@ def parse_array(text: str, position: int, level: int, state: _ParseState) -> tup
 
 
 # "f:[rev:-12%QoQ,ent_seg:decline]" (section 3.2): against the grammar, an element may be a pair.
-def parse_element(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+def parse_element(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read an element of an array; a pair counts as a map of one entry."""
     if not (state.errata and grammar.PAIR.match(text, position)):
         return parse_value(text, position, level, state)
@@ -269,15 +243,15 @@ def parse_element(text: str, position: int, level: int, state: _ParseState) -> t
     return position, {key: value}
 
 
-ValueParser: TypeAlias = Callable[[str, int, int, _ParseState], tuple[int, Value]]
+ValueParser: TypeAlias = Callable[[str, int, int, ParseState], tuple[int, Value]]
 
 
 def parse_map(
-    text: str, position: int, level: int, state: _ParseState, parse_member: ValueParser = parse_value
+    text: str, position: int, level: int, state: ParseState, parse_member: ValueParser = parse_value
 ) -> tuple[int, dict[str, Value]]:
     """Read a map with its braces."""
 
-    def parse_entry(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, Value]]:
+    def parse_entry(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
         position, key = parse_key(text, position, str)
         position, value = parse_member(text, position, level + 1, state)
         return position, (key, value)
@@ -287,7 +261,7 @@ def parse_map(
 
 
 # typed-literal = boolean / integer / decimal / string
-def parse_atom(text: str, position: int, level: int, state: _ParseState) -> tuple[int, Value]:
+def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
     end, word = parse_text(text, position)
     first = word[0]
@@ -322,7 +296,7 @@ def parse_quoted(text: str, position: int) -> tuple[int, str]:
 
 
 # "Integer: Decimal, no leading zeros" (section 3.1.1)
-def read_number(text: str, position: int, word: str, state: _ParseState) -> int | float | Decimal:
+def read_number(text: str, position: int, word: str, state: ParseState) -> int | float | Decimal:
     """Return the number that `word` spells."""
     if grammar.LEADING_ZERO.match(word):
         raise refusal(text, position, "expected a number without leading zeros")
@@ -335,7 +309,7 @@ def read_number(text: str, position: int, word: str, state: _ParseState) -> int 
     return number
 
 
-def parse_json(text: str, position: int, state: _ParseState) -> tuple[int, Any]:
+def parse_json(text: str, position: int, state: ParseState) -> tuple[int, Any]:
     """Read a JSON literal, our spelling of long decimals, of deep arrays and maps, and of null in a delta."""
     end, word = parse_text(text, position)
     try:
@@ -348,7 +322,7 @@ Fields: TypeAlias = dict[str, tuple[int, str]]
 
 
 # metadata = "[" meta-pairs "]"
-def parse_metadata(text: str, position: int, state: _ParseState) -> tuple[int, Fields]:
+def parse_metadata(text: str, position: int, state: ParseState) -> tuple[int, Fields]:
     """Read the metadata block, if there is one: field name to the position and the text of its value."""
     if not text.startswith("[", position):
         return position, {}
@@ -357,14 +331,14 @@ def parse_metadata(text: str, position: int, state: _ParseState) -> tuple[int, F
     return parse_pairs(text, position + 1, ",", "]", parse_field, state)
 
 
-def parse_field(text: str, position: int, state: _ParseState) -> tuple[int, tuple[str, tuple[int, str]]]:
+def parse_field(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, tuple[int, str]]]:
     """Read one field, in its long or short spelling; the value is plain text."""
     start, key = parse_key(text, position, str)
     end, word = parse_text(text, start)
     return end, (FIELD_NAMES.get(key, key), (start, grammar.unescape(word)))
 
 
-def read_envelope(text: str, fields: Fields, state: _ParseState) -> Envelope:
+def read_envelope(text: str, fields: Fields, state: ParseState) -> Envelope:
     """Return the envelope; the name of a field decides its type (Table 4)."""
     known: dict[str, Any] = {}
     extra: dict[str, str] = {}
@@ -375,12 +349,17 @@ def read_envelope(text: str, fields: Fields, state: _ParseState) -> Envelope:
             known[name] = word
         else:
             extra[name] = word
+    for name in known.keys() & ID_FIELDS:
+        # An id that cannot be written again could never be answered.
+        if hidden := state.hidden.search(known[name]):
+            position = fields[name][0] + hidden.start()
+            raise refusal(text, position, f"expected printable characters in {name}, found {hidden[0]!r}")
     if len(known.get("msg_id", "")) > state.limits.msg_id_chars:
         raise refusal(text, fields["msg_id"][0], f"expected a msg_id of at most {state.limits.msg_id_chars} characters")
     return Envelope(extra=extra, **known)
 
 
-def read_unsigned(text: str, position: int, word: str, state: _ParseState) -> int | float | Decimal:
+def read_unsigned(text: str, position: int, word: str, state: ParseState) -> int | float | Decimal:
     """Return a sequence, timestamp or ttl."""
     if not grammar.UNSIGNED.fullmatch(word):
         raise refusal(text, position, "expected a whole number without leading zeros", ErrorCode.INVALID_TYPE)

@@ -159,6 +159,7 @@ class Transactions:
         """Remember at most `limit` chains and `limit` frames."""
         self._chains: BoundedDict[str, str] = BoundedDict(limit)
         self._frames: BoundedDict[tuple[str, str], None] = BoundedDict(limit)
+        self._terms: BoundedDict[tuple[str, str], str] = BoundedDict(limit)
 
     # "`transaction_id` MUST be stable across retries (idempotency key)."
     # "Retries MUST use the same `transaction_id` with a new `msg_id`."
@@ -166,18 +167,25 @@ class Transactions:
         """Remember a TX request, if it is not a wrong retry; other messages are accepted.
 
         Raises:
-            ProtocolError: E5001, its chain has another transaction; E3002, the retry has the msg_id of the frame that
-                it repeats.
+            ProtocolError: E1001, it has no transaction_id; E5001, its chain has another transaction, or its transaction
+                another amount, currency or account; E3002, the retry has the msg_id of the frame that it repeats.
         """
         named = message.payload.get("transaction_id")
-        if message.schema != "TX" or message.intent is not Intent.REQUEST or not isinstance(named, str):
+        if message.schema != "TX" or message.intent is not Intent.REQUEST or isinstance(named, Ref):
             return
+        if not isinstance(named, str) or not named:
+            raise ProtocolError("expected a transaction_id in a TX request, found none", code=ErrorCode.PARSE_ERROR)
         transaction, msg_id = _short_id(named), _short_id(message.envelope.msg_id)
         chain = _short_id(reply_correlation(message.envelope))
         if chain and self._chains.get(chain, transaction) != transaction:
             raise ProtocolError("expected the first transaction_id in a retry", code=ErrorCode.POLICY_DENIED)
+        purpose, terms = (message.operation, transaction), _terms(message.payload)
+        if (known := self._terms.get(purpose, terms)) != terms:
+            reason = f"expected the first amount, currency and account ({known}) in a retry, found {terms}"
+            raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
         if msg_id and (transaction, msg_id) in self._frames:
             raise ProtocolError("expected a new msg_id in a retry", code=ErrorCode.DUPLICATE)
+        self._terms.put(purpose, terms)
         self._remember(chain, transaction, msg_id)
 
     def _remember(self, chain: str, transaction: str, msg_id: str) -> None:
@@ -185,6 +193,14 @@ class Transactions:
             self._chains.put(chain, transaction)
         if msg_id:
             self._frames.put((transaction, msg_id), None)
+
+
+def _terms(payload: Mapping[str, Any]) -> str:
+    """Return what a retry must not change, as text; a field that is left out has its default."""
+    amount, defaults = payload.get("amount"), BUILT_IN.get("TX").defaults
+    number = str(Decimal(str(amount)).normalize()) if is_number(amount) else str(amount)
+    rest = [str(payload.get(name, defaults.get(name)))[:MAX_ID_CHARS] for name in ("currency", "account")]
+    return " ".join([number[:MAX_ID_CHARS], *rest])
 
 
 def _short_id(name: str | None) -> str:
@@ -209,10 +225,14 @@ def check_incoming(message: Message, transactions: Transactions | None = None) -
 
     Raises:
         ProtocolError: E1001, its correlation_id is missing; E1004, a field has the wrong type; E3002 or E5001, it is a
-            wrong retry of a transaction.
+            wrong retry of a transaction; E4003, the failure of a tool does not have schema ER.
     """
     check_fields(message)
     check_correlation(message)
+    # "Tool errors MUST use schema `ER` with code E4002 TOOL_EXEC_FAILED." (section 10.2)
+    if message.schema == "TC" and message.intent is Intent.FAILURE:
+        reason = "expected schema ER in the failure of a tool, found TC"
+        raise ProtocolError(reason, code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     if transactions is not None:
         transactions.check(message)
 
@@ -221,15 +241,10 @@ def check_outgoing(message: Message, transactions: Transactions | None = None) -
     """Check a message of ours, with its envelope, by the rules of its schema.
 
     Raises:
-        LocalProtocolError: as `check_incoming`; E4003, the failure of a tool does not have schema ER.
+        LocalProtocolError: as `check_incoming`.
     """
     try:
         check_incoming(message, transactions)
-        # "Tool errors MUST use schema `ER` with code E4002 TOOL_EXEC_FAILED." (section 10.2)
-        if message.schema == "TC" and message.intent is Intent.FAILURE:
-            raise ProtocolError(
-                "expected schema ER in the failure of a tool, found TC", code=ErrorCode.TOOL_SCHEMA_MISMATCH
-            )
     except ProtocolError as error:
         raise LocalProtocolError(error.reason, code=error.code) from None
 

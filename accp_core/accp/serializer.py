@@ -15,7 +15,7 @@ from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIEL
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["serialize_frame"]
+__all__ = ["check_size", "serialize_envelope", "serialize_frame", "serialize_parts"]
 
 DecimalRule: TypeAlias = Literal["exact", "round6"]
 
@@ -52,11 +52,36 @@ def serialize_frame(
             unknown; E1004, a value cannot be written: NaN, an infinity, a key that is not a string, another type,
             REMOVED outside a delta, a reference below the depth limit, white space in the envelope.
     """
+    return "".join(serialize_parts(frame, ascii_only=ascii_only, decimal=decimal, limits=limits))
+
+
+def serialize_parts(
+    frame: Frame, *, ascii_only: bool = False, decimal: DecimalRule = "exact", limits: GrammarLimits = DEFAULT_LIMITS
+) -> tuple[str, str]:
+    """Return the text of `frame` in two parts: header and body, and the metadata block, "" without a field.
+
+    Args and errors: as `serialize_frame`.
+    """
     state = _WriteState(grammar.HIDDEN_IN_ASCII if ascii_only else grammar.HIDDEN, decimal, limits)
-    text = f"{write_header(frame)}{{{write_payload(frame, state)}}}{write_envelope(frame.envelope, state)}"
-    if len(text.encode()) > limits.frame_bytes:
+    body = f"{write_header(frame)}{{{write_payload(frame, state)}}}"
+    metadata = write_envelope(frame.envelope, state)
+    check_size(body, metadata, limits)
+    return body, metadata
+
+
+def serialize_envelope(envelope: Envelope, *, ascii_only: bool = False, limits: GrammarLimits = DEFAULT_LIMITS) -> str:
+    """Return the metadata block alone, for a frame whose body is written already; errors as `serialize_frame`."""
+    return write_envelope(
+        envelope, _WriteState(grammar.HIDDEN_IN_ASCII if ascii_only else grammar.HIDDEN, "exact", limits)
+    )
+
+
+def check_size(body: str, metadata: str, limits: GrammarLimits) -> None:
+    """Refuse a frame that is too long; a character has at most four bytes."""
+    if 4 * (len(body) + len(metadata)) <= limits.frame_bytes:
+        return
+    if len(body.encode()) + len(metadata.encode()) > limits.frame_bytes:
         raise EncodeError(f"expected a frame of at most {limits.frame_bytes} bytes", code=ErrorCode.PARSE_ERROR)
-    return text
 
 
 def unwritable(value: object, reason: str) -> EncodeError:
@@ -308,9 +333,9 @@ def write_json_object(value: Mapping[Any, Any], level: int, state: _WriteState) 
 def write_envelope(envelope: Envelope, state: _WriteState) -> str:
     """Return the metadata block, "" without a field; the fields of Table 4 come first, in its order."""
     fields = [
-        f"{short}:{write_field(name, getattr(envelope, name), state)}"
+        f"{short}:{write_field(name, value, state)}"
         for name, short in ENVELOPE_FIELDS.items()
-        if getattr(envelope, name) is not None
+        if (value := getattr(envelope, name)) is not None
     ]
     fields += [f"{write_extra_key(key)}:{write_field(key, envelope.extra[key], state)}" for key in envelope.extra]
     count_members(len(fields), state)

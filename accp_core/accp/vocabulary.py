@@ -7,11 +7,14 @@ from typing import Final
 
 __all__ = [
     "ABBREVIATIONS",
+    "ACKNOWLEDGED",
     "CORE_OPERATIONS",
     "ENVELOPE_FIELDS",
     "FIELD_NAMES",
     "FRAME_OPERATION",
+    "ID_FIELDS",
     "INTEGER_FIELDS",
+    "RESUME_OPERATION",
     "Intent",
     "is_delta",
 ]
@@ -57,6 +60,9 @@ FIELD_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 
 INTEGER_FIELDS: Final = frozenset({"sequence", "timestamp", "ttl"})
 """The fields of type integer (Table 4); every other field is a string, even when it is all digits."""
+
+ID_FIELDS: Final = frozenset({"msg_id", "correlation_id", "causation_id", "session_id"})
+"""The fields whose values an answer repeats."""
 
 ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -104,6 +110,12 @@ CORE_OPERATIONS: Final = frozenset(
     }
 )
 """The verbs of section 4.3; a recommendation only, the draft's own examples use others."""
+
+ACKNOWLEDGED: Final = "ack"
+"""Our field of the metadata: the number of the last frame that the sender has processed; Table 4 has none for it."""
+
+RESUME_OPERATION: Final = "resume"
+"""The operation of the `ping` that is the first frame of another connection of a session."""
 
 FRAME_OPERATION: Final = "frame"
 """The operation of the chunks of a frame that was over its limits."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Hashable, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from accp_core.error_codes import ErrorCode
@@ -14,7 +14,7 @@ from accp_core.strict_json import compact_json
 
 __all__ = [
     "MAX_ABSTRACT_CHARS", "MAX_CONTEXT_CHARS", "MAX_DEPTH", "MAX_ENTRIES", "MAX_TEXT_CHARS", "Json", "check_context",
-    "check_entries", "check_json", "check_text", "check_unique", "is_map", "is_time", "violation",
+    "check_entries", "check_json", "check_text", "check_unique", "is_map", "is_time", "time_text", "violation",
 ]  # fmt: skip
 
 Json: TypeAlias = Any
@@ -136,6 +136,24 @@ def is_time(text: str) -> bool:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
         return False
+
+
+def time_text(now: float | None) -> str | None:
+    """Return a time as text, such as "2026-03-20T02:51:00Z"; None for None.
+
+    Args:
+        now: Seconds since 1970 (Unix time); parts of a second are kept to three places.
+
+    Raises:
+        ProtocolError: E1004, it is no number, or beyond the years 1 to 9999.
+    """
+    if now is None:
+        return None
+    try:
+        time = datetime.fromtimestamp(now, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise violation(ErrorCode.INVALID_TYPE, "a time in seconds since 1970", now) from None
+    return time.isoformat(timespec="milliseconds" if time.microsecond else "seconds").replace("+00:00", "Z")
 
 
 def is_map(value: object) -> bool:

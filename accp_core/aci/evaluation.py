@@ -7,21 +7,23 @@ corresponding KeyInformation".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from accp_core.aci.checks import Json, check_text, violation
 from accp_core.aci.contexts import AgentContext
-from accp_core.aci.items import DONE
+from accp_core.aci.items import DONE, Outcome
+from accp_core.aci.replies import NO_ANSWER, NO_EVIDENCE, says_nothing
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import Verifier
 
-__all__ = ["Claim", "Evaluation", "OpenItem", "evaluate", "judge", "verify", "verify_by_rule"]
+__all__ = ["Claim", "Evaluation", "NotJudged", "OpenItem", "Verdict", "evaluate", "judge", "verify", "verify_by_rule"]
 
 NOT_DONE: Final = "not done"
-NO_EVIDENCE: Final = "reported as done, but without an abstract of the result"
+_MAX_EXCERPT: Final = 80
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,28 @@ class OpenItem:
     item_id: str
     """The item."""
     reason: str
-    """Why it is not done: the finding of phase 1, or the verifier's feedback."""
+    """Why it is not done, or what was not understood: the finding of phase 1, or the verifier's feedback."""
+    outcome: Outcome = Outcome.FAILED
+    """`FAILED`: it is not done, or the verifier rejects its result. `UNVERIFIED`: nobody knows whether it is done."""
+    answer: str = ""
+    """The agent's own words about it, where they are no verified result."""
+
+    @property
+    def words(self) -> str:
+        """What to show of it: the reason of a failure; the agent's words, where nobody knows."""
+        return self.reason if self.outcome is Outcome.FAILED else self.answer or self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """The verdict of a verifier that failed: the claim is neither verified nor rejected."""
+
+    reason: str
+    """Why, such as the exception."""
+
+
+Verdict: TypeAlias = str | NotJudged | None
+"""None: verified. Text: rejected, with this feedback. `NotJudged`: the verifier failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +88,16 @@ class Evaluation:
         return bool(self.verified) and not self.open
 
 
-def evaluate(context: AgentContext | Json) -> tuple[tuple[OpenItem, ...], tuple[Claim, ...]]:
+def evaluate(
+    context: AgentContext | Json, unread: Mapping[str, str] = _NONE
+) -> tuple[tuple[OpenItem, ...], tuple[Claim, ...]]:
     """Return the unfinished items of a context, and the claims to verify: phase 1, which costs no tokens.
 
-    An item is unfinished without a state 1, and without an abstract.
+    State 0 is a failure. An item without a state, or with state 1 and no result, is unverified.
+
+    Args:
+        context: What the agent returned.
+        unread: itemId to what was not understood of its answer, where the answer was read from words.
 
     Raises:
         ProtocolError: As `AgentContext.from_json`, `context` is JSON and no context.
@@ -77,13 +106,27 @@ def evaluate(context: AgentContext | Json) -> tuple[tuple[OpenItem, ...], tuple[
     unfinished, claims = [], []
     for item in known.todo_items:
         abstract = known.abstracts.get(item.item_id, "").strip()
-        if known.states.get(item.item_id) != DONE:
-            unfinished.append(OpenItem(item_id=item.item_id, reason=abstract or NOT_DONE))
-        elif not abstract:
-            unfinished.append(OpenItem(item_id=item.item_id, reason=NO_EVIDENCE))
-        else:
+        state = known.states.get(item.item_id)
+        is_evidence = not verify_by_rule(known.subtask_name, item.description, abstract)
+        if state == DONE and is_evidence and item.item_id not in unread:
             claims.append(_claim(known, item.item_id, item.description, abstract))
+        else:
+            unfinished.append(_unfinished(item.item_id, state, abstract, unread.get(item.item_id, "")))
     return tuple(unfinished), tuple(claims)
+
+
+# "items marked as 0 are considered unfinished and bypass further assessment" (section 5.2)
+def _unfinished(item_id: str, state: int | None, abstract: str, problem: str) -> OpenItem:
+    if state is not None and state != DONE and not problem:
+        return OpenItem(item_id=item_id, reason=abstract or NOT_DONE)
+    if not problem:
+        problem = NO_EVIDENCE if state == DONE else _not_understood(abstract)
+    return OpenItem(item_id=item_id, reason=problem, outcome=Outcome.UNVERIFIED, answer=abstract)
+
+
+def _not_understood(answer: str) -> str:
+    excerpt = answer if len(answer) <= _MAX_EXCERPT else f"{answer[:_MAX_EXCERPT]}…"
+    return f'not understood: "{excerpt}"' if answer else NO_ANSWER
 
 
 def _claim(context: AgentContext, item_id: str, description: str, abstract: str) -> Claim:
@@ -107,17 +150,24 @@ def verify(context: AgentContext | Json, verifier: Verifier) -> Evaluation:
     return judge(context, verdicts)
 
 
-def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> Evaluation:
-    """Return the result of both phases with verdicts that the caller has: itemId to None (verified) or feedback.
+def judge(
+    context: AgentContext | Json, verdicts: Mapping[str, Verdict], unread: Mapping[str, str] = _NONE
+) -> Evaluation:
+    """Return the result of both phases with verdicts that the caller has: itemId to verdict.
 
-    A claim without a verdict is not verified.
+    A claim without a verdict is rejected.
+
+    Args:
+        context: What the agent returned.
+        verdicts: itemId to None (verified), feedback, or `NotJudged`.
+        unread: As `evaluate` takes it.
 
     Raises:
-        ProtocolError: As `evaluate`; E1004, a verdict is neither None nor text.
+        ProtocolError: As `evaluate`; E1004, a verdict is something else.
     """
-    unfinished, claims = evaluate(context)
+    unfinished, claims = evaluate(context, unread)
     rejected = [
-        OpenItem(item_id=claim.item_id, reason=_feedback(verdicts.get(claim.item_id, "not verified")))
+        _rejected(claim, verdicts.get(claim.item_id, "not verified"))
         for claim in claims
         if verdicts.get(claim.item_id, "not verified") is not None
     ]
@@ -126,16 +176,15 @@ def judge(context: AgentContext | Json, verdicts: Mapping[str, str | None]) -> E
     return Evaluation(verified=verified, open=(*unfinished, *rejected))
 
 
-def _feedback(verdict: object) -> str:
-    if not isinstance(verdict, str):
-        raise violation(ErrorCode.INVALID_TYPE, "a verdict to be None or text", verdict)
-    return check_text("feedback", verdict) or "rejected"
-
-
-# Abstracts that say that the item is done, and nothing about the result.
-_NO_RESULT: Final = re.compile(
-    r"[\W_]*(?:ok(?:ay)?|done|completed?|finished|success(?:ful(?:ly)?)?|n/?a|todo|tbd)?[\W_]*"
-)
+def _rejected(claim: Claim, verdict: object) -> OpenItem:
+    if isinstance(verdict, NotJudged):
+        reason, outcome = f"the result was not judged: {verdict.reason}", Outcome.UNVERIFIED
+    elif isinstance(verdict, str):
+        reason, outcome = verdict or "rejected", Outcome.FAILED
+    else:
+        raise violation(ErrorCode.INVALID_TYPE, "a verdict to be None, text or NotJudged", verdict)
+    check_text("feedback", reason)
+    return OpenItem(item_id=claim.item_id, reason=reason, outcome=outcome, answer=claim.abstract)
 
 
 def verify_by_rule(subtask: str, item: str, abstract: str) -> str | None:
@@ -145,7 +194,7 @@ def verify_by_rule(subtask: str, item: str, abstract: str) -> str | None:
     model or a rule of your own.
     """
     words = _normalized(abstract)
-    if _NO_RESULT.fullmatch(words) or words in (_normalized(item), _normalized(subtask)):
+    if says_nothing(abstract) or words in (_normalized(item), _normalized(subtask)):
         return "say what came out, not that it is done"
     return None
 

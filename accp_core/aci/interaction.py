@@ -3,13 +3,17 @@
 The cycle of one subtask: build its AgentContext, deliver it, receive and check the reply, evaluate it in two phases,
 update the TaskContext. The transport of a context and the verifier belong to the caller:
 
-    interaction = Interaction.start(task, contexts)
+    interaction = Interaction.start(task, [step("crm", "Count who left"), step("mail", "Write it", after="crm")])
     while not interaction.finished:
         interaction, deliveries = interaction.deliver()
         for delivery in deliveries:
             interaction = interaction.receive(delivery.id, send(delivery.payload))
         interaction = interaction.verify(verifier)
-    interaction.task.overall_status
+    interaction.results["Count who left"].text
+
+What is run again: an item that its agent or the verifier calls not done, a bounded number of times. Where it is not
+known whether something was done (no understandable answer, a lost delivery), only a subtask that is declared repeatable
+is run again. Each step takes the time as `now`, in seconds since 1970; without it no times are kept.
 """
 
 from __future__ import annotations
@@ -21,14 +25,17 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from accp_core.aci.checks import Json, violation
+from accp_core.aci.checks import MAX_TEXT_CHARS, Json, time_text, violation
 from accp_core.aci.contexts import AgentContext, TaskContext
-from accp_core.aci.evaluation import Claim, Evaluation, OpenItem, evaluate, judge, verify_by_rule
+from accp_core.aci.evaluation import Claim, Evaluation, NotJudged, OpenItem, Verdict, evaluate, judge, verify_by_rule
 from accp_core.aci.isolation import delivery_json, isolate, with_results
-from accp_core.aci.items import DONE, ItemState, KeyInformation, Status
+from accp_core.aci.items import Outcome, Status
 from accp_core.aci.plan import Plan
-from accp_core.aci.progress import Move, Progress, SubtaskState
+from accp_core.aci.progress import ENDED, Move, Progress, SubtaskState, known_context, verified_context
+from accp_core.aci.replies import NO_USAGE, Usage
 from accp_core.aci.reply import AcceptedReply, AgentReply
+from accp_core.aci.results import Results, SubtaskResult
+from accp_core.aci.steps import Step, plan_contexts
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.ports import Verifier
@@ -46,7 +53,14 @@ class Mode(StrEnum):
     """"An agent MAY exchange contexts with multiple agents concurrently": every subtask that is ready."""
 
 
-_STATUS: Final = MappingProxyType({SubtaskState.COMPLETED: Status.COMPLETED, SubtaskState.FAILED: Status.FAILED})
+_STATUS: Final = MappingProxyType(
+    {
+        SubtaskState.COMPLETED: Status.COMPLETED,
+        SubtaskState.FAILED: Status.FAILED,
+        # A goal that nobody can vouch for is not reached.
+        SubtaskState.UNVERIFIED: Status.FAILED,
+    }
+)
 _DEFAULT_RETRIES: Final = 2
 _MAX_RETRIES: Final = 100
 
@@ -68,7 +82,7 @@ class Interaction:
     """A task in progress; each step returns a new value. Replies may arrive in any order."""
 
     base: TaskContext
-    """The task as it was passed to `start`."""
+    """The task as it was passed to `start`, with the times of its start and end."""
     plan: Plan
     """The subtasks as planned."""
     mode: Mode = Mode.ASYNCHRONOUS
@@ -87,29 +101,36 @@ class Interaction:
     def start(
         cls,
         task: TaskContext,
-        contexts: Collection[AgentContext],
+        contexts: Collection[AgentContext] | Collection[Step],
         *,
         goals: Mapping[str, Collection[str]] | None = None,
+        repeatable: Collection[str] = (),
         mode: Mode = Mode.ASYNCHRONOUS,
         retries: int = _DEFAULT_RETRIES,
+        now: float | None = None,
     ) -> Interaction:
         """Return the interaction before its first delivery.
 
         Args:
             task: Each of its goals needs a subtask.
-            contexts: One planned context for each subtask.
+            contexts: One planned context for each subtask, or the steps that `step` made.
             goals: Goal to the SubTaskIDs that serve it; None: each subtask is a goal of the same name.
+            repeatable: The SubTaskIDs that may be run again although they may have had effects, besides the steps that
+                say so themselves.
             mode: One delivery at a time, or every subtask that is ready.
             retries: How often a subtask is tried again.
+            now: The time, for StartTime; None: no time is set.
 
         Raises:
-            ProtocolError: As `Plan.of` and `isolate`.
+            ProtocolError: As `Plan.of`, `plan_contexts` and `isolate`.
         """
-        plan = Plan.of(task, contexts, goals)
+        planned = plan_contexts(contexts)
+        plan = Plan.of(task, planned.contexts, goals, {*repeatable, *planned.repeatable})
         for context in plan.subtasks.values():
             isolate(task, context)
         progress = MappingProxyType(dict.fromkeys(plan.subtasks, Progress()))
-        return cls(base=task, plan=plan, mode=Mode(mode), retries=retries, progress=progress)
+        base = replace(task, start_time=task.start_time or time_text(now))
+        return cls(base=base, plan=plan, mode=Mode(mode), retries=retries, progress=progress)
 
     @property
     def task(self) -> TaskContext:
@@ -119,13 +140,22 @@ class Interaction:
 
     @property
     def contexts(self) -> Mapping[str, AgentContext]:
-        """SubTaskID to context as the master knows it: the plan with the verified results, and nothing else."""
-        return {subtask_id: self._verified_context(subtask_id) for subtask_id in self.plan.subtasks}
+        """SubTaskID to context as the master knows it: the plan with the verified results.
+
+        Where a subtask has ended without completing, the other items say why: a failed one has state 0 and the reason,
+        an unverified one has no state and the agent's words.
+        """
+        return {name: known_context(planned, self.progress[name]) for name, planned in self.plan.subtasks.items()}
+
+    @property
+    def results(self) -> Results:
+        """The results by title or SubTaskID, failures with their reasons included."""
+        return Results(SubtaskResult.of(each, self.progress[name]) for name, each in self.plan.subtasks.items())
 
     @property
     def finished(self) -> bool:
         """Whether nothing is left to deliver, to receive or to verify; `task` shows whether it completed or failed."""
-        return all(progress.state in _STATUS for progress in self.progress.values())
+        return all(progress.state in ENDED for progress in self.progress.values())
 
     @property
     def ready(self) -> tuple[str, ...]:
@@ -139,8 +169,8 @@ class Interaction:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims that need a verdict, in the order of subtasks and items."""
-        replies = (progress.reply for progress in self.progress.values() if progress.state is SubtaskState.RETURNED)
-        return tuple(claim for reply in replies if reply for claim in evaluate(reply)[1])
+        returned = (progress for progress in self.progress.values() if progress.state is SubtaskState.RETURNED)
+        return tuple(claim for progress in returned for claim in evaluate(progress.reply, progress.unread)[1])
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -148,7 +178,7 @@ class Interaction:
         uris = (uri for progress in self.progress.values() for uri in progress.stored)
         return tuple(sorted({key for uri in uris if (key := uri_to_key(uri))}))
 
-    def deliver(self) -> tuple[Interaction, tuple[Delivery, ...]]:
+    def deliver(self, now: float | None = None) -> tuple[Interaction, tuple[Delivery, ...]]:
         """Return the interaction in which every `ready` subtask is delivered, and the deliveries to send."""
         deliveries = []
         after = self
@@ -156,7 +186,7 @@ class Interaction:
             progress = self.progress[subtask_id]
             after = after._with(subtask_id, progress.advance(Move.DELIVER, attempts=progress.attempts + 1))
             deliveries.append(after.delivery(subtask_id))
-        return after, tuple(deliveries)
+        return after._at(now, self), tuple(deliveries)
 
     def delivery(self, subtask_id: str) -> Delivery:
         """Return the delivery of a subtask's last attempt, the same each time, to send it once more."""
@@ -164,15 +194,21 @@ class Interaction:
         return Delivery(id=self._delivery_id(subtask_id), context=context, payload=delivery_json(context))
 
     def receive(
-        self, delivery_id: str, returned: AgentReply | AgentContext | Json, *, stored: Collection[str] = ()
+        self,
+        delivery_id: str,
+        returned: AgentReply | AgentContext | Json,
+        *,
+        stored: Collection[str] = (),
+        now: float | None = None,
     ) -> Interaction:
-        """Return the interaction after a reply. One that breaks a rule counts as not done, with the reason.
+        """Return the interaction after a reply. One that breaks a rule leaves the subtask unverified, with the reason.
 
         Args:
             delivery_id: The delivery that it answers.
             returned: A reply, a context or its JSON; an `AcceptedReply` to this delivery is not checked again. Long
                 results must be stored by then (`offload_long`): `AgentReply.full` is not kept.
             stored: The references that the agent stored itself, where `returned` is not a reply that lists them.
+            now: The time, for LastUpdated.
 
         Raises:
             LocalProtocolError: E3002, no reply to that delivery is awaited: it is unknown, too late or answered; the
@@ -181,80 +217,134 @@ class Interaction:
         subtask_id = self._subtask_of(delivery_id)
         sent = self._context_for(subtask_id)
         try:
-            reply = AcceptedReply.of(sent, returned, stored=stored).context
+            reply = AcceptedReply.of(sent, returned, stored=stored)
         except ProtocolError as refusal:
-            return self._after_failure(subtask_id, refusal.reason)
-        new = tuple(uri for uri in reply.context_uri if uri not in sent.context_uri)
+            return self._after_loss(subtask_id, refusal.reason, Outcome.UNVERIFIED)._at(now, self)
+        new = tuple(uri for uri in reply.context.context_uri if uri not in sent.context_uri)
         progress = self.progress[subtask_id]
-        kept = tuple(dict.fromkeys((*progress.stored, *new)))
-        return self._with(subtask_id, progress.advance(Move.ACCEPT, reply=reply, stored=kept))
+        accepted = progress.advance(
+            Move.ACCEPT,
+            reply=reply.context,
+            unread=dict(reply.unread),
+            usage=progress.usage + reply.usage,
+            stored=tuple(dict.fromkeys((*progress.stored, *new))),
+        )
+        return self._with(subtask_id, accepted)._at(now, self)
 
-    def mark_lost(self, delivery_id: str, reason: str) -> Interaction:
-        """Return the interaction after a delivery that failed or took too long; `reason` is the agent's feedback.
+    def mark_lost(
+        self, delivery_id: str, reason: str, now: float | None = None, *, usage: Usage = NO_USAGE
+    ) -> Interaction:
+        """Return the interaction after a delivery that raised, failed on its way or took too long, for `reason`.
+
+        Nobody knows what its agent did, so it is run again only where the subtask is repeatable; else it has failed.
+
+        Args:
+            delivery_id: The delivery that has no reply.
+            reason: Why, such as the exception.
+            now: The time, for LastUpdated and EndTime.
+            usage: What the attempt cost, as far as it is known.
 
         Raises:
             LocalProtocolError: As `receive`.
         """
-        return self._after_failure(self._subtask_of(delivery_id), reason)
+        subtask_id = self._subtask_of(delivery_id)
+        progress = self.progress[subtask_id]
+        paid = self._with(subtask_id, replace(progress, usage=progress.usage + usage))
+        return paid._after_loss(subtask_id, reason, Outcome.FAILED)._at(now, self)
 
-    def verify(self, verifier: Verifier = verify_by_rule) -> Interaction:
-        """Return the interaction after `verifier` judged all claims: each subtask completed, retried or failed.
+    def verify(
+        self,
+        verifier: Verifier = verify_by_rule,
+        *,
+        catch: tuple[type[Exception], ...] = (),
+        now: float | None = None,
+    ) -> Interaction:
+        """Return the interaction after `verifier` judged all claims: each subtask completed, retried or ended.
+
+        Args:
+            verifier: Called with subtask, item and abstract.
+            catch: Exceptions of the verifier that leave the item unverified, with the reason; others are raised, and
+                the interaction stays as it is.
+            now: The time, for LastUpdated and EndTime.
 
         Raises:
             ProtocolError: E1004, the verifier returned neither None nor text.
         """
-        return self.judge(
-            {
-                (claim.subtask_id, claim.item_id): verifier(claim.subtask_name, claim.description, claim.abstract)
-                for claim in self.claims
-            }
-        )
+        verdicts: dict[tuple[str, str], Verdict] = {}
+        for claim in self.claims:
+            try:
+                verdict: Verdict = verifier(claim.subtask_name, claim.description, claim.abstract)
+            except catch as error:
+                verdict = NotJudged(f"{type(error).__name__}: {error}")
+            verdicts[claim.subtask_id, claim.item_id] = verdict
+        return self.judge(verdicts, now)
 
-    def judge(self, verdicts: Mapping[tuple[str, str], str | None]) -> Interaction:
-        """Return the interaction after the verdicts on `claims`: (SubTaskID, itemId) to None or feedback.
+    def judge(self, verdicts: Mapping[tuple[str, str], Verdict], now: float | None = None) -> Interaction:
+        """Return the interaction after the verdicts on `claims`: (SubTaskID, itemId) to None, feedback or `NotJudged`.
 
-        A claim without a verdict is not verified.
+        A claim without a verdict is rejected.
 
         Raises:
-            ProtocolError: E1004, a verdict is neither None nor text.
+            ProtocolError: E1004, a verdict is something else.
         """
         after = self
         for subtask_id, progress in self.progress.items():
             if progress.state is SubtaskState.RETURNED:
                 own = {item: verdict for (subtask, item), verdict in verdicts.items() if subtask == subtask_id}
-                after = after._after_evaluation(subtask_id, judge(progress.reply, own))
-        return after
+                after = after._after_evaluation(subtask_id, judge(progress.reply, own, progress.unread))
+        return after._at(now, self)
 
     def _after_evaluation(self, subtask_id: str, evaluation: Evaluation) -> Interaction:
         progress = self.progress[subtask_id]
         abstracts = progress.reply.abstracts if progress.reply else {}
         verified = {**progress.verified, **{item: abstracts[item] for item in evaluation.verified}}
-        judged = replace(progress, verified=verified, open=evaluation.open)
+        judged = replace(progress, verified=verified, open=evaluation.open, reply=None, unread={})
         if evaluation.complete:
-            return self._with(subtask_id, judged.advance(Move.COMPLETE, reply=None))
-        return self._with(subtask_id, judged)._after_failure(subtask_id)
+            return self._with(subtask_id, judged.advance(Move.COMPLETE))
+        is_known = all(item.outcome is Outcome.FAILED for item in evaluation.open)
+        return self._with(subtask_id, judged)._again_or_end(subtask_id, may_repeat=is_known)
 
-    # Unfinished work is retried or fails; it is never reported as finished.
-    def _after_failure(self, subtask_id: str, reason: str | None = None) -> Interaction:
-        """Return the interaction after an attempt that did not complete the subtask."""
+    def _after_loss(self, subtask_id: str, reason: str, outcome: Outcome) -> Interaction:
+        """Return the interaction after an attempt of which no reply can be used."""
+        undone = self._context_for(subtask_id).todo_items
+        items = tuple(OpenItem(item_id=item.item_id, reason=reason, outcome=outcome) for item in undone)
+        lost = replace(self.progress[subtask_id], open=items)
+        return self._with(subtask_id, lost)._again_or_end(subtask_id, may_repeat=False)
+
+    # Unfinished work is retried or fails, and is never reported as finished. What may be done is not done twice.
+    def _again_or_end(self, subtask_id: str, *, may_repeat: bool) -> Interaction:
         progress = self.progress[subtask_id]
-        if reason is not None:
-            undone = self._context_for(subtask_id).todo_items
-            progress = replace(progress, open=tuple(OpenItem(item_id=item.item_id, reason=reason) for item in undone))
-        if progress.attempts <= self.retries:
-            return self._with(subtask_id, progress.advance(Move.RETRY, reply=None))
-        after = self._with(subtask_id, progress.advance(Move.FAIL, reply=None))
+        if progress.attempts <= self.retries and (may_repeat or subtask_id in self.plan.repeatable):
+            return self._with(subtask_id, progress.advance(Move.RETRY))
+        has_failed = any(item.outcome is Outcome.FAILED for item in progress.open)
+        after = self._with(subtask_id, progress.advance(Move.FAIL if has_failed else Move.DOUBT))
         for dependant in self.plan.dependants(subtask_id):
-            after = after._fail_dependant(dependant, subtask_id)
+            after = after._stop(dependant, subtask_id)
         return after
 
-    def _fail_dependant(self, subtask_id: str, failed: str) -> Interaction:
-        progress = self.progress[subtask_id]
-        if progress.state is SubtaskState.FAILED:
+    def _stop(self, subtask_id: str, cause: str) -> Interaction:
+        """Return the interaction in which a subtask has failed because `cause`, which it needs, did not complete."""
+        progress, ended = self.progress[subtask_id], self.progress[cause]
+        if progress.state in ENDED:
             return self
+        title = self.plan.subtasks[cause].subtask_name
+        named = f"{cause!r} ({title})" if title else repr(cause)
+        verb = "failed" if ended.state is SubtaskState.FAILED else "is unverified"
+        reason = f"stopped: subtask {named} {verb}: {ended.reason}"[:MAX_TEXT_CHARS]
         items = self.plan.subtasks[subtask_id].todo_items
-        undone = tuple(OpenItem(item_id=item.item_id, reason=f"subtask {failed!r} failed") for item in items)
-        return self._with(subtask_id, progress.advance(Move.FAIL, open=undone))
+        undone = tuple(OpenItem(item_id=item.item_id, reason=reason) for item in items)
+        return self._with(subtask_id, progress.advance(Move.FAIL, open=undone, stopped_by=cause))
+
+    def _at(self, now: float | None, before: Interaction) -> Interaction:
+        """Return the interaction with the time `now` in each subtask that changed since `before`."""
+        time = time_text(now)
+        if time is None:
+            return self
+        progress = {
+            name: each if each is before.progress[name] else each.at(time) for name, each in self.progress.items()
+        }
+        base = replace(self.base, end_time=self.base.end_time or time) if self.finished else self.base
+        return replace(self, base=base, progress=MappingProxyType(progress))
 
     def _with(self, subtask_id: str, progress: Progress) -> Interaction:
         return replace(self, progress=MappingProxyType({**self.progress, subtask_id: progress}))
@@ -282,17 +372,6 @@ class Interaction:
         identity = f"{self.base.task_id}\0{subtask_id}\0{self.progress[subtask_id].attempts}"
         return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
-    def _verified_context(self, subtask_id: str) -> AgentContext:
-        """Return the planned context of a subtask with its verified results."""
-        planned, progress = self.plan.subtasks[subtask_id], self.progress[subtask_id]
-        done = [item.item_id for item in planned.todo_items if item.item_id in progress.verified]
-        return replace(
-            planned,
-            item_state_updates=tuple(ItemState(item, DONE) for item in done),
-            key_information=tuple(KeyInformation(item, progress.verified[item]) for item in done),
-            context_uri=(*planned.context_uri, *progress.stored),
-        )
-
     def _context_for(self, subtask_id: str) -> AgentContext:
         """Return the context that the agent of a subtask receives.
 
@@ -300,7 +379,8 @@ class Interaction:
         and why the rest was not.
         """
         planned, progress = self.plan.subtasks[subtask_id], self.progress[subtask_id]
-        upstream = [(self._verified_context(needed), self.progress[needed].stored) for needed in planned.dependencies]
+        needed = [(self.plan.subtasks[name], self.progress[name]) for name in planned.dependencies]
+        upstream = [(verified_context(context, done), done.stored) for context, done in needed]
         context = with_results(planned, upstream)
         if progress.attempts <= 1:
             return context

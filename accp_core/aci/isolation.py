@@ -17,6 +17,7 @@ from typing import Final
 from accp_core import references
 from accp_core.aci.checks import Json, violation
 from accp_core.aci.contexts import AgentContext, TaskContext
+from accp_core.aci.items import DONE
 from accp_core.error_codes import ErrorCode
 from accp_core.references import uri_to_key
 
@@ -76,7 +77,8 @@ def with_results(context: AgentContext, upstream: Iterable[tuple[AgentContext, I
     results: dict[str, Json] = {}
     granted = list(context.context_uri)
     for done, stored in upstream:
-        abstracts = list(done.abstracts.values())
+        # A reason why something is not done is no result.
+        abstracts = [text for item, text in done.abstracts.items() if done.states.get(item) == DONE]
         name = done.subtask_name if done.subtask_name and done.subtask_name not in results else done.subtask_id
         results |= {name: abstracts[0] if len(abstracts) == 1 else abstracts} if abstracts else {}
         granted += stored

@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS, check_text, violation
 from accp_core.error_codes import ErrorCode
 
-__all__ = ["DONE", "OPEN", "Goal", "ItemState", "KeyInformation", "Status", "TodoItem", "todo"]
+__all__ = ["DONE", "OPEN", "Goal", "ItemState", "KeyInformation", "Outcome", "Status", "TodoItem", "todo"]
 
 DONE: Final = 1
 OPEN: Final = 0
@@ -22,6 +22,17 @@ class Status(StrEnum):
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     FAILED = "failed"
+
+
+class Outcome(StrEnum):
+    """What is known of an item after its agent has answered."""
+
+    DONE = "done"
+    """It is done, and its result is known."""
+    FAILED = "failed"
+    """It is not done; the reason is known."""
+    UNVERIFIED = "unverified"
+    """Nobody knows: the answer could not be understood, or has no result."""
 
 
 @dataclass(frozen=True, slots=True)

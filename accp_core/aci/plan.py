@@ -25,10 +25,16 @@ class Plan:
     """SubTaskID to planned context, in the order of the ids."""
     goals: Mapping[str, tuple[str, ...]]
     """Goal to the ids of its subtasks."""
+    repeatable: frozenset[str] = frozenset()
+    """The subtasks that may be run again although they may have had effects, such as reading a table."""
 
     @classmethod
     def of(
-        cls, task: TaskContext, contexts: Iterable[AgentContext], goals: Mapping[str, Iterable[str]] | None = None
+        cls,
+        task: TaskContext,
+        contexts: Iterable[AgentContext],
+        goals: Mapping[str, Iterable[str]] | None = None,
+        repeatable: Iterable[str] = (),
     ) -> Plan:
         """Return the plan of `task`.
 
@@ -36,10 +42,12 @@ class Plan:
             task: Each of its goals needs a subtask.
             contexts: One planned context for each subtask.
             goals: Goal to the ids of its subtasks; None: each subtask is a goal of the same name.
+            repeatable: The ids of the subtasks that may be run again although they may have had effects.
 
         Raises:
             ProtocolError: E1004, a subtask comes twice, has no items, has results already, or depends on an unknown
-                subtask or on itself, or a goal has no subtask; E2003, there are too few or too many subtasks.
+                subtask or on itself, a goal has no subtask, or `repeatable` names an unknown one;
+                E2003, there are too few or too many subtasks.
         """
         ordered = sorted(contexts, key=lambda context: context.subtask_id)
         if not 0 < len(ordered) <= MAX_ENTRIES:
@@ -51,7 +59,10 @@ class Plan:
         for context in ordered:
             _check_subtask(context, subtasks)
         _in_order(subtasks)
-        return cls(MappingProxyType(subtasks), MappingProxyType(served))
+        again = frozenset(repeatable)
+        if unknown := sorted(again - set(subtasks)):
+            raise violation(ErrorCode.INVALID_TYPE, f"repeatable subtasks among {list(subtasks)}", unknown)
+        return cls(MappingProxyType(subtasks), MappingProxyType(served), again)
 
     def goal_status(self, statuses: Mapping[str, Status]) -> tuple[Goal, ...]:
         """Return the goals, each with the status that follows from those of its subtasks."""

@@ -8,12 +8,15 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.evaluation import OpenItem
+from accp_core.aci.items import DONE, OPEN, ItemState, KeyInformation, Outcome
+from accp_core.aci.replies import Usage
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 
-__all__ = ["TRANSITIONS", "Move", "Progress", "SubtaskState"]
+__all__ = ["ENDED", "TRANSITIONS", "Move", "Progress", "SubtaskState", "known_context", "verified_context"]
 
 
 class SubtaskState(StrEnum):
@@ -28,7 +31,9 @@ class SubtaskState(StrEnum):
     COMPLETED = "completed"
     """Every item is verified."""
     FAILED = "failed"
-    """The attempts are used up, or a dependency failed."""
+    """An item is not done after all attempts, or a dependency did not complete."""
+    UNVERIFIED = "unverified"
+    """Nobody knows whether an item is done; the agent's answer is kept."""
 
 
 class Move(StrEnum):
@@ -39,6 +44,7 @@ class Move(StrEnum):
     COMPLETE = "complete"
     RETRY = "retry"
     FAIL = "fail"
+    DOUBT = "doubt"
 
 
 TRANSITIONS: Final[Mapping[tuple[SubtaskState, Move], SubtaskState]] = MappingProxyType(
@@ -51,9 +57,15 @@ TRANSITIONS: Final[Mapping[tuple[SubtaskState, Move], SubtaskState]] = MappingPr
         (SubtaskState.RETURNED, Move.COMPLETE): SubtaskState.COMPLETED,
         (SubtaskState.RETURNED, Move.RETRY): SubtaskState.WAITING,
         (SubtaskState.RETURNED, Move.FAIL): SubtaskState.FAILED,
+        (SubtaskState.DELIVERED, Move.DOUBT): SubtaskState.UNVERIFIED,
+        (SubtaskState.RETURNED, Move.DOUBT): SubtaskState.UNVERIFIED,
     }
 )
 """State and move to the next state; only verification leads to completed."""
+
+
+ENDED: Final = frozenset({SubtaskState.COMPLETED, SubtaskState.FAILED, SubtaskState.UNVERIFIED})
+"""The states in which nothing more happens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +80,33 @@ class Progress:
     """itemId to abstract of the items that are done; they are not delivered again."""
     open: tuple[OpenItem, ...] = ()
     """The items that the last attempt left undone, with the reasons."""
+    stopped_by: str = ""
+    """The SubTaskID of the failure that stopped this subtask before it began; empty: none did."""
     stored: tuple[str, ...] = ()
     """URIs of the texts that the agent stored."""
     reply: AgentContext | None = None
     """The accepted reply that has to be verified, or None."""
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """itemId to what was not understood in that reply."""
+    usage: Usage = field(default_factory=Usage)
+    """What all attempts cost."""
+    started: str | None = None
+    """The time of the first delivery in ISO 8601, or None."""
+    updated: str | None = None
+    """The time of the last change, or None."""
+    ended: str | None = None
+    """The time when it was completed, failed or left unverified, or None."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not complete: the reasons of its open items, each once; empty where there is none."""
+        return "; ".join(dict.fromkeys(item.reason for item in self.open))
+
+    def at(self, time: str) -> Progress:
+        """Return the progress with `time` as the time of its last change, and of its beginning and end."""
+        started = self.started or (time if self.attempts else None)
+        ended = (self.ended or time) if self.state in ENDED else None
+        return replace(self, started=started, updated=time, ended=ended)
 
     def advance(self, move: Move, **changes: Any) -> Progress:
         """Return the progress after `move`, with the attributes in `changes` set.
@@ -85,3 +120,29 @@ class Progress:
                 f"expected no {move.value!r} for a subtask that is {self.state.value}", code=ErrorCode.POLICY_DENIED
             )
         return replace(self, state=after, **changes)
+
+
+def verified_context(planned: AgentContext, progress: Progress) -> AgentContext:
+    """Return the planned context of a subtask with its verified results."""
+    done = [item.item_id for item in planned.todo_items if item.item_id in progress.verified]
+    return replace(
+        planned,
+        item_state_updates=tuple(ItemState(item, DONE) for item in done),
+        key_information=tuple(KeyInformation(item, progress.verified[item]) for item in done),
+        context_uri=(*planned.context_uri, *progress.stored),
+        last_updated=progress.updated or planned.last_updated,
+    )
+
+
+def known_context(planned: AgentContext, progress: Progress) -> AgentContext:
+    """Return the context with the verified results, and where the subtask has ended, with what is known of the rest."""
+    context = verified_context(planned, progress)
+    if progress.state not in ENDED:
+        return context
+    failed = [item.item_id for item in progress.open if item.outcome is Outcome.FAILED]
+    said = [KeyInformation(item.item_id, item.words[:MAX_ABSTRACT_CHARS]) for item in progress.open]
+    return replace(
+        context,
+        item_state_updates=(*context.item_state_updates, *(ItemState(item, OPEN) for item in failed)),
+        key_information=(*context.key_information, *said),
+    )

@@ -2,7 +2,9 @@
 
 A reply goes through these steps, each once, in every adapter:
 
-    reply = AgentReply(context=...), or reply_from_words(sent, text) where the agent answered in words
+    reply = AgentReply(context=...), or reply_from_words(sent, text) where the agent answered in words, or
+            reply_from_value(sent, value) where it gave a structured response
+    reply = with_report(sent, reply, words)                                   where `reply.unread` is not empty
     accepted = AcceptedReply.of(sent, reply)                                  checks it, by `accept_reply`
     context, texts = offload_long(accepted.context, accepted.full, ...)       long results become references
     put `texts` into the store, then `interaction.receive(delivery_id, replace(accepted, context=context, full={}))`
@@ -12,16 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from accp_core.aci.answer import read_answers, with_answers
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS, Json, is_map, violation
 from accp_core.aci.contexts import AgentContext
+from accp_core.aci.items import OPEN, ItemState, KeyInformation, Outcome
+from accp_core.aci.replies import (
+    NO_EVIDENCE,
+    ItemAnswer,
+    Usage,
+    read_answers,
+    read_structured,
+    report_context,
+    says_nothing,
+    with_answers,
+)
 from accp_core.compression import abridge
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText, reference_to_uri
 
-__all__ = ["AcceptedReply", "AgentReply", "accept_reply", "offload_long", "reply_from_words"]
+__all__ = [
+    "AcceptedReply", "AgentReply", "accept_reply", "failed_reply", "offload_long", "reply_from_value",
+    "reply_from_words", "unread_reply", "with_report",
+]  # fmt: skip
 
 _IDENTITY = ("agent_id", "subtask_id")
 _PLAN = ("subtask_name", "dependencies", "todo_items", "context")
@@ -37,6 +53,10 @@ class AgentReply:
     """itemId to the whole result, where the abstract holds less; `offload_long` stores it."""
     stored: Collection[str] = ()
     """The references to what the agent itself stored; no others may be new in the context."""
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """itemId to what was not understood of its answer; a reporter may read it from the transcript (`with_report`)."""
+    usage: Usage = field(default_factory=Usage)
+    """What the work cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +88,7 @@ class AcceptedReply(AgentReply):
         reply = returned if isinstance(returned, AgentReply) else AgentReply(context=returned, stored=stored)
         context = accept_reply(sent, reply.context, stored=reply.stored)
         new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
-        return cls(context=context, full=reply.full, stored=new)
+        return cls(context=context, full=reply.full, stored=new, unread=dict(reply.unread), usage=reply.usage)
 
     def _is_for(self, sent: AgentContext) -> bool:
         """Return whether identity, plan and granted references are those of `sent`."""
@@ -76,8 +96,10 @@ class AcceptedReply(AgentReply):
         return same and set(sent.context_uri) <= set(self.context.context_uri)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the JSON of a reply whose long results are stored: `{"context": {...}, "stored": [...]}`."""
-        return {"context": self.context.to_json(), "stored": list(self.stored)}
+        """Return the JSON of a reply whose long results are stored: `{"context": {...}, "stored": [...]}` and more."""
+        more = {"unread": dict(self.unread), "usage": self.usage.to_json()}
+        data = {"context": self.context.to_json(), "stored": list(self.stored)}
+        return data | {name: value for name, value in more.items() if value}
 
     @classmethod
     def from_json(cls, data: Json) -> AcceptedReply:
@@ -88,7 +110,12 @@ class AcceptedReply(AgentReply):
         """
         if not is_map(data) or not {"context", "stored"} <= set(data):
             raise violation(ErrorCode.INVALID_TYPE, "a reply as `AcceptedReply.to_json` writes it", data)
-        return cls(context=AgentContext.from_json(data["context"]), stored=tuple(data["stored"]))
+        return cls(
+            context=AgentContext.from_json(data["context"]),
+            stored=tuple(data["stored"]),
+            unread=dict(data.get("unread", {})),
+            usage=Usage.from_json(data.get("usage", {})),
+        )
 
 
 # "Upon completion, the corresponding agent returns exclusively its own updated AgentContext" (section 2.1)
@@ -146,14 +173,85 @@ def _new_references(sent: AgentContext, reply: AgentContext, stored: Collection[
 
 
 def reply_from_words(context: AgentContext, text: str) -> AgentReply:
-    """Return the reply of an agent that answered in words, one line per item, as `brief` asks for it.
+    """Return the reply of an agent that answered in words, as `brief` asks for it or in another layout.
 
     A result that is too long for an abstract is in `full`, its beginning in the context.
     """
-    answers = read_answers(context, text)
-    full = {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
-    short = {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
-    return AgentReply(context=with_answers(context, short), full=full)
+    return _reply_of(context, read_answers(context, text))
+
+
+def reply_from_value(context: AgentContext, value: Json) -> AgentReply:
+    """Return the reply of an agent that gave a structured response: a JSON value, or an object with `model_dump`."""
+    return _reply_of(context, read_structured(context, value))
+
+
+def _reply_of(context: AgentContext, answers: Mapping[str, ItemAnswer]) -> AgentReply:
+    unread = {item: problem for item, answer in answers.items() if (problem := _missing_words(answer))}
+    return AgentReply(context=with_answers(context, _short(answers)), full=_long(answers), unread=unread)
+
+
+def _short(answers: Mapping[str, ItemAnswer]) -> dict[str, ItemAnswer]:
+    return {item: replace(answer, text=answer.text[:MAX_ABSTRACT_CHARS]) for item, answer in answers.items()}
+
+
+def _long(answers: Mapping[str, ItemAnswer]) -> dict[str, str]:
+    return {item: answer.text for item, answer in answers.items() if len(answer.text) > MAX_ABSTRACT_CHARS}
+
+
+def _missing_words(answer: ItemAnswer) -> str:
+    """Return what is missing in an answer, "" where nothing is."""
+    if answer.outcome is Outcome.DONE and says_nothing(answer.text):
+        return NO_EVIDENCE
+    return answer.problem
+
+
+def unread_reply(context: AgentContext, reason: str) -> AgentReply:
+    """Return the reply of an agent that worked, but whose answer cannot be used, for `reason`."""
+    why = reason[:MAX_ABSTRACT_CHARS]
+    items = [item.item_id for item in context.todo_items]
+    unread = replace(context, key_information=tuple(KeyInformation(item, why) for item in items))
+    return AgentReply(context=unread, unread=dict.fromkeys(items, reason))
+
+
+def failed_reply(context: AgentContext, reason: str) -> AgentReply:
+    """Return the reply of an agent that did nothing of its items, for `reason`."""
+    why = reason[:MAX_ABSTRACT_CHARS]
+    items = [item.item_id for item in context.todo_items]
+    failed = replace(
+        context,
+        item_state_updates=tuple(ItemState(item, OPEN) for item in items),
+        key_information=tuple(KeyInformation(item, why) for item in items if why),
+    )
+    return AgentReply(context=failed)
+
+
+def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentReply:
+    """Return `reply` with a reporter's answers to the items in `reply.unread`; what it leaves unread stays so.
+
+    Args:
+        context: The context that the agent was sent.
+        reply: The reply in which answers are missing, made by `reply_from_words` or `reply_from_value`.
+        words: The reporter's answer to `report_request`.
+    """
+    asked = report_context(context, reply.unread)
+    answers = {item: answer for item, answer in read_answers(asked, words).items() if not _missing_words(answer)}
+    read = with_answers(context, _short(answers))
+    known = AcceptedReply.of(context, reply).context
+    merged = replace(
+        known,
+        item_state_updates=(*_others(known.item_state_updates, answers), *read.item_state_updates),
+        key_information=(*_others(known.key_information, answers), *read.key_information),
+    )
+    full = {item: text for item, text in reply.full.items() if item not in answers}
+    unread = {item: problem for item, problem in reply.unread.items() if item not in answers}
+    return replace(reply, context=merged, full={**full, **_long(answers)}, unread=unread)
+
+
+EntryT = TypeVar("EntryT", ItemState, KeyInformation)
+
+
+def _others(entries: Iterable[EntryT], answers: Collection[str]) -> tuple[EntryT, ...]:
+    return tuple(entry for entry in entries if entry.item_id not in answers)
 
 
 # "store or offload full context data to external storage systems, while only structured task descriptions and

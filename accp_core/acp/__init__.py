@@ -1,5 +1,6 @@
 """ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
+from accp_core.acp.attempts import Attempt, next_attempt, retry_delay
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (
     AcpEnvelope,
@@ -19,6 +20,7 @@ from accp_core.acp.events import (
     DuplicateDropped,
     ErrorReceived,
     Refused,
+    ReplyMissed,
     ReplyReceived,
     UnknownReceived,
 )
@@ -33,9 +35,11 @@ from accp_core.acp.framing import (
     write_event,
     write_line,
 )
-from accp_core.acp.handshake import Connection, SendResult, is_admitted, retry_delay
+from accp_core.acp.handshake import Connection, SendResult, is_admitted
 from accp_core.acp.link import Binding, Link, make_token, parse_link
 from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
+from accp_core.acp.peers import Peers
+from accp_core.acp.sent_log import SentLog
 
 __all__ = [
     "AcpEnvelope",
@@ -45,6 +49,7 @@ __all__ = [
     "AcpMessageReceived",
     "AcpReply",
     "AgentCard",
+    "Attempt",
     "Binding",
     "CardMessage",
     "CardReceived",
@@ -58,9 +63,12 @@ __all__ = [
     "Link",
     "OpaquePart",
     "Part",
+    "Peers",
     "Refused",
+    "ReplyMissed",
     "ReplyReceived",
     "SendResult",
+    "SentLog",
     "SseEvent",
     "SseReader",
     "TextPart",
@@ -70,6 +78,7 @@ __all__ = [
     "from_relay",
     "is_admitted",
     "make_token",
+    "next_attempt",
     "parse_envelope",
     "parse_link",
     "read_request",

@@ -15,6 +15,7 @@ __all__ = [
     "DuplicateDropped",
     "ErrorReceived",
     "Refused",
+    "ReplyMissed",
     "ReplyReceived",
     "UnknownReceived",
 ]
@@ -26,6 +27,8 @@ class CardReceived:
 
     card: AgentCard
     """The card."""
+    lost: int = 0
+    """Messages that the peer has not received and that are not kept any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,14 @@ class ReplyReceived:
 
     reply: AcpReply
     """The reply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyMissed:
+    """No reply to a message of ours came in time (ERR_TIMEOUT)."""
+
+    message_id: str
+    """The id of our message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,5 +92,6 @@ class Refused:
 
 
 AcpEvent: TypeAlias = (
-    "CardReceived | AcpMessageReceived | ReplyReceived | DuplicateDropped | ErrorReceived | UnknownReceived | Refused"
+    "CardReceived | AcpMessageReceived | ReplyReceived | ReplyMissed | DuplicateDropped | ErrorReceived"
+    " | UnknownReceived | Refused"
 )

@@ -6,33 +6,46 @@ as null. The order of keys is kept, so maps whose keys come in contradictory ord
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from heapq import heappop, heappush
+from itertools import islice, pairwise
 from typing import Final
 
+from accp_core.packing.alike import pack_keys, pack_same_columns, unpack_affixes
 from accp_core.packing.equality import common_value
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
+    Affixed,
     Column,
     Constant,
     Placeholder,
     PooledLists,
     RepeatedValue,
     Repetition,
+    SameColumn,
+    Sparse,
     Table,
     content_of,
     with_content,
 )
 
 __all__ = [
-    "cell_count", "has_cells", "last_column_with_cells", "pack_column", "pack_list", "pack_table", "unpack_column",
-    "unpack_table",
+    "cell_count", "last_column_with_cells", "maps_in_order", "pack_column", "pack_keyed_rows", "pack_labelled_rows",
+    "pack_list", "pack_rows", "pack_table", "table_cost", "unpack_column", "unpack_table",
 ]  # fmt: skip
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
 _MAPS: Final = frozenset((dict, Repetition))
 _LISTS: Final = frozenset((list, Repetition))
+_SHORT: Final = 20
+"""Characters of a constant that is short enough to be repeated in each row."""
+_MAX_FILL: Final = 0.2
+"""Share of the rows that have a key, up to which the key is written in them: `key=` takes more tokens than
+three absent cells."""
+_KEY_COST: Final = 3
+"""Tokens of a key with what separates it from its value and the next key, approximately."""
 _OTHER_TYPES: Final = frozenset((Repetition, Placeholder, type(None)))
 """Types that a column of maps or lists may have besides."""
 
@@ -43,7 +56,7 @@ def pack_list(items: list[object]) -> Table | PooledLists | None:
         return None
     kinds = _kinds(items)
     if dict in kinds and kinds <= _MAPS:
-        table = pack_table(items)
+        table = pack_rows(items)
         # In a row of one cell nobody could tell a repeated row from a repeated cell.
         return None if table and table.slots is not None and cell_count(table) == 1 else table
     if list in kinds and kinds <= _LISTS:
@@ -59,6 +72,26 @@ def _kinds(values: list[object]) -> set[type]:
 
 def pack_table(items: list[object]) -> Table | None:
     """Return `items` as a table of the maps among them; None if there are fewer than two or they differ too much."""
+    return _pack_table(items, max_fill=0.0)
+
+
+def pack_rows(items: list[object]) -> Table | None:
+    """Return `items` as `pack_table` does, with the columns that few rows have as Sparse."""
+    return _pack_table(items, max_fill=_MAX_FILL)
+
+
+def pack_labelled_rows(items: list[object]) -> Table | None:
+    """Return maps as a table of Sparse columns only, so that each cell has its key; None if they are no such maps."""
+    maps = [item for item in items if type(item) is dict and item]
+    if len(maps) < 2 or len(maps) < len(items):
+        return None
+    names, in_order = maps_in_order(maps)
+    if not all(in_order):
+        return None
+    return Table({name: Sparse([members.get(name, ABSENT) for members in maps]) for name in names}, None, len(maps))
+
+
+def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
     if len(items) < 2:
         return None
     slots, maps = _slots(items)
@@ -67,19 +100,65 @@ def pack_table(items: list[object]) -> Table | None:
     shapes = dict.fromkeys(map(tuple, maps))
     if len(shapes) == 1:
         names = next(iter(shapes))
+        sparse: set[str] = set()
         cells = list(map(list, zip(*[members.values() for members in maps], strict=True)))
     else:
-        present = sum(map(len, maps))
-        # With more names than this there are more absent cells than present ones.
-        merged = _merge_names(shapes, 2 * present // len(maps))
-        if merged is None or not _is_dense(len(merged), len(maps), present):
+        uses = Counter(name for members in maps for name in members)
+        sparse = {name for name, count in uses.items() if count <= max_fill * len(maps)}
+        present = sum(uses.values())
+        # With more dense columns than this there are more absent cells than present ones.
+        if len(uses) - len(sparse) > 2 * present // len(maps) or not _is_dense(uses, sparse, len(maps)):
             return None
-        names = merged
+        names, in_order = maps_in_order(maps)
+        if not all(in_order):
+            return None
         cells = [[members.get(name, ABSENT) for members in maps] for name in names]
-    if not names:
-        return None
-    columns = {name: pack_column(column) for name, column in zip(names, cells, strict=True)}
+    columns: dict[str, Column] = {
+        name: Sparse(column) if name in sparse else pack_column(column)
+        for name, column in zip(names, cells, strict=True)
+    }
+    if not _shows_each_row(columns, len(maps)):
+        name = _column_to_show(columns)
+        columns[name] = _pack_values([members[name] for members in maps])
+    pack_same_columns(columns)
     return Table(columns, slots, len(maps))
+
+
+def pack_keyed_rows(members: dict[str, object]) -> Table | None:
+    """Return the values of a map of maps as a table, or None if they do not make one; each row has its key, too."""
+    table = pack_list(list(members.values()))
+    if type(table) is not Table:
+        return None
+    columns = dict(table.columns)
+    pack_keys(columns, list(members))
+    return Table(columns, table.slots, table.rows) if _shows_each_row(columns, table.rows) else table
+
+
+def _shows_each_row(columns: dict[str, Column], rows: int) -> bool:
+    """Return whether each row has a cell that is not absent.
+
+    Otherwise a reader could take a row that holds the constants only for a row that is absent.
+    """
+    absent: Iterable[int] = range(rows)
+    for column in columns.values():
+        if isinstance(column, Constant | SameColumn):
+            continue
+        slots = (
+            column
+            if isinstance(column, list)
+            else column.values
+            if isinstance(column, Sparse | Affixed)
+            else column.slots
+        )
+        if slots is None or not (absent := [row for row in absent if slots[row] is ABSENT]):
+            return True
+    return False
+
+
+def _column_to_show(columns: dict[str, Column]) -> str:
+    """Return the name of the constant whose cells take the least room."""
+    constants = {name: column.value for name, column in columns.items() if type(column) is Constant}
+    return min(constants, key=lambda name: (type(constants[name]) in _STRUCTURED, len(str(constants[name])) > _SHORT))
 
 
 def pack_column(values: list[object]) -> Column:
@@ -87,6 +166,19 @@ def pack_column(values: list[object]) -> Column:
     kinds = set(map(type, values))
     if len(kinds) == 1 and common_value(values) is not ABSENT:
         return Constant(values[0])
+    return Constant(values[0]) if _is_repeated_in_each_row(values) else _pack_values(values)
+
+
+def _is_repeated_in_each_row(values: list[object]) -> bool:
+    """Return whether the first value is a RepeatedValue, and all others are its Repetition."""
+    first = values[0]
+    return type(first) is RepeatedValue and all(
+        type(value) is Repetition and value.number == first.number for value in values[1:]
+    )
+
+
+def _pack_values(values: list[object]) -> Column:
+    kinds = set(map(type, values))
     if kinds.isdisjoint((dict, list, RepeatedValue)):
         return values
     kinds = _kinds(values) - _OTHER_TYPES
@@ -110,74 +202,107 @@ def _pack_lists(values: list[object]) -> PooledLists | None:
 
 def _slots(items: list[object]) -> tuple[list[object] | None, list[dict[str, object]]]:
     """Return the slots of a table, and the maps that are its rows."""
-    if set(map(type, items)) == {dict}:
+    if set(map(type, items)) == {dict} and all(items):
         return None, items  # type: ignore[return-value]  # all are maps
-    slots = [with_content(item, NEXT_ROW) if type(content_of(item)) is dict else item for item in items]
-    return slots, [content for item in items if type(content := content_of(item)) is dict]
+    maps = [content for item in items if type(content := content_of(item)) is dict and content]
+    # A map without keys is written out, because its row would show nothing but absent cells.
+    is_row = [type(content := content_of(item)) is dict and bool(content) for item in items]
+    slots = [with_content(item, NEXT_ROW) if row else item for item, row in zip(items, is_row, strict=True)]
+    return slots, maps
 
 
-def _merge_names(shapes: Iterable[tuple[str, ...]], max_names: int) -> tuple[str, ...] | None:
-    """Return all keys in an order that every shape follows; None if two contradict or there are over `max_names`."""
-    names: list[str] = []
-    rank: dict[str, int] = {}
+def maps_in_order(maps: list[dict[str, object]]) -> tuple[tuple[str, ...], list[bool]]:
+    """Return all keys in one order, and whether each map follows it.
+
+    Of the keys that may come next, the one that was seen first does; where the maps contradict each other, too.
+    """
+    shapes = dict.fromkeys(map(tuple, maps), True)
+    names = _merge_names(shapes)
+    rank = {name: place for place, name in enumerate(names)}
     for shape in shapes:
-        at = 0
-        added: list[tuple[int, str]] = []
+        places = [rank[name] for name in shape]
+        shapes[shape] = places == sorted(places)
+    return names, [shapes[tuple(members)] for members in maps]
+
+
+def _merge_names(shapes: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    rank: dict[str, int] = {}
+    after: dict[str, set[str]] = {}
+    for shape in shapes:
         for name in shape:
-            if name in rank:
-                at = max(at, rank[name] + 1)
-            else:
-                added.append((at + len(added), name))
-        for position, name in added:
-            names.insert(position, name)
-        if len(names) > max_names:
-            return None
-        if added:
-            rank = {name: position for position, name in enumerate(names)}
-    return tuple(names) if all(_is_sorted([rank[name] for name in shape]) for shape in shapes) else None
+            rank.setdefault(name, len(rank))
+        for name, following in pairwise(shape):
+            after.setdefault(name, set()).add(following)
+    before = Counter(name for following in after.values() for name in following)
+    ready = [place for name, place in rank.items() if not before[name]]
+    names = list(rank)
+    merged: dict[str, None] = {}
+    for first in names:
+        if not ready and first not in merged:
+            # The keys that are left contradict each other.
+            ready.append(rank[first])
+        while ready:
+            name = names[heappop(ready)]
+            merged[name] = None
+            for following in after.get(name, ()):
+                before[following] -= 1
+                if not before[following] and following not in merged:
+                    heappush(ready, rank[following])
+    return tuple(merged)
 
 
-def _is_sorted(ranks: list[int]) -> bool:
-    return ranks == sorted(ranks)
+def _is_dense(uses: Counter[str], sparse: set[str], rows: int) -> bool:
+    """Return whether the keys in the header and in rows and the absent cells cost less than a map for each row."""
+    present = sum(uses.values())
+    in_rows = sum(uses[name] for name in sparse)
+    absent = (len(uses) - len(sparse)) * rows - (present - in_rows)
+    table = (_KEY_COST + 1) * len(uses) + _KEY_COST * in_rows + absent
+    return absent <= present - in_rows and table < _KEY_COST * present + 2 * rows
 
 
-def _is_dense(names: int, rows: int, present: int) -> bool:
-    """Return whether the header and the absent cells are shorter than the keys that the table saves."""
-    absent = names * rows - present
-    return absent <= present and 2 * names + absent < 2 * present
+def table_cost(table: Table) -> int:
+    """Return the approximate tokens of a table besides its values: of keys, absent cells and brackets."""
+    return sum(1 + _column_cost(column) for column in table.columns.values())
+
+
+def _column_cost(column: Column) -> int:
+    if isinstance(column, list):
+        return column.count(ABSENT)
+    if isinstance(column, Sparse):
+        return _KEY_COST * (len(column.values) - column.values.count(ABSENT))
+    if isinstance(column, PooledLists):
+        return len(column.slots) + (table_cost(column.members) if type(column.members) is Table else 0)
+    if isinstance(column, Table):
+        return table_cost(column) + (0 if column.slots is None else 2 * len(column.slots))
+    return 1
 
 
 def cell_count(table: Table) -> int:
     """Return the number of cells in a row of the table."""
     return sum(
-        cell_count(column) if type(column) is Table and column.slots is None else type(column) is not Constant
+        cell_count(column)
+        if type(column) is Table and column.slots is None
+        else type(column) is not Constant and type(column) is not SameColumn
         for column in table.columns.values()
     )
 
 
-def has_cells(column: Column) -> bool:
-    """Return whether the column has a cell in each row."""
-    if type(column) is Table and column.slots is None:
-        return any(map(has_cells, column.columns.values()))
-    return type(column) is not Constant
-
-
-def last_column_with_cells(table: Table) -> str | None:
-    """Return the key of the last column that has a cell in each row, or None if none has."""
-    for name in reversed(table.columns):
-        if has_cells(table.columns[name]):
-            return name
-    return None
+def last_column_with_cells(table: Table) -> str:
+    """Return the key of the last column that has a cell in each row."""
+    return [name for name, column in table.columns.items() if not isinstance(column, Constant | SameColumn)][-1]
 
 
 def unpack_table(table: Table) -> list[object]:
     """Return the items that the table was packed from."""
-    columns = [
-        column if type(column) is list else unpack_column(column, table.rows) for column in table.columns.values()
-    ]
-    names = tuple(table.columns)
-    cells = zip(*columns, strict=True)
-    if any(ABSENT in column for column in columns):
+    columns: dict[str, list[object]] = {}
+    for name, column in table.columns.items():
+        if type(column) is SameColumn:
+            columns[name] = columns[column.name]
+        else:
+            columns[name] = column if type(column) is list else unpack_column(column, table.rows)
+    names = tuple(columns)
+    cells = zip(*columns.values(), strict=True)
+    if any(ABSENT in column for column in columns.values()):
         rows = [{name: cell for name, cell in zip(names, row, strict=True) if cell is not ABSENT} for row in cells]
     else:
         rows = [dict(zip(names, row, strict=True)) for row in cells]
@@ -187,13 +312,22 @@ def unpack_table(table: Table) -> list[object]:
 def unpack_column(column: Column, rows: int) -> list[object]:
     """Return the values of one key in each of `rows` rows."""
     if type(column) is Constant:
-        return [column.value] * rows
+        return _repeat(column.value, rows)
+    if type(column) is Sparse:
+        return column.values
     if type(column) is Table:
         return unpack_table(column)
     if type(column) is PooledLists:
         return _unpack_lists(column)
+    if type(column) is Affixed:
+        return unpack_affixes(column)
     assert type(column) is list
     return column
+
+
+def _repeat(value: object, rows: int) -> list[object]:
+    """Return the value of a constant for each row."""
+    return [value, *[Repetition(value.number)] * (rows - 1)] if type(value) is RepeatedValue else [value] * rows
 
 
 def _unpack_lists(lists: PooledLists) -> list[object]:

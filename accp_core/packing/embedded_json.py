@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final, TypeAlias
 
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.number import SpelledFloat, read_float
 from accp_core.packing.tree import EmbeddedJson, map_members
 from accp_core.strict_json import refuse_constant
 
-__all__ = ["STYLES", "pack_embedded_json", "read_styled_json", "unpack_embedded_json", "write_styled_json"]
+__all__ = [
+    "STYLES", "pack_embedded_json", "python_size", "read_styled_json", "unpack_embedded_json", "write_styled_json",
+    "written_size",
+]  # fmt: skip
 
 StyledJson: TypeAlias = tuple[object, str]
 """A JSON value and the code of the style in which it was written."""
@@ -36,15 +42,14 @@ _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "t": ((",", ": "), "\t"),
 }
 _MAY_HOLD_SPELLED: Final = frozenset((SpelledFloat, dict, list))
+_LITERALS: Final = {None: "null", True: "true", False: "false"}
 _PACKED: Final = frozenset((str, dict, list))
 _UNPACKED: Final = frozenset((EmbeddedJson, dict, list))
-STYLES: Final[dict[str, Callable[[object], str]]] = {
+_ENCODERS: Final[dict[str, Callable[[object], str]]] = {
     code + suffix: json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators).encode
     for code, (separators, indent) in _LAYOUTS.items()
     for suffix, ensure_ascii in (("", True), ("u", False))
 }
-"""Style code to writer: the indentation (a number of blanks, `t` a tab; `0`: no blanks at all, none: one line with
-blanks after commas and colons), then `u` for raw Unicode instead of escapes."""
 
 
 def write_styled_json(value: object, style: str) -> str:
@@ -54,33 +59,134 @@ def write_styled_json(value: object, style: str) -> str:
         ValueError: `value` cannot be written as JSON.
         KeyError: `style` is not a code of STYLES.
     """
+    return STYLES[style](value) if style in _INDENTED else _encode(value, style)
+
+
+def _encode(value: object, style: str) -> str:
+    """Return `value` as `json` writes it, but for each SpelledFloat."""
     if not _holds_spelled(value):
-        return STYLES[style](value)
-    return _PLACEHOLDER.sub(r"\1", STYLES[style](_with_placeholders(value)))
+        return _ENCODERS[style](value)
+    return _PLACEHOLDER.sub(r"\1", _ENCODERS[style](_with_placeholders(value)))
+
+
+def _indented_writer(style: str) -> Callable[[object], str]:
+    """Return the writer of a style over lines; `json` has one in Python only, which takes twice as long."""
+    quote = _quote_of(style)
+    indent = _LAYOUTS[style.removesuffix("u")][1]
+    step = " " * indent if isinstance(indent, int) else str(indent)
+    scalars: dict[type, Callable[[Any], str]] = {
+        str: quote, int: repr, float: _float_text, SpelledFloat: repr,
+        bool: _LITERALS.__getitem__, type(None): _LITERALS.__getitem__,
+    }  # fmt: skip
+
+    def write_member(value: Any, line: str) -> str:
+        scalar = scalars.get(type(value))
+        return scalar(value) if scalar else write_container(value, line)
+
+    def write_container(value: Any, line: str) -> str:
+        inner = line + step
+        if type(value) is dict:
+            members = [f"{quote(name)}: {write_member(member, inner)}" for name, member in value.items()]
+            return f"{{{inner}{f',{inner}'.join(members)}{line}}}" if members else "{}"
+        if type(value) is not list:
+            raise TypeError(f"expected a JSON value, found {type(value).__name__!r}")
+        members = [write_member(member, inner) for member in value]
+        return f"[{inner}{f',{inner}'.join(members)}{line}]" if members else "[]"
+
+    def write(value: object) -> str:
+        try:
+            return write_member(value, "\n")
+        except TypeError:
+            # A tuple, or a number as a name: `json` decides.
+            return _encode(value, style)
+
+    return write
+
+
+def _float_text(value: float) -> str:
+    return repr(value) if math.isfinite(value) else _ENCODERS[""](value)
+
+
+def _quote_of(style: str) -> Callable[[str], str]:
+    return encode_basestring if style.endswith("u") else encode_basestring_ascii
+
+
+_INDENTED: Final = {style: _indented_writer(style) for style in _ENCODERS if _LAYOUTS[style.removesuffix("u")][1]}
+STYLES: Final[dict[str, Callable[[object], str]]] = {**_ENCODERS, **_INDENTED}
+"""Style code to writer: the indentation (a number of blanks, `t` a tab; `0`: no blanks at all, none: one line with
+blanks after commas and colons), then `u` for raw Unicode instead of escapes."""
+
+
+def written_size(value: object, style: str) -> int:
+    """Return how many characters `write_styled_json` would write."""
+    separators, indent = _LAYOUTS[style.removesuffix("u")]
+    step = len(indent) if isinstance(indent, str) else indent
+    return _size(value, separators or (", ", ": "), step, _quote_of(style))
+
+
+def python_size(value: object) -> int:
+    """Return how many characters `repr` would write for a JSON value."""
+    return _size(value, (", ", ": "), None, repr)
+
+
+def _size(value: object, separators: tuple[str, str], step: int | None, quote: Callable[[str], str]) -> int:
+    """Return the characters of a value; `step`: blanks of a level, None: all is in one line."""
+    item, colon = map(len, separators)
+    size, level, depth = 0, [value], 0
+    while level:
+        # Each member of a container has a line break and its blanks, and so has the bracket behind them.
+        before, behind = (0, 0) if step is None else (1 + step * (depth + 1), 1 + step * depth)
+        inner: list[object] = []
+        for part in level:
+            if type(part) is dict:
+                size += sum(map(len, map(quote, part))) + len(part) * colon
+                inner += part.values()
+            elif type(part) is list:
+                inner += part
+            else:
+                size += _scalar_size(part, quote)
+                continue
+            size += 2 + (len(part) * (item + before) - item + behind if part else 0)
+        level, depth = inner, depth + 1
+    return size
+
+
+def _scalar_size(value: object, quote: Callable[[str], str]) -> int:
+    if type(value) is str:
+        return len(quote(value))
+    return 4 if value is None or value is True else 5 if value is False else len(repr(value))
 
 
 _SPELLING_STYLES: Final = {style: functools.partial(write_styled_json, style=style) for style in STYLES}
 
 
-def read_styled_json(text: str) -> StyledJson | None:
+def read_styled_json(text: str, *, cut: int | None = None) -> StyledJson | None:
     """Return the JSON value of `text` and the code of its style, or None if no style writes the same bytes.
 
     That is so for duplicate names, NaN, `-0`, unusual blanks, and documents that are nested too deep.
+
+    Args:
+        text: A JSON document.
+        cut: Characters that must be the same; None: all, and no more.
     """
     if "\\u0000" in text and _PLACEHOLDER.search(text):
         # A string that looks like a placeholder would be written as a number.
         return None
     try:
-        return _read_with(_DECODER, STYLES, text) or _read_with(_SPELLING_DECODER, _SPELLING_STYLES, text)
+        return _read_with(_DECODER, STYLES, text, cut) or _read_with(_SPELLING_DECODER, _SPELLING_STYLES, text, cut)
     except (ValueError, RecursionError):
         return None
 
 
 def _read_with(
-    decoder: json.JSONDecoder, styles: Mapping[str, Callable[[object], str]], text: str
+    decoder: json.JSONDecoder, styles: Mapping[str, Callable[[object], str]], text: str, cut: int | None
 ) -> StyledJson | None:
     value = decoder.decode(text)
-    return next(((value, style) for style in _likely_styles(text) if styles[style](value) == text), None)
+    for style in _likely_styles(text):
+        written = styles[style](value)
+        if written == text if cut is None else written.startswith(text[:cut]):
+            return value, style
+    return None
 
 
 def _with_placeholders(value: object) -> object:
@@ -115,34 +221,35 @@ def pack_embedded_json(value: object) -> object:
     return value
 
 
-def unpack_embedded_json(value: object, *, limit: int = 50_000_000) -> object:
+def unpack_embedded_json(value: object, expansion: Expansion | None = None) -> object:
     """Return `value` with each EmbeddedJson written back as a string.
 
     Args:
         value: A tree that `pack_embedded_json` returned.
-        limit: Characters that are written in total. Each document within a document doubles the escapes of the inner
-            one, so a short text could ask for more memory than there is.
+        expansion: What the strings may add; None: the default size. Each document within a document doubles the escapes
+            of the inner one, so a short text could ask for more memory than there is.
 
     Raises:
-        ValueError: the documents have more characters than `limit`.
+        ExpansionError: the strings would have more characters than `expansion` has left.
     """
-    return _Unpacking(limit).unpack(value)
+    return _Unpacking(expansion or Expansion(DEFAULT_EXPANSION.size)).unpack(value)
 
 
 class _Unpacking:
     """One walk through a tree, which writes inner documents before outer ones."""
 
-    def __init__(self, limit: int) -> None:
-        self.left = limit
+    def __init__(self, expansion: Expansion) -> None:
+        self.expansion = expansion
 
     def unpack(self, value: object) -> object:
         """Return `value` with a string for each EmbeddedJson."""
         if type(value) is EmbeddedJson:
-            text = write_styled_json(self.unpack(value.value), value.style)
-            self.left -= len(text)
-            if self.left < 0:
-                raise ValueError("expected shorter documents, found JSON within JSON that asks for too much memory")
-            return text
+            left = self.expansion.left
+            inner = self.unpack(value.value)
+            # The characters of the inner strings are part of this one.
+            self.expansion.left = left
+            self.expansion.add(written_size(inner, value.style), "!json")
+            return write_styled_json(inner, value.style)
         if type(value) is dict or type(value) is list:
             return map_members(value, self.unpack, _UNPACKED)
         return value

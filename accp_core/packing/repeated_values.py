@@ -7,24 +7,34 @@ Two values are the same only if their types and the order of their keys are: 1 i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, map_members
 
 __all__ = [
-    "MIN_STRING_CHARS", "MIN_TREE_CHARS", "SavesTokens", "copy_shared_containers", "pack_repeated_values",
-    "unpack_repeated_values",
+    "MIN_LIST_CHARS", "MIN_MAP_CHARS", "MIN_STRING_CHARS", "SavesTokens", "copy_shared_containers",
+    "pack_repeated_values", "unpack_repeated_values",
 ]  # fmt: skip
 
 MIN_STRING_CHARS: Final = 12
 """Characters of a string; to look up a shorter one costs the reader more than to read it again."""
-MIN_TREE_CHARS: Final = 40
-"""Characters of the strings and keys in a sub-tree, plus two for each of them."""
+MIN_LIST_CHARS: Final = 40
+"""Characters of the values in an array, with what separates them; a smaller one is written in every place."""
+MIN_MAP_CHARS: Final = 60
+"""The same of a map or an embedded document, without its keys.
+
+A table has the keys once, and a marker would take the map out of the columns of its table.
+"""
 
 _REPEATABLE: Final = frozenset((str, dict, list, EmbeddedJson))
 _NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
+_COPIED: Final = frozenset((dict, list, EmbeddedJson))
+
+_OTHER_CHARS: Final = 4
+"""Characters of a number or a literal and what separates it, on the average."""
 
 SavesTokens: TypeAlias = Callable[[str, int], bool]
 """Returns whether a string that occurs that many times is to be written once."""
@@ -33,34 +43,47 @@ SavesTokens: TypeAlias = Callable[[str, int], bool]
 class _Node:
     """An array, a map or an embedded document; all that are equal have the same node."""
 
-    __slots__ = ("children", "names")
+    __slots__ = ("chars", "children", "kind", "names")
 
-    def __init__(self, names: tuple[str, ...], children: tuple[Hashable, ...]) -> None:
+    def __init__(self, kind: type, names: tuple[str, ...], children: tuple[Hashable, ...]) -> None:
+        self.kind = kind
         self.names = names
         self.children = children
+        self.chars = -1
+        """Characters of the values, with what separates them; -1 before they are counted."""
 
-    def size(self) -> int:
-        """Return the approximate number of characters of the sub-tree."""
-        return sum(len(name) + 2 for name in self.names) + sum(map(_size, self.children))
-
-
-def _size(child: Hashable) -> int:
-    return child.size() if type(child) is _Node else len(child) + 2 if type(child) is str else 2
+    def is_large(self) -> bool:
+        """Return whether a marker saves several tokens."""
+        return _chars(self) >= (MIN_LIST_CHARS if self.kind is list else MIN_MAP_CHARS)
 
 
-def pack_repeated_values(value: object, saves_tokens: SavesTokens) -> object:
+def _chars(child: Hashable) -> int:
+    if type(child) is not _Node:
+        return len(child) + 1 if type(child) is str else _OTHER_CHARS
+    if child.chars < 0:
+        child.chars = sum(map(_chars, child.children))
+    return child.chars
+
+
+def pack_repeated_values(value: object, saves_tokens: SavesTokens, *, max_uses: int | None = None) -> object:
     """Return `value` with its repetitions replaced; `value` itself if there are none.
 
     Args:
         value: A tree of JSON values and EmbeddedJson.
         saves_tokens: Decides which repeated strings are replaced.
+        max_uses: Places of one repeated value, after which it is written again under another number; None: any number.
     """
     graph = _Graph()
     graph.add(value)
-    repeated = graph.repeated_values(saves_tokens)
+    # With a bound on its places, a value that all rows have is better marked than a constant for any number of rows.
+    constants = graph.constants() if max_uses is None else {}
+    repeated = graph.repeated_values(saves_tokens, constants)
     if not repeated:
         return value
-    return _Packing(repeated, graph.with_ancestors(repeated), graph.nodes).pack(value)
+    changed = graph.with_ancestors(repeated)
+    # A constant in which a repeated value comes first would differ from row to row, unless it is one itself.
+    repeated |= {row.children[at] for row, places in constants.items() for at in places} & changed
+    return _Packing(repeated, changed, graph.nodes, max_uses).pack(value)
 
 
 class _Graph:
@@ -96,25 +119,54 @@ class _Graph:
         key = (type(value), names, children)
         node = self.distinct.get(key)
         if node is None:
-            node = self.distinct[key] = _Node(names, children)
+            node = self.distinct[key] = _Node(type(value), names, children)
         else:
             self.repeated.add(node)
         self.nodes[id(value)] = node
         return node
 
-    def repeated_values(self, saves_tokens: SavesTokens) -> set[Hashable]:
-        """Return the strings and nodes that are to be written once."""
-        # The members of equal containers count once, because a repeated container does not repeat them.
-        children = [child for node in self.distinct.values() for child in node.children]
+    def repeated_values(self, saves_tokens: SavesTokens, constants: Mapping[_Node, set[int]]) -> set[Hashable]:
+        """Return the strings and nodes that are to be written once, apart from those at the positions in `constants`.
+
+        The members of equal containers count once, because a repeated container does not repeat them.
+        """
+        children = [
+            child
+            for node in self.distinct.values()
+            for at, child in enumerate(node.children)
+            if node not in constants or at not in constants[node]
+        ]
         strings = [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
         repeated: set[Hashable] = set()
         if len(set(strings)) < len(strings):
             repeated.update(text for text, uses in Counter(strings).items() if uses > 1 and saves_tokens(text, uses))
-        large = {node for node in self.repeated if node.size() >= MIN_TREE_CHARS}
+        large = {node for node in self.repeated if node.is_large()}
         if large:
             trees = Counter([child for child in children if child in large])
             repeated.update(node for node, uses in trees.items() if uses > 1)
         return repeated
+
+    def constants(self) -> dict[_Node, set[int]]:
+        """Return the positions of the members that a table has only once.
+
+        They are the same in all maps of an array, but for its first map, or the same strings as those before them.
+        """
+        constants: dict[_Node, set[int]] = {}
+        for node in self.distinct.values():
+            rows = [child for child in node.children if type(child) is _Node and child.kind is dict]
+            if len(rows) < 2 or len(rows) < len(node.children) or len({row.names for row in rows}) > 1:
+                continue
+            known: set[tuple[Hashable, ...]] = set()
+            for at, values in enumerate(zip(*[row.children for row in rows], strict=True)):
+                if len(set(values)) == 1:
+                    for row in set(rows[1:]) - {rows[0]}:
+                        constants.setdefault(row, set()).add(at)
+                elif values in known:
+                    for row in set(rows):
+                        constants.setdefault(row, set()).add(at)
+                elif set(map(type, values)) == {str}:
+                    known.add(values)
+        return constants
 
     def with_ancestors(self, values: set[Hashable]) -> set[Hashable]:
         """Return `values` and the nodes that contain any of them."""
@@ -129,12 +181,18 @@ class _Graph:
 class _Packing:
     """One walk in reading order, which numbers the repeated values as they come."""
 
-    def __init__(self, repeated: set[Hashable], changed: set[Hashable], nodes: dict[int, _Node]) -> None:
+    def __init__(
+        self, repeated: set[Hashable], changed: set[Hashable], nodes: dict[int, _Node], max_uses: int | None
+    ) -> None:
         self.repeated = repeated
         self.changed = changed
         """Repeated values and the nodes that contain any; all others stay as they are."""
         self.nodes = nodes
+        self.max_uses = max_uses
+        self.count = 0
+        """How many repeated values were numbered."""
         self.numbers: dict[Hashable, int] = {}
+        self.uses: Counter[int] = Counter()
 
     def pack(self, value: object) -> object:
         """Return a string or a container with RepeatedValue and Repetition in it."""
@@ -147,9 +205,11 @@ class _Packing:
 
     def _numbered(self, identity: Hashable, value: object) -> object:
         number = self.numbers.get(identity)
-        if number is not None:
+        if number is not None and (self.max_uses is None or self.uses[number] < self.max_uses):
+            self.uses[number] += 1
             return Repetition(number)
-        number = self.numbers[identity] = len(self.numbers) + 1
+        self.count += 1
+        number = self.numbers[identity] = self.count
         return RepeatedValue(number, value if type(value) is str else self._members(value))
 
     def _members(self, value: object) -> object:
@@ -159,26 +219,19 @@ class _Packing:
         return EmbeddedJson(self.pack(value.value), value.style)
 
 
-def copy_shared_containers(value: object, *, limit: int = 5_000_000) -> object:
+def copy_shared_containers(value: object) -> object:
     """Return `value` with a copy of each container that is in several places, such as the constant of a column.
 
-    Otherwise a change in one place would appear in another.
-
-    Args:
-        value: A tree that was read.
-        limit: Members of all copies. Constants within constants could ask for more memory than there is.
-
-    Raises:
-        ValueError: the copies have more members than `limit`.
+    Otherwise a change in one place would appear in another. Who put a container into several places has counted it in
+    each (`expansion.table_size`).
     """
-    return _Copying(limit).copy(value, again=False)
+    return _Copying().copy(value, again=False)
 
 
 class _Copying:
     """One walk through a tree, which remembers the containers that it has seen."""
 
-    def __init__(self, limit: int) -> None:
-        self.left = limit
+    def __init__(self) -> None:
         self.seen: set[int] = set()
 
     def copy(self, value: object, *, again: bool) -> object:
@@ -191,87 +244,105 @@ class _Copying:
             return value
         again = again or id(value) in self.seen
         self.seen.add(id(value))
-        self.left -= again * (1 + len(value))
-        if self.left < 0:
-            raise ValueError("expected fewer copies, found constants within constants that ask for too much memory")
         return map_members(value, partial(self.copy, again=again), _NODES)
 
 
-def unpack_repeated_values(value: object, *, limit: int = 5_000_000) -> object:
+def unpack_repeated_values(value: object, expansion: Expansion | None = None) -> object:
     """Return `value` with a copy of the repeated value in place of each Repetition, which may come first.
 
     Args:
         value: A tree that was read.
-        limit: Arrays, maps and scalars of all copies. A few repetitions of repetitions could ask for more memory than
-            there is.
+        expansion: What the copies may add; None: the default size. A few repetitions of repetitions could ask for more
+            memory than there is.
 
     Raises:
-        ValueError: a Repetition has no RepeatedValue, a RepeatedValue contains itself or has the number of another, or
-            the copies pass `limit`.
+        ExpansionError: the copies would add more than `expansion` has left.
+        ValueError: a Repetition has no RepeatedValue, a RepeatedValue contains itself or has the number of another.
     """
-    return _Unpacking(value, limit).unpack(value)
+    values: dict[int, RepeatedValue] = {}
+    _collect(value, values)
+    _Measuring(values, expansion or Expansion(DEFAULT_EXPANSION.size)).count(value)
+    return _Unpacking(values).unpack(value)
+
+
+def _collect(value: object, values: dict[int, RepeatedValue]) -> None:
+    """Add each RepeatedValue in `value` to `values`, by its number."""
+    if type(value) is RepeatedValue and values.setdefault(value.number, value) is not value:
+        raise ValueError(f"expected &{value.number} once, found it again")
+    if type(value) is RepeatedValue or type(value) is EmbeddedJson:
+        _collect(value.value, values)
+    for member in value.values() if type(value) is dict else value if type(value) is list else ():
+        if type(member) in _NODES:
+            _collect(member, values)
+
+
+class _Measuring:
+    """One walk, which counts what the repetitions add before any of them is copied."""
+
+    def __init__(self, values: dict[int, RepeatedValue], expansion: Expansion) -> None:
+        self.values = values
+        self.expansion = expansion
+        self.added: dict[int, int] = {}
+        """What the repetitions in each repeated value add to it."""
+        self.sizes: dict[int, int] = {}
+        self.started: set[int] = set()
+
+    def count(self, value: object) -> int:
+        """Count the repetitions in `value`; return what they add."""
+        if type(value) is Repetition:
+            size = self._size(value.number)
+            self.expansion.add(size, f"*{value.number}")
+            return size
+        if type(value) is RepeatedValue:
+            return self._count_once(value.number)
+        if type(value) is EmbeddedJson:
+            return self.count(value.value)
+        members = value.values() if type(value) is dict else value if type(value) is list else ()
+        return sum(self.count(member) for member in members if type(member) in _NODES)
+
+    def _count_once(self, number: int) -> int:
+        if number not in self.added:
+            if number in self.started:
+                raise ValueError(f"expected *{number} outside the value &{number}, found it inside")
+            self.started.add(number)
+            self.added[number] = self.count(self.values[number].value)
+        return self.added[number]
+
+    def _size(self, number: int) -> int:
+        if number not in self.sizes:
+            if number not in self.values:
+                raise ValueError(f"expected a value &{number} for *{number}, found none")
+            self.sizes[number] = size_of(self.values[number].value) + self._count_once(number)
+        return self.sizes[number]
 
 
 class _Unpacking:
-    """One walk in reading order; the RepeatedValue of a Repetition that comes first is searched in the whole tree."""
+    """One walk; a RepeatedValue is unpacked when it or a Repetition of it comes first."""
 
-    def __init__(self, tree: object, limit: int) -> None:
-        self.tree = tree
-        self.left = limit
-        self.values: dict[int, RepeatedValue] = {}
+    def __init__(self, values: dict[int, RepeatedValue]) -> None:
+        self.values = values
         self.unpacked: dict[int, object] = {}
-        self.started: set[int] = set()
 
     def unpack(self, value: object) -> object:
         """Return `value` without RepeatedValue and Repetition."""
         if type(value) is dict or type(value) is list:
             return map_members(value, self.unpack, _NODES)
         if type(value) is Repetition:
-            return self._copy(self._value_of(value.number))
+            return _copy(self._unpack_once(value.number))
         if type(value) is RepeatedValue:
-            return self._unpack_once(value)
+            return self._unpack_once(value.number)
         if type(value) is EmbeddedJson:
             return EmbeddedJson(self.unpack(value.value), value.style)
         return value
 
-    def _unpack_once(self, repeated: RepeatedValue) -> object:
-        number = repeated.number
-        if self.values.setdefault(number, repeated) is not repeated:
-            raise ValueError(f"expected &{number} once, found it again")
+    def _unpack_once(self, number: int) -> object:
         if number not in self.unpacked:
-            if number in self.started:
-                raise ValueError(f"expected *{number} outside the value &{number}, found it inside")
-            self.started.add(number)
-            self.unpacked[number] = self.unpack(repeated.value)
+            self.unpacked[number] = self.unpack(self.values[number].value)
         return self.unpacked[number]
 
-    def _value_of(self, number: int) -> object:
-        if number not in self.unpacked:
-            if number not in self.values:
-                self._collect(self.tree)
-            if number not in self.values:
-                raise ValueError(f"expected a value &{number} for *{number}, found none")
-            return self._unpack_once(self.values[number])
-        return self.unpacked[number]
 
-    def _collect(self, value: object) -> None:
-        if type(value) is RepeatedValue:
-            self.values.setdefault(value.number, value)
-        if type(value) is RepeatedValue or type(value) is EmbeddedJson:
-            self._collect(value.value)
-        for member in value.values() if type(value) is dict else value if type(value) is list else ():
-            if type(member) in _NODES:
-                self._collect(member)
-
-    def _copy(self, value: object) -> object:
-        # Without a copy, a change in one place would appear in another.
-        self.left -= 1
-        if self.left < 0:
-            raise ValueError("expected fewer copies, found repetitions of repetitions that ask for too much memory")
-        if type(value) is dict:
-            return {name: self._copy(member) for name, member in value.items()}
-        if type(value) is list:
-            return [self._copy(member) for member in value]
-        if type(value) is EmbeddedJson:
-            return EmbeddedJson(self._copy(value.value), value.style)
-        return value
+def _copy(value: object) -> object:
+    """Return a copy of `value`; without one, a change in one place would appear in another."""
+    if type(value) is dict or type(value) is list:
+        return map_members(value, _copy, _COPIED)
+    return EmbeddedJson(_copy(value.value), value.style) if type(value) is EmbeddedJson else value

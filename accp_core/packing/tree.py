@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "NEXT_ROW", "Column", "Constant", "EmbeddedJson", "Placeholder", "PooledLists", "RepeatedValue",
-    "Repetition", "Table", "content_of", "map_members", "with_content",
+    "ABSENT", "KEY", "NEXT_ROW", "Affixed", "Column", "Constant", "EmbeddedJson", "Kinds", "Placeholder", "PooledLists",
+    "RepeatedValue", "Repetition", "SameColumn", "Sparse", "Table", "content_of", "map_members", "with_content",
 ]  # fmt: skip
 
 
@@ -56,6 +56,35 @@ class Constant:
     value: object
 
 
+KEY: Final = "key"
+"""What a column with the keys of the rows of a keyed table is the same as."""
+
+
+@dataclass(slots=True)
+class SameColumn:
+    """A column that has in each row the value of another one before it, or the key of the row (`KEY`)."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Affixed:
+    """A column of strings that all begin and end alike."""
+
+    before: str
+    behind: str
+    values: list[str]
+    """The strings without what they begin and end with."""
+
+
+@dataclass(slots=True)
+class Sparse:
+    """A column that few rows have: a cell is written with its key, and nothing where it is absent."""
+
+    values: list[object]
+    """A value, or ABSENT, for each row."""
+
+
 @dataclass(slots=True)
 class Table:
     """Maps of similar shape: their keys once, their values by column."""
@@ -75,7 +104,16 @@ class PooledLists:
     members: Table | PooledLists
 
 
-Column: TypeAlias = "list[object] | Constant | Table | PooledLists"
+@dataclass(slots=True)
+class Kinds:
+    """Maps of different kinds, with a table for each kind."""
+
+    tables: list[Table]
+    order: list[object]
+    """The number of the table (an int) whose next row is the item, or the item itself."""
+
+
+Column: TypeAlias = "list[object] | Affixed | Constant | SameColumn | Sparse | Table | PooledLists"
 
 
 def content_of(value: object) -> object:

@@ -1,6 +1,8 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
+from accp_core.projection.memory import ProjectedConversations
+from accp_core.projection.other_agents import OtherAgents
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
 from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
@@ -10,8 +12,10 @@ __all__ = [
     "FETCH_TOKENS",
     "CallRecord",
     "MessageRecord",
+    "OtherAgents",
     "PriorPrompt",
     "Projected",
+    "ProjectedConversations",
     "ProjectionRules",
     "Projector",
     "Repeats",

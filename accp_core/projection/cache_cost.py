@@ -39,7 +39,9 @@ class PriorPrompt:
     """The prompt before a message."""
 
     tokens: int = 0
-    """Approximate tokens, instructions and tool definitions included where they are known; 0: unknown."""
+    """Approximate tokens, instructions and tool definitions included where a provider counted them; 0: unknown."""
+    saved: int = 0
+    """Tokens that the messages in it would have more if they were sent as they are."""
     has_references: bool = False
     """Whether it holds a reference, so that the fetch tool is offered already."""
 
@@ -50,10 +52,13 @@ def saving_pays(before: int, after: int, prompt: PriorPrompt) -> bool:
     It should not where the rounding of the cache may consume the saving, nor where the prompt would become too short
     for the cache.
     """
-    saved = before - after
-    if saved <= 0 or (saved < _MIN_SAVING and saved < _MIN_SHARE * prompt.tokens):
+    if after >= before:
         return False
-    return not prompt.tokens or not _leaves_cache(prompt.tokens + before, prompt.tokens + after)
+    # What earlier messages saved has moved the end of the cached part already.
+    saved = prompt.saved + before - after
+    if saved < _MIN_SAVING and saved < _MIN_SHARE * prompt.tokens:
+        return False
+    return not prompt.tokens or not _leaves_cache(prompt.tokens + prompt.saved + before, prompt.tokens + after)
 
 
 def _leaves_cache(long: int, short: int) -> bool:

@@ -1,4 +1,4 @@
-"""What one model is sent of its conversation: nothing twice, and long words of other agents as a preview.
+"""What one model is sent of its conversation: results as views or previews, nothing twice, the words of other agents.
 
 The projection of a message is a pure function of the messages up to it and of the rules. So a prefix that was sent
 never changes, and a history that was trimmed or folded never holds a marker for lines that were removed.
@@ -6,25 +6,32 @@ never changes, and a history that was trimmed or folded never holds a marker for
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from accp_core.compression import Compressed, ResultLimits
+from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
+from accp_core.projection.memory import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
-from accp_core.projection.results import compress_blocks, share_batch
-from accp_core.references import StoredText
+from accp_core.projection.results import share_batch
+from accp_core.references import StoredText, find_references, key_of, replace_references
+from accp_core.view.legend import explanations, legend_for
 
 __all__ = ["Projected", "ProjectionRules", "Projector"]
 
+_MAX_COUNTED: Final = 20_000
+"""Characters of a text whose tokens are counted for the size of the prompt."""
 _CHARS_PER_TOKEN: Final = 4
 """An estimate for messages that no provider has counted; it decides only whether a small saving pays."""
-_REMEMBERED_TEXTS: Final = 64
-_REMEMBERED_COUNTS: Final = 1_024
+_CHARS_KNOWN: Final = 16
+"""The beginning of a text for each token of its preview. If that much is news, the whole text is: a text of megabytes
+is not searched for what was read."""
+_MIN_KNOWN_SHARE: Final = 0.3
+"""The share of whole lines that were read before from which on a long text is compared with all that was read."""
 _UNKNOWN: Final = PriorPrompt()
 
 _Blocks = tuple[str | None, ...]
@@ -38,10 +45,18 @@ class ProjectionRules:
     """Counts the tokens of the model."""
     limits: ResultLimits
     """Those of a single result."""
+    tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
+    """Those of single results of some tools, by the name of the tool."""
     batch_limit: int
     """Tokens that the results of one model turn may take together."""
+    user_limit: int | None = None
+    """Tokens of a user's message above which JSON in it is shown as a view or a preview; None: it stays as it is."""
+    argument_limit: int | None = None
+    """Tokens of an argument of a tool call, a string, above which it is shown as a view or a preview; None: never."""
     repeats: bool = True
     """Whether lines that the model has read already become repeat markers."""
+    legend: bool = False
+    """Whether a line above the first view that needs it explains the notation, as far as no line above it does."""
     cache_aware: bool = True
     """Whether a saving must pay in the prices of a prompt cache; False: every token saved counts."""
     exclude_tools: frozenset[str] = frozenset()
@@ -56,135 +71,274 @@ class Projected:
 
     blocks: tuple[str | None, ...]
     """The new text of each block; None: the block stays as it is."""
+    arguments: tuple[Mapping[str, str], ...] = ()
+    """Of each call the new texts of those arguments that change, by name; empty: none does."""
     stored: tuple[StoredText, ...] = ()
     """The texts that its previews cite."""
+    tokens_before: int = 0
+    """Tokens of the blocks and arguments that changed, as they were; of a very long text an estimate."""
+    tokens_after: int = 0
+    """Tokens of their new texts."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether any block has a new text."""
-        return any(block is not None for block in self.blocks)
+        """Whether any block or argument has a new text."""
+        return bool(self.arguments) or self.blocks.count(None) < len(self.blocks)
 
 
 class Projector:
     """Projects the conversation of one agent, message by message from the first one on."""
 
-    def __init__(self, rules: ProjectionRules, *, prompt: PriorPrompt = _UNKNOWN) -> None:
-        """Project by `rules`; `prompt` is the part before the first message: instructions and tools."""
+    def __init__(self, rules: ProjectionRules, *, prompt: PriorPrompt = _UNKNOWN, opens: Iterable[str] = ()) -> None:
+        """Project by `rules`.
+
+        Args:
+            rules: When a text is shown in another form.
+            prompt: What is known of the part before the first message.
+            opens: Keys of texts that open although no message has them.
+        """
         self._rules: Final = rules
         self._repeats: Final = Repeats()
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
         """Call id to the call and the number of calls of its message."""
+        self._opens: Final = set(opens)
+        """Keys of texts that open; those of `_unhashed` are added when they are needed."""
+        self._unhashed: list[str] = []
         self._user_words = ""
+        self._explained: Final[set[str]] = set()
+        """The parts of the legend that stand above."""
+        self._saved = prompt.saved
         self.prompt = prompt
         """The prompt up to the last message."""
 
     def add(self, record: MessageRecord) -> None:
         """Add the next message as it is."""
-        self._add(record, [Shortened(text=text, marker_lines=()) for text in record.blocks if text])
+        self._add(record, [Shortened(text=text) for text in record.blocks if text])
 
-    def project(self, record: MessageRecord) -> Projected:
-        """Add the next message and return what the model is sent of it."""
-        compressed = self._compress(record, _remembered_blocks) if record.role is Role.OTHER_AGENT else ()
-        stored = tuple(block.stored for block in compressed if block and block.stored)
-        changes = tuple(block.text if block else None for block in compressed) or (None,) * len(record.blocks)
-        shown = tuple(old if new is None else new for old, new in zip(record.blocks, changes, strict=True))
+    def project(self, record: MessageRecord, *, request: str | None = None, results: int | None = None) -> Projected:
+        """Add the next message and return what the model is sent of it; the arguments are those of `compress`."""
+        compressed = tuple(
+            None if block and block.stored and self._is_known(text or "", block) else block
+            for text, block in zip(record.blocks, self.compress(record, request=request, results=results), strict=True)
+        )
+        calls = self._compress_arguments(record)
+        arguments = [block for call in calls for block in call.values()]
+        stored = tuple(block.stored for block in (*compressed, *arguments) if block and block.stored)
+        saved = self._saved
+        self._saved += sum(block.tokens_before - block.tokens_after for block in (*compressed, *arguments) if block)
+        shown = tuple(
+            self._close(record, new.text if new and new.stored else self._escape(record, new.text if new else old))
+            for old, new in zip(record.blocks, compressed, strict=True)
+        )
         shortened = self._shorten(record, shown)
-        self._add(record, shortened, cites=bool(stored))
         texts = iter(shortened)
-        final = (next(texts).text if text else text for text in shown)
+        final = [
+            self._explain(next(texts).text, block) if text else text
+            for text, block in zip(shown, compressed, strict=True)
+        ]
+        self._add(record, shortened, cites=bool(stored))
         blocks = tuple(None if new == old else new for old, new in zip(record.blocks, final, strict=True))
-        return Projected(blocks=blocks, stored=stored)
+        after = sum(self._count(text, block) for text, block in zip(blocks, compressed, strict=True) if text)
+        after += sum(block.tokens_after for block in arguments)
+        return Projected(
+            blocks=blocks,
+            arguments=tuple({name: block.text for name, block in call.items()} for call in calls) if arguments else (),
+            stored=stored,
+            tokens_before=after + self._saved - saved if after else 0,
+            tokens_after=after,
+        )
+
+    def _estimate(self, text: str) -> int:
+        """Return the tokens of `text`, of a long one about how many."""
+        return count_once(self._rules.counter)(text) if len(text) <= _MAX_COUNTED else len(text) // _CHARS_PER_TOKEN
+
+    def _explain(self, text: str, block: Compressed | None) -> str:
+        """Return a view below the explanation of what in it is new to the reader, where its saving has room for it."""
+        if not self._rules.legend or not block or block.layout is None:
+            return text
+        legend = legend_for(text, known=self._explained)
+        explained = f"{legend}\n{text}"
+        cost = self._count(explained, None) - self._count(text, block) if legend else 0
+        if not 0 < cost < block.tokens_before - block.tokens_after:
+            return text
+        self._explained.update(explanations(text))
+        self._saved -= cost
+        return explained
+
+    def _count(self, text: str, block: Compressed | None) -> int:
+        return block.tokens_after if block and block.text == text else count_once(self._rules.counter)(text)
 
     def compress(
         self, record: MessageRecord, *, request: str | None = None, results: int | None = None
     ) -> tuple[Compressed | None, ...]:
-        """Return how the blocks of the next message are shown where it is stored compressed; this does not add it.
-
-        A block that stays as it is is None.
+        """Return how the blocks of the next message are shown, None for one that stays; this does not add it.
 
         Args:
             record: The next message.
             request: What the reader works on; None: the user's last words and the arguments of the call it answers.
             results: How many results its turn has; None: as many as the message with that call makes calls.
         """
-        return self._compress(record, compress_blocks, request=request, results=results)
-
-    def _compress(
-        self,
-        record: MessageRecord,
-        compress: Callable[..., tuple[Compressed | None, ...]],
-        *,
-        request: str | None = None,
-        results: int | None = None,
-    ) -> tuple[Compressed | None, ...]:
-        if self._must_stay(record):
-            return (None,) * len(record.blocks)
         rules = self._rules
-        call, calls = self._find_call(record)
+        call, calls = self._call_of(record)
+        limits = self._limits_for(record, results or calls)
+        if limits is None:
+            return (None,) * len(record.blocks)
         values = " ".join(str(value) for value in call.args.values()) if call else ""
-        return compress(
+        return compress_once(
             record.blocks,
-            limits=share_batch(rules.limits, results=results or calls, batch=rules.batch_limit),
+            limits=limits if record.is_kept else replace(limits, inline=None),
             counter=rules.counter,
             request=f"{self._user_words} {values}".strip() if request is None else request,
             prompt=self.prompt if rules.cache_aware else None,
             open_with=rules.open_with,
         )
 
-    def _must_stay(self, record: MessageRecord) -> bool:
-        """Return whether the text of a message is an error or comes from an excluded tool."""
-        call, _ = self._find_call(record)
-        names = {record.name, call.name if call else None}
-        return record.failed or (record.role is Role.TOOL and not names.isdisjoint(self._rules.exclude_tools))
+    def _compress_arguments(self, record: MessageRecord) -> list[dict[str, Compressed]]:
+        """Return of each call how those string arguments are shown that are over the limit."""
+        rules = self._rules
+        if rules.argument_limit is None or record.stays:
+            return []
+        stay = rules.exclude_tools | {rules.open_with}
+        return [
+            {
+                name: shown
+                for name, value in call.args.items()
+                if isinstance(value, str)
+                and call.name not in stay
+                and (shown := self._compress_argument(record, value))
+            }
+            for call in record.calls
+        ]
 
-    def _find_call(self, record: MessageRecord) -> tuple[CallRecord | None, int]:
-        """Return the call that `record` answers and how many calls its turn makes; (None, 1): it answers none."""
+    def _compress_argument(self, record: MessageRecord, value: str) -> Compressed | None:
+        rules, limit = self._rules, self._rules.argument_limit
+        if limit is None or not self._has_over(value, limit):
+            return None
+        (shown,) = compress_once(
+            (value,),
+            limits=replace(rules.limits, inline=limit if record.is_kept else None, preview=limit),
+            counter=rules.counter,
+            request=self._user_words,
+            prompt=self.prompt if rules.cache_aware else None,
+            open_with=rules.open_with,
+        )
+        return shown
+
+    def _close(self, record: MessageRecord, text: str | None) -> str | None:
+        """Return the text of a block; a reference that another agent names and that does not open here is none."""
+        if record.role is not Role.OTHER_AGENT or record.stays or not text or not find_references(text):
+            return text
+        self._opens.update(map(key_of, (*self._unhashed, *_texts_in(record))))
+        self._unhashed = []
+        return replace_references(text, lambda key: None if key in self._opens else _closed(key))
+
+    def _escape(self, record: MessageRecord, text: str | None) -> str | None:
+        """Return the text of a block; what looks like our markers in the words of others says that it is not ours."""
+        is_ours = record.stays or self._rules.open_with in self._tools(record)
+        is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT) and not is_ours and not self._is_excluded(record)
+        return escape_markers(text) if text and is_foreign else text
+
+    def _limits_for(self, record: MessageRecord, results: int) -> ResultLimits | None:
+        """Return the limits by which a message is compressed; None: it stays as it is."""
+        rules = self._rules
+        match record.role:
+            case _ if record.stays or self._is_excluded(record):
+                return None
+            case Role.TOOL | Role.OTHER_AGENT:
+                own = next((rules.tool_limits[name] for name in self._tools(record) if name in rules.tool_limits), None)
+                limits = share_batch(own or rules.limits, results=results, batch=rules.batch_limit)
+                limits = _as_abstract(limits) if self._is_of_other(record) else limits
+                return limits if not record.failed or self._is_over(record, limits.inline) else None
+            case Role.USER if self._is_over(record, rules.user_limit):
+                return replace(rules.limits, inline=rules.user_limit)
+        return None
+
+    def _is_of_other(self, record: MessageRecord) -> bool:
+        """Return whether a message is the result of a call that another agent made."""
+        call, _ = self._call_of(record)
+        return call is not None and call.by_other
+
+    def _is_over(self, record: MessageRecord, limit: int | None) -> bool:
+        """Return whether the texts of `record` have more than `limit` tokens; without a limit, none has."""
+        return limit is not None and self._has_over(record.text, limit)
+
+    def _has_over(self, text: str, limit: int) -> bool:
+        # A token has at least one byte, and a character at most four.
+        return 4 * len(text) > limit and count_once(self._rules.counter)(text) > limit
+
+    def _is_excluded(self, record: MessageRecord) -> bool:
+        """Return whether a message is the result of an excluded tool."""
+        return record.role is Role.TOOL and not self._rules.exclude_tools.isdisjoint(self._tools(record))
+
+    def _tools(self, record: MessageRecord) -> list[str]:
+        """Return the name of the tool whose result a message is: what its call says, else what it says itself."""
+        call, _ = self._call_of(record)
+        name = call.name if call else record.name
+        return [name] if name else []
+
+    def _call_of(self, record: MessageRecord) -> tuple[CallRecord | None, int]:
+        """Return the call that a message answers and how many calls its turn makes; (None, 1): it answers none."""
         return self._calls.get(record.call_id, (None, 1)) if record.call_id else (None, 1)
+
+    def _is_known(self, text: str, preview: Compressed) -> bool:
+        """Return whether so much of `text` was read already that markers for it are shorter than its preview."""
+        if not self._rules.repeats:
+            return False
+        head = text[: _CHARS_KNOWN * preview.tokens_after]
+        may_be_known = self._repeats.known_share(text) >= _MIN_KNOWN_SHARE or self._is_repeated(head, preview)
+        return may_be_known and self._is_repeated(text, preview)
+
+    def _is_repeated(self, text: str, preview: Compressed) -> bool:
+        """Return whether `text` has markers, and with them fewer tokens than `preview`."""
+        counter = count_once(self._rules.counter)
+        (short,) = self._repeats.shorten([text], counter=counter)
+        return bool(short.markers) and counter(short.text) < preview.tokens_after
 
     def _shorten(self, record: MessageRecord, shown: _Blocks) -> list[Shortened]:
         """Return the texts of the blocks that are text, with repeat markers where they pay."""
         rules = self._rules
-        whole = [Shortened(text=text, marker_lines=()) for text in shown if text]
-        if not rules.repeats or record.role not in (Role.TOOL, Role.OTHER_AGENT) or self._must_stay(record):
+        whole = [Shortened(text=text) for text in shown if text]
+        stays = record.failed or record.stays or self._is_excluded(record)
+        if not rules.repeats or stays or record.role not in (Role.TOOL, Role.OTHER_AGENT):
             return whole
-        counter = _remember_counts(rules.counter)
-        short = [self._repeats.shorten(part.text, counter=counter) for part in whole]
-        if not any(part.marker_lines for part in short):
+        counter = count_once(rules.counter)
+        short = self._repeats.shorten([part.text for part in whole], counter=counter)
+        if not any(part.markers for part in short):
             return whole
         before, after = (sum(counter(part.text) for part in parts) for parts in (whole, short))
-        return whole if rules.cache_aware and not saving_pays(before, after, self.prompt) else short
+        if rules.cache_aware and not saving_pays(before, after, self.prompt):
+            return whole
+        self._saved += before - after
+        return short
 
     def _add(self, record: MessageRecord, texts: Sequence[Shortened], *, cites: bool = False) -> None:
         for text in texts if self._rules.repeats else ():
-            self._repeats.add(text.text, text.marker_lines)
+            self._repeats.add(text)
         self._calls.update((call.id, (call, len(record.calls))) for call in record.calls if call.id)
+        self._unhashed += _texts_in(record)
         if record.role is Role.USER:
             self._user_words = record.text
-        chars = sum(len(text.text) for text in texts) + sum(len(str(call.args)) for call in record.calls)
+        sent = [*(text.text for text in texts), *(str(call.args) for call in record.calls)]
         self.prompt = PriorPrompt(
-            tokens=record.tokens_counted or self.prompt.tokens + chars // _CHARS_PER_TOKEN,
-            has_references=self.prompt.has_references or cites or bool(record.references),
+            tokens=self.prompt.tokens + sum(map(self._estimate, sent)),
+            saved=self._saved,
+            has_references=self.prompt.has_references or cites,
         )
 
 
-# A conversation is projected again before each model call; these remember the work of the last projections. What they
-# hold may be lost at any time.
+def _texts_in(record: MessageRecord) -> list[str]:
+    """Return the texts by which a message opens references: its blocks and the string arguments of its calls."""
+    values = (value for call in record.calls for value in call.args.values())
+    return [*filter(None, record.blocks), *(value for value in values if isinstance(value, str))]
 
 
-def _remembered_blocks(blocks: _Blocks, *, counter: TokenCounter, **options: object) -> tuple[Compressed | None, ...]:
-    compress: Callable[..., tuple[Compressed | None, ...]] = (
-        _compress_once if isinstance(counter, Hashable) else compress_blocks
-    )
-    return compress(blocks, counter=counter, **options)
+def _closed(key: str) -> str:
+    """Return what stands for a reference that does not open, so that nobody tries; its first digits tell it apart."""
+    return f"(text {key.removeprefix('cold.')[:4]}… of another agent, not open here)"
 
 
-_compress_once = functools.lru_cache(maxsize=_REMEMBERED_TEXTS)(compress_blocks)
-
-
-def _remember_counts(counter: TokenCounter) -> TokenCounter:
-    return _remembering(counter) if isinstance(counter, Hashable) else counter
-
-
-@functools.lru_cache(maxsize=8)
-def _remembering(counter: Callable[[str], int]) -> Callable[[str], int]:
-    return functools.lru_cache(maxsize=_REMEMBERED_COUNTS)(counter)
+def _as_abstract(limits: ResultLimits) -> ResultLimits:
+    """Return the limits of a result as those of an abstract; what is never a preview stays whole."""
+    if limits.inline is None:
+        return limits
+    return replace(limits, inline=min(limits.inline, limits.abstract), preview=min(limits.preview, limits.abstract))

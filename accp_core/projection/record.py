@@ -35,6 +35,8 @@ class CallRecord:
     """The name of the tool."""
     args: Mapping[str, Any] = field(default_factory=dict)
     """The arguments, a JSON object."""
+    by_other: bool = False
+    """Whether another agent made it, whose results are shown within the limit of an abstract."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +54,11 @@ class MessageRecord:
     call_id: str | None = None
     """The id of the call that it answers."""
     failed: bool = False
-    """Whether it is the error of a tool, which stays as it is."""
-    tokens_counted: int = 0
-    """Tokens of the conversation up to and with this message, as the provider counted them; 0: not counted."""
-    references: tuple[str, ...] = ()
-    """The keys of stored texts that it cites."""
+    """Whether it is the error of a tool, which stays as it is unless it is longer than the limit of a result."""
+    is_kept: bool = True
+    """Whether the state of the agent holds its texts, character for character, so that a preview may cite them."""
+    stays: bool = False
+    """Whether it stays as it is, whatever the rules say."""
 
     @property
     def text(self) -> str:

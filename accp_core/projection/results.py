@@ -11,6 +11,7 @@ from accp_core.compression import (
     MIN_PREVIEW,
     Compressed,
     ResultLimits,
+    hide_blobs,
     share_limits,
     show_preview,
     show_view,
@@ -43,21 +44,29 @@ def compress_blocks(
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
     known = prompt or _EVERY_SAVING_COUNTS
-    views = [show_view(text, counter=counter) if text else None for text in blocks]
+    views = [show_view(text, counter=counter, limit=limits.inline) if text else None for text in blocks]
     shown = [view if view and view.is_smaller else None for view in views]
     rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
     shorten = partial(show_preview, counter=counter, chars=limits.previewed_chars, request=request, open_with=open_with)
+    if limits.inline is None:
+        return _if_it_pays(shown, known)
+    sized = partial(hide_blobs, counter=counter, open_with=open_with)
     previews = [
-        shorten(text, room, view=view) if text and room is not None else None
+        (sized(text, view) if room is None else shorten(text, room, view=view)) if text and view else None
         for text, view, room in zip(blocks, views, rooms, strict=True)
     ]
     pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
     saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)
     if first_reference_pays(saved, known):
         shown = [preview or view for preview, view in zip(previews, shown, strict=True)]
+    return _if_it_pays(shown, known)
+
+
+def _if_it_pays(shown: Sequence[Compressed | None], prompt: PriorPrompt) -> tuple[Compressed | None, ...]:
+    """Return `shown`, or None for each block where that saves no money."""
     before = sum(block.tokens_before for block in shown if block)
     after = sum(block.tokens_after for block in shown if block)
-    return tuple(shown) if saving_pays(before, after, known) else (None,) * len(shown)
+    return tuple(shown) if saving_pays(before, after, prompt) else (None,) * len(shown)
 
 
 def share_batch(limits: ResultLimits, *, results: int, batch: int) -> ResultLimits:

@@ -9,6 +9,7 @@ from accp_core.references.key import (
     parse_reference,
     reference_to,
     reference_to_uri,
+    replace_references,
     uri_to_key,
     uri_to_reference,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "parse_reference",
     "reference_to",
     "reference_to_uri",
+    "replace_references",
     "uri_to_key",
     "uri_to_reference",
 ]

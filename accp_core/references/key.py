@@ -16,12 +16,22 @@ A context may also cite the other tiers of a session (`$warm.ckpt_1`) and keys o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
 __all__ = [
-    "KEY_BITS", "find_references", "is_hash_key", "is_reference", "key_of", "parse_reference", "reference_to",
-    "reference_to_uri", "uri_to_key", "uri_to_reference",
+    "KEY_BITS",
+    "find_references",
+    "is_hash_key",
+    "is_reference",
+    "key_of",
+    "parse_reference",
+    "reference_to",
+    "reference_to_uri",
+    "replace_references",
+    "uri_to_key",
+    "uri_to_reference",
 ]  # fmt: skip
 
 KEY_BITS: Final = 96
@@ -31,6 +41,7 @@ _DIGITS: Final = 29
 _HASH_KEY: Final = re.compile(rf"cold\.[0-9]{{{_DIGITS}}}")
 # `\b` would count a CJK character beside a key as part of the word.
 _IN_TEXT: Final = re.compile(rf"(?<![0-9A-Za-z_])(?:cold\.|accp://cold/)([0-9]{{{_DIGITS}}})(?![0-9A-Za-z_])")
+_WRITTEN: Final = re.compile(rf"\$?{_IN_TEXT.pattern}")
 # A scheme of one letter is the drive of a file name; a blank makes it a sentence ("note: call back").
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
 _REFERENCE: Final = re.compile(r"\$([a-z]+)\.([A-Za-z0-9_.]+)")
@@ -65,6 +76,21 @@ def parse_reference(written: str) -> str:
 def find_references(text: str) -> list[str]:
     """Return the keys of stored texts that `text` names in any of the three ways, each once, in order."""
     return [f"cold.{digits}" for digits in dict.fromkeys(_IN_TEXT.findall(text))]
+
+
+def replace_references(text: str, replacement: Callable[[str], str | None]) -> str:
+    """Return `text` with each name of a stored text, in any of the three ways, replaced.
+
+    Args:
+        text: Any text.
+        replacement: Returns what stands in place of a key; None: its name stays.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        new = replacement(f"cold.{match[1]}")
+        return match[0] if new is None else new
+
+    return _WRITTEN.sub(replace, text)
 
 
 def is_reference(text: str) -> bool:

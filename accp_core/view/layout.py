@@ -1,249 +1,205 @@
 """The layout of a text: which parts of its view are JSON documents in which style, to restore the text byte for byte.
 
 A layout is a short text such as `t:8 j2u:340 t:1`: 8 characters of plain text, then 340 characters that are the view of
-a JSON document in the style `2u` (see `packing.embedded_json.STYLES`), then one character of plain text. A `q` before a
-part means that the source has it as a Python string literal.
+a JSON document in the style `2u` (see `packing.embedded_json.STYLES`), then one character of plain text.
+`j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
+the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with `)'` or
+`)"` at its end the literal begins with that quote and was cut off, so that the triple quote behind it is missing, too.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json
-from accp_core.strict_json import is_utf8
+from accp_core.packing.block_yaml import block_yaml_size, write_block_yaml
+from accp_core.packing.embedded_json import (
+    STYLES,
+    python_size,
+    write_styled_json,
+    written_size,
+)
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
+from accp_core.packing.literal import literal_size, write_literal
 from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.read import read
 
-__all__ = ["AS_IS", "Document", "Segment", "fence", "find_documents", "restore", "write_layout"]
+__all__ = ["AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "restore", "write_layout"]
 
 AS_IS: Final = "as-is"
 """The layout of a text that was left as it is."""
+CUT_LINE: Final = "\n[cut off here in the source]"
+"""The end of a part whose document was cut off."""
 
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
-_MIN_DOCUMENT_CHARS: Final = 16
-"""Characters of a document inside other text; a shorter one saves nothing."""
-# A document inside other text begins a line or follows a colon; code and quotations are left as they are.
-_START: Final = re.compile(r'(?:^[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
-_END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
-_DECODER: Final = json.JSONDecoder()
-# The `repr` of an object that is not a list or dict: `meta=None content=[TextContent(type='text', text='…')]`.
-_REPR: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[=(<]")
-# What `repr` writes; Python prints a warning when it reads escapes that `repr` does not write.
-_ESCAPE: Final = r"\\(?:[\\'nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
-_STRING: Final = rf"""'(?:[^'\\\n]|{_ESCAPE})*+'|"(?:[^"\\\n]|{_ESCAPE})*+\""""
-_PYTHON: Final = re.compile(rf"(?:[\[\]{{}}]|[,:] |True|False|None|-?[0-9][0-9.]*+(?:e[+-][0-9]+)?|{_STRING})*+")
-_LITERAL: Final = re.compile(rf"(?<==)(?:{_STRING})")
 _FENCE: Final = f"{TEXT_BLOCK}\n"
-_SEGMENT: Final = re.compile(r"(q?)([tjlp])([0-9t]?u?):([0-9]{1,18})")
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A JSON document, or a string literal, in a source."""
-
-    start: int
-    """The position of its first character in the source."""
-    end: int
-    """The position behind its last character."""
-    value: object
-    """Its value; for a string literal of any text, that text."""
-    form: str
-    """`j` JSON or `l` JSON Lines, with the code of the style; `p` a Python literal; `q` before: in a string literal,
-    where `t` is any text."""
+_SEGMENT: Final = re.compile(r"([tjlpy])([0-9t]?u?):([0-9]{1,18})(?:<([0-9]{1,18}))?")
+_OPENING: Final = "q("
+_CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
+"""The end of a literal in a layout; what it says of the quote of one that was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a view; `form` is as in `Document`, or `t` for text that the source has too."""
+    """A part of a view; `form` is as in `documents.Document`, or `t` for text that the source has too."""
 
     form: str
     text: str
+    cut: int | None = None
+    """As in `Document`."""
+
+    def to_word(self) -> str:
+        """Return the word of a layout that describes this part."""
+        word = f"{self.form}:{len(self.text)}"
+        return word if self.cut is None else f"{word}<{self.cut}"
 
 
-def find_documents(source: str) -> list[Document]:
-    """Return the documents in `source`, from left to right."""
-    start = len(source) - len(source.lstrip())
-    end = len(source.rstrip())
-    body = source[start:end]
-    if not body or all(sign not in body for sign in "{[\\"):
-        return []
-    for read_as in (_as_json, _as_lines, _as_python):
-        document = read_as(body)
-        if document is not None:
-            return [Document(start, end, *document)]
-    if "\n" not in body and _REPR.match(body):
-        return list(_literals(source))
-    return list(_embedded(source))
+@dataclass(frozen=True, slots=True)
+class LiteralSegment:
+    """A string literal in a view: on lines of its own, between triple quotes."""
+
+    parts: Sequence[Segment | LiteralSegment]
+    """The parts of its text."""
+    open_quote: str = ""
+    """As in `Literal`."""
+
+    @property
+    def text(self) -> str:
+        """The characters of the view."""
+        return f"{_FENCE}{''.join([part.text for part in self.parts])}{'' if self.open_quote else _FENCE[::-1]}"
+
+    def to_word(self) -> str:
+        """Return the words of a layout that describe this part."""
+        return " ".join([_OPENING, *[part.to_word() for part in self.parts], f"){self.open_quote}"])
 
 
-def _as_json(body: str) -> tuple[object, str] | None:
-    document = read_styled_json(body) if body[0] in "[{" else None
-    return (document[0], f"j{document[1]}") if document and document[0] else None
-
-
-def _as_lines(body: str) -> tuple[object, str] | None:
-    lines = body.split("\n")
-    if len(lines) < 2 or not all(line[:1] in ("{", "[") for line in lines):
-        return None
-    values: list[object] = []
-    styles: set[str] = set()
-    for line in lines:
-        document = read_styled_json(line)
-        if document is None:
-            return None
-        values.append(document[0])
-        styles.add(document[1])
-    return _in_one_style(values, styles, lines)
-
-
-def _in_one_style(values: list[object], styles: set[str], lines: list[str]) -> tuple[object, str] | None:
-    # An ASCII line is the same in both styles of its kind.
-    style = max(styles, key=len)
-    is_rebuilt = all(write_styled_json(value, style) == line for value, line in zip(values, lines, strict=True))
-    return (values, f"l{style}") if is_rebuilt else None
-
-
-def _as_python(body: str) -> tuple[object, str] | None:
-    """Read the `str` of a list or dict, which many tools print instead of JSON."""
-    if body[0] not in "[{" or "'" not in body or _PYTHON.fullmatch(body) is None:
-        return None
-    try:
-        value = ast.literal_eval(body)
-        return (value, "p") if value and repr(value) == body and _is_json(value) else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
-
-
-def _is_json(value: object) -> bool:
-    if type(value) is dict:
-        return all(type(key) is str and is_utf8(key) for key in value) and all(map(_is_json, value.values()))
-    if type(value) is list:
-        return all(map(_is_json, value))
-    if type(value) is str:
-        return is_utf8(value)
-    return type(value) in (int, bool, type(None)) or (type(value) is float and value - value == 0)
-
-
-def _embedded(source: str) -> Iterator[Document]:
-    """Yield the documents inside other text; no character is read more than a few times."""
-    at, budget = 0, 4 * len(source)
-    while budget > 0 and (start := _START.search(source, at)):
-        at = start.start(1)
-        try:
-            _, end = _DECODER.raw_decode(source, at)
-        except ValueError as error:
-            budget -= getattr(error, "pos", len(source)) - at
-            at += 1
-            continue
-        except RecursionError:
-            return
-        budget -= end - at
-        document = _document_at(source, at, end)
-        if document is not None:
-            yield document
-        at = end
-
-
-def _document_at(source: str, start: int, end: int) -> Document | None:
-    written = source[start:end]
-    if len(written) < _MIN_DOCUMENT_CHARS or "{" not in written or _END.match(source, end) is None:
-        return None
-    document = read_styled_json(written)
-    return Document(start, end, document[0], f"j{document[1]}") if document else None
-
-
-def _literals(source: str) -> Iterator[Document]:
-    """Yield the string literals of a repr whose escapes stand for line breaks, quotes or a JSON document."""
-    for literal in _LITERAL.finditer(source):
-        written = literal[0]
-        if len(written) < _MIN_DOCUMENT_CHARS or "\\" not in written:
-            continue
-        try:
-            text = ast.literal_eval(written)
-        except (ValueError, SyntaxError):
-            continue
-        if type(text) is str and repr(text) == written and is_utf8(text):
-            value, form = _as_json(text) or (text, "t") if text else (text, "t")
-            yield Document(literal.start(), literal.end(), value, f"q{form}")
-
-
-def fence(text: str) -> str:
-    """Return the text of a string literal as it is in a view: on lines of its own, between triple quotes."""
-    return f"{_FENCE}{text}{_FENCE[::-1]}"
-
-
-def write_layout(segments: list[Segment]) -> str:
+def write_layout(segments: Sequence[Segment | LiteralSegment]) -> str:
     """Return the layout of the text that the segments make up."""
-    return " ".join(f"{segment.form}:{len(segment.text)}" for segment in segments)
+    return " ".join([segment.to_word() for segment in segments])
 
 
-def restore(text: str, layout: str) -> str:
+def restore(text: str, layout: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> str:
     """Return the source of a view, byte for byte.
 
     Args:
         text: The text of the view.
         layout: The layout of the view.
+        limits: How large the source, and the value of each document in it, may be.
 
     Raises:
-        DecodeError: E1001, `layout` is malformed or does not fit `text`, or a part of `text` is not a view.
+        DecodeError: E1001, `layout` is malformed or does not fit `text`, or a part of `text` is not a view; E2003, the
+            source would pass `limits`.
     """
     if layout == AS_IS:
         return text
-    parts, at = [], 0
-    for word in layout.split(" "):
-        part, source = _restore_part(text, at, word)
-        parts.append(source)
-        at += len(part)
-    if at != len(text):
-        raise _refusal(f"expected a text of {at} characters for the layout, found {len(text)}", text, at)
-    return "".join(parts)
+    restoring = _Restoring(text, limits)
+    words = iter(layout.split(" "))
+    sources = [restoring.restore_literal(words) if word == _OPENING else restoring.restore_part(word) for word in words]
+    if restoring.at != len(text):
+        restoring.fail(f"expected a text of {restoring.at} characters for the layout, found {len(text)}")
+    return "".join(sources)
 
 
-def _restore_part(text: str, at: int, word: str) -> tuple[str, str]:
-    """Return the part of `text` at `at` that a word of a layout describes, and its source."""
-    segment = _SEGMENT.fullmatch(word)
-    if segment is None or segment[3] not in STYLES:
-        raise _refusal(f"expected a part of a layout, found {word!r}", text, at)
-    literal, form, style, length = segment.groups()
-    part = text[at : at + int(length)]
-    if len(part) < int(length):
-        raise _refusal(f"expected {length} characters for {word!r}, found {len(part)}", text, at)
-    inner = part[len(_FENCE) : -len(_FENCE)] if literal else part
-    if literal and fence(inner) != part:
-        raise _refusal(f"expected triple quotes around {word!r}, found {part[:_MAX_SHOWN]!r}", text, at)
-    source = inner if form == "t" else _written(inner, form, style)
-    return part, repr(source) if literal else source
+class _Restoring:
+    """One walk through the parts of a view."""
+
+    def __init__(self, text: str, limits: ExpansionLimits) -> None:
+        self.text = text
+        self.limits = limits
+        self.expansion = Expansion(limits.of(len(text)))
+        self.at = 0
+        """The position behind the parts that were restored."""
+
+    def fail(self, reason: str, *, code: ErrorCode = ErrorCode.PARSE_ERROR) -> NoReturn:
+        """Refuse the text at the current part."""
+        raise DecodeError(reason, code=code, text=self.text, position=self.at)
+
+    def restore_literal(self, words: Iterator[str]) -> str:
+        """Return the source of a literal, whose parts the next words of a layout describe."""
+        self._expect(_FENCE)
+        left, parts = self.expansion.left, []
+        for word in words:
+            if word in _CLOSING:
+                break
+            parts.append(self.restore_part(word))
+        else:
+            self.fail("expected ')' behind the parts of a literal, found the end of the layout")
+        if word == ")":
+            self._expect(_FENCE[::-1])
+        text = "".join(parts)
+        # The characters of the parts are part of the literal.
+        self.expansion.left = left
+        self._count(literal_size(text))
+        return write_literal(text, _CLOSING[word])
+
+    def _expect(self, sign: str) -> None:
+        if not self.text.startswith(sign, self.at):
+            self.fail(f"expected {sign!r}, found {self.text[self.at : self.at + _MAX_SHOWN]!r}")
+        self.at += len(sign)
+
+    def restore_part(self, word: str) -> str:
+        """Return the source of the next part, which a word of a layout describes."""
+        segment = _SEGMENT.fullmatch(word)
+        if segment is None or segment[2] not in STYLES or (segment[4] and segment[1] in "tpy"):
+            self.fail(f"expected a part of a layout, found {word!r}")
+        form, style, length, cut = segment.groups()
+        part = self.text[self.at : self.at + int(length)]
+        if len(part) < int(length):
+            self.fail(f"expected {length} characters for {word!r}, found {len(part)}")
+        inner = part.removesuffix(CUT_LINE) if cut else part
+        if cut and inner == part:
+            self.fail(f"expected {CUT_LINE!r} behind {word!r}, found {part[-_MAX_SHOWN:]!r}")
+        try:
+            source = inner if form == "t" else self._write(read(inner, limits=self.limits), form, style)
+            source = source if cut is None else self._cut(source, int(cut))
+            self._count(len(source))
+        except DecodeError:
+            raise
+        except ExpansionError as error:
+            self.fail(str(error), code=ErrorCode.BUDGET_EXCEEDED)
+        except (ValueError, RecursionError) as error:
+            self.fail(str(error))
+        self.at += len(part)
+        return source
+
+    def _count(self, size: int) -> None:
+        """Count the characters of a part of the source."""
+        try:
+            self.expansion.add(size, "this part")
+        except ExpansionError as error:
+            self.fail(str(error), code=ErrorCode.BUDGET_EXCEEDED)
+
+    def _cut(self, source: str, chars: int) -> str:
+        if chars > len(source):
+            self.fail(f"expected at least {chars} characters before the cut, found {len(source)}")
+        return source[:chars]
+
+    def _write(self, value: object, form: str, style: str) -> str:
+        size, write = _WRITERS[form]
+        # The text is counted after it is written, in the form in which it is returned.
+        Expansion(self.expansion.left).add(size(value, style), "this part")
+        return write(value, style)
 
 
-def _refusal(reason: str, text: str, position: int) -> DecodeError:
-    return DecodeError(reason, code=ErrorCode.PARSE_ERROR, text=text, position=position)
+def _lines_size(value: object, style: str) -> int:
+    return sum(written_size(member, style) + 1 for member in _lines(value)) - 1
 
 
-def _written(view: str, form: str, style: str) -> str:
-    try:
-        return _WRITERS[form](read(view), style)
-    except DecodeError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise _refusal(str(error), view, 0) from error
-
-
-def _write_lines(value: object, style: str) -> str:
+def _lines(value: object) -> list[object]:
     if type(value) is not list:
         raise ValueError(f"expected an array for JSON Lines, found {type(value).__name__!r}")
-    return "\n".join([write_styled_json(member, style) for member in value])
+    return value
 
 
-_WRITERS: Final[dict[str, Callable[[object, str], str]]] = {
-    "j": write_styled_json,
-    "l": _write_lines,
-    "p": lambda value, _style: repr(value),
+_WRITERS: Final[dict[str, tuple[Callable[[object, str], int], Callable[[object, str], str]]]] = {
+    "j": (written_size, write_styled_json),
+    "l": (_lines_size, lambda value, style: "\n".join([write_styled_json(member, style) for member in _lines(value)])),
+    "p": (lambda value, _style: python_size(value), lambda value, _style: repr(value)),
+    "y": (lambda value, _style: block_yaml_size(value), lambda value, _style: write_block_yaml(value)),
 }
+"""How many characters a value has in each form, and how it is written."""

@@ -17,7 +17,8 @@ class LineReader:
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
-        self.lines: Final = text.split("\n")
+        # A source that ends with a line break has one behind its view, too.
+        self.lines: Final = (text.rstrip("\r\n") if text.endswith("\n") else text).split("\n")
         self.number = 0
         """The index of the next line."""
         self.blocks: deque[str] = deque()
@@ -54,13 +55,11 @@ class LineReader:
         self.number = end + 1
         return block
 
-    def fail(self, reason: str, column: int) -> NoReturn:
+    def fail(self, reason: str, column: int, *, code: ErrorCode = ErrorCode.PARSE_ERROR) -> NoReturn:
         """Refuse the text at `column` of the current line.
 
         Raises:
-            DecodeError: E1001, always.
+            DecodeError: `code`, always.
         """
         before = sum(len(line) + 1 for line in self.lines[: max(self.number - 1, 0)])
-        raise DecodeError(
-            reason, code=ErrorCode.PARSE_ERROR, text=self.text, position=min(before + column, len(self.text))
-        )
+        raise DecodeError(reason, code=code, text=self.text, position=min(before + column, len(self.text)))

@@ -2,6 +2,7 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line
+               null: key key key               these keys are all null; likewise `true:` and `false:`
 
     value      null true false 42 -0.5 1e+22   as in JSON
                text                            a string, as it is
@@ -12,18 +13,26 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
                [{  pairs  }]                   an array of one map
                [3]:  values                    an array, a value to a line
                [50] header  rows               an array of maps as a table, a row to a line
-               {50} header  rows               a map of maps as a table; each row begins with its key
-               [:header: row; row]             the same two in one line
-               {:header: key row; key row}
+               [50] A: header; B: header  rows maps of several kinds; each row begins with the letter of its kind
+               [50] list: header  rows    an array of arrays; the columns are the positions: `1 2, 3`
+               {50} key: header  rows          a map of maps as a table; each row begins with its key
+               [:header: row;row]              the same two in one line
+               {:key: header: key row;key row}
                &1 value   *1                   a value, and the same value again
                !json value                     a string that holds this as JSON; the code behind `json` says how
 
     header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
-    column     key          a cell, which a blank ends       key,        a cell, which a comma and a blank end
-               key=value    all rows hold this, no cell      key{header} a map whose cells stand in the row itself
-               key?{header} a cell like {row}                key[header] a cell like [row; row]
+    column     key          a cell, which a blank ends       key,        a cell, which a comma ends
+               key{header}  a map whose cells stand in the row itself
+               key?{header} a cell like {row}                key[header] a cell like [row;row]
+               key?         a cell that few rows have, as key=value; nothing in all other rows
+               key=a*z      a cell like `m` for the string `amz`
+               key==key2    no cell: the same as column key2; in a map of maps `key==key`: as the key of the row
+    constants  (key=value key=value)                         no cells: all rows have these values
+    row        its cells, at least one of which is not `-`; {} for a map without keys; {key value} for one of no kind
     cell       a value; `-` where the row has no such key
 
+A comma or semicolon is followed by a blank only before a letter: before a digit or a sign the blank costs a token.
 Nothing is indented: a blank at the start of a line costs a token, and the brackets already show the structure.
 """
 
@@ -31,26 +40,32 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL", "CELL", "INLINE", "LEGEND", "LINE", "NESTED_CELL", "NESTED_LAST", "NESTED_WORD", "TEXT_BLOCK",
-    "WORD", "PlainTextRule", "copy_limit", "is_plain_key", "quote", "write_key",
+    "ABSENT_CELL", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
+    "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
+    "join_members", "quote", "separator_before", "write_key", "write_pattern",
 ]  # fmt: skip
-
-LEGEND: Final = (
-    "Compact JSON: `key value` lines; `[n] columns` then n rows, a comma ends a cell that has blanks; "
-    "- absent; &1 marks a value, *1 repeats it."
-)
-"""The explanation for a reader who has never seen the notation."""
 
 ABSENT_CELL: Final = "-"
 TEXT_BLOCK: Final = '"""'
 """In a line: the text is below it; as a line of its own: the end of that text."""
+
+LISTS: Final = "list: "
+"""The beginning of the header of an array of arrays: the columns are positions."""
+KEY_COLUMN: Final = "key: "
+"""The beginning of the header of a map of maps: each row begins with its key."""
+
+TIGHT: Final = r"!-@\[-`{-~"
+"""ASCII digits and punctuation, before which no blank is written behind a comma or semicolon.
+
+A letter and the blank before it are one token; before a digit or a sign the blank would be another one."""
+_TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
 _LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """Literals and numbers; more than those of JSON (`007`), so that no plain string looks like a number."""
@@ -72,10 +87,10 @@ class PlainTextRule:
         Args:
             stops: Characters that end a string, as in a character class of a regular expression.
             first: Characters that a string may not begin with, besides those of every place.
-            comma: Whether a comma and a blank end a string.
+            comma: Whether a comma before a blank or one of TIGHT ends a string.
         """
         rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
-        signs = r'"(?!"")' + (r"|,(?! |$)" if comma else "")
+        signs = r'"(?!"")' + (rf"|,(?![ {TIGHT}]|$)" if comma else "")
         text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
         self.allows: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
         """Returns something truthy if a string needs no quotes."""
@@ -93,28 +108,24 @@ LINE: Final = PlainTextRule()
 WORD: Final = PlainTextRule(" ")
 """A cell that a blank ends."""
 CELL: Final = PlainTextRule(comma=True)
-"""A cell that a comma and a blank end."""
+"""A cell that a comma ends."""
 NESTED_LAST: Final = PlainTextRule(r";\[\]{}")
 """The last cell of a row inside brackets."""
 NESTED_WORD: Final = PlainTextRule(r" ;\[\]{}")
 """A cell inside brackets that a blank ends."""
 NESTED_CELL: Final = PlainTextRule(r";\[\]{}", comma=True)
-"""A cell inside brackets that a comma and a blank end."""
+"""A cell inside brackets that a comma ends."""
 INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 """A member of an array or a map in one line."""
+CONSTANT: Final = PlainTextRule(" )")
+"""The value of a constant in a header."""
+
+PLAIN_PATTERN: Final = re.compile(r"(?:[^\s\"{}()\[\],;=&!?\x00-\x1f\x7f\ud800-\udfff:]|:(?! |$))+")
+"""The string of a column in which `*` stands for the cell, if it needs no quotes."""
 
 _PLAIN_KEY: Final = re.compile(
-    r'[^\s"{}\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
+    r'[^\s"{}()\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
 )
-
-
-def copy_limit(length: int) -> int:
-    """Return how many members the repetitions in a view of `length` characters may add; `read` refuses more.
-
-    A few repetitions of repetitions could ask for more memory than there is. No value has more members than its compact
-    JSON has characters, so `render` knows which views would be refused and writes JSON instead.
-    """
-    return max(250_000, 500 * length)
 
 
 def is_plain_key(text: str) -> bool:
@@ -126,6 +137,30 @@ def is_plain_key(text: str) -> bool:
 def write_key(key: str) -> str:
     """Return a key as it is written in a pair or a header."""
     return key if is_plain_key(key) else quote(key)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text looks like a number."""
+    return _LITERAL.fullmatch(text) is not None and not text.isalpha()
+
+
+def write_pattern(before: str, behind: str) -> str:
+    """Return the header of a column of strings that all begin and end alike."""
+    pattern = f"{before}*{behind}"
+    return f"={pattern if PLAIN_PATTERN.fullmatch(pattern) else quote(pattern)}"
+
+
+def separator_before(text: str, sign: str) -> str:
+    """Return `sign`, and a blank unless `text` begins with one of TIGHT."""
+    return sign if text[0] in _TIGHT else f"{sign} "
+
+
+def join_members(texts: Iterable[str], sign: str) -> str:
+    """Return `texts` with `sign` between each and the next one."""
+    parts: list[str] = []
+    for text in texts:
+        parts += (separator_before(text, sign), text)
+    return "".join(parts[1:])
 
 
 def quote(text: str) -> str:

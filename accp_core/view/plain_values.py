@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.packing.number import read_float
 from accp_core.packing.tree import ABSENT, Repetition
 from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import ABSENT_CELL
+from accp_core.view.notation import ABSENT_CELL, TIGHT
 
 __all__ = [
     "CELL_END", "CONSTANT_END", "END_OF_LINE", "INLINE_END", "NESTED_END", "WORD_END", "QuotedCell", "cell_value",
@@ -19,10 +19,10 @@ __all__ = [
 # What ends a plain string in each place; `notation.PlainTextRule` decides what it may contain.
 END_OF_LINE: Final = re.compile(r"\Z")
 WORD_END: Final = re.compile(" ")
-CELL_END: Final = re.compile(", ")
+CELL_END: Final = re.compile(rf",(?: |(?=[{TIGHT}]))")
 NESTED_END: Final = re.compile(r"[;\]}]")
 INLINE_END: Final = re.compile(r"[,\]}]")
-CONSTANT_END: Final = re.compile(r"[ :\]}]")
+CONSTANT_END: Final = re.compile("[ )]")
 
 _REFERENCE: Final = re.compile(r"[&*]([1-9][0-9]{0,9})")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}

@@ -8,12 +8,13 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.embedded_json import STYLES, unpack_embedded_json
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import read_float
 from accp_core.packing.repeated_values import copy_shared_containers, unpack_repeated_values
 from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 from accp_core.strict_json import strict_decoder
 from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import TEXT_BLOCK, copy_limit
+from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.plain_values import END_OF_LINE, INLINE_END, plain_value, read_repeat_number
 from accp_core.view.read_rows import RowReader
 
@@ -26,7 +27,7 @@ MAX_READ_DEPTH: Final = 200
 _read_json: Final = strict_decoder(read_float=read_float)
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
-_PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, [^"\[\]{}&*!,]++)*+)\]')
+_PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, ?[^" \[\]{}&*!,][^"\[\]{}&*!,]*+)*+)\]')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _REPEATED: Final = re.compile("[&*][0-9]")
@@ -34,41 +35,48 @@ _CONSTANT: Final = re.compile(r"=[\[{&!]")
 _EMBEDDED_JSON: Final = re.compile(r"!json([0-9t]?u?) ")
 
 
-def read(text: str) -> object:
+def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
     """Return the JSON value whose view is `text`: `read(render(value)) == value`, with types and order of keys.
 
     A number in another spelling than Python's (`12.50`, `1E5`) becomes a float whose `repr` is that spelling.
 
     Args:
         text: A view, or JSON.
+        limits: How large the value may be, because tables, repeated values and JSON in strings expand.
 
     Raises:
-        DecodeError: E1001, `text` is not a view; no part of it is returned.
+        DecodeError: E1001, `text` is not a view; E2003, its value would pass `limits`. No part of it is returned.
     """
     if text[:1] in _FIRST_OF_JSON:
         try:
             return _read_json(text)
         except ValueError:
             pass
-    limit = copy_limit(len(text))
     try:
-        tree = _ViewReader(text).read_document()
-        if _CONSTANT.search(text):
-            tree = copy_shared_containers(tree, limit=limit)
-        if ("&" in text or "*" in text) and _REPEATED.search(text):
-            tree = unpack_repeated_values(tree, limit=limit)
-        return unpack_embedded_json(tree, limit=50 * limit) if "!json" in text else tree
+        return _read_view(text, Expansion(limits.of(len(text)) - len(text)))
     except DecodeError:
         raise
+    except ExpansionError as error:
+        position = max(text.find(error.sign), 0)
+        raise DecodeError(str(error), code=ErrorCode.BUDGET_EXCEEDED, text=text, position=position) from None
     except (ValueError, RecursionError) as error:
         raise DecodeError(str(error), code=ErrorCode.PARSE_ERROR, text=text, position=len(text)) from error
+
+
+def _read_view(text: str, expansion: Expansion) -> object:
+    tree = _ViewReader(text, expansion).read_document()
+    if _CONSTANT.search(text):
+        tree = copy_shared_containers(tree)
+    if ("&" in text or "*" in text) and _REPEATED.search(text):
+        tree = unpack_repeated_values(tree, expansion)
+    return unpack_embedded_json(tree, expansion) if "!json" in text else tree
 
 
 class _ViewReader(RowReader):
     """Reads one view into a tree of JSON values and packing nodes."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(LineReader(text))
+    def __init__(self, text: str, expansion: Expansion) -> None:
+        super().__init__(LineReader(text), expansion)
         self.depth = 0
 
     def read_document(self) -> object:
@@ -88,6 +96,9 @@ class _ViewReader(RowReader):
             if line == end:
                 break
             key, _, rest = line.partition(" ")
+            if key in _RUNS and rest:
+                self._read_run(members, line, _RUNS[key])
+                continue
             at = len(key) + 1
             if not rest or key[:1] in ("", '"'):
                 key, at = self.read_key(line, 0)
@@ -96,6 +107,17 @@ class _ViewReader(RowReader):
                 self.lines.fail(f"expected each key once, found {key!r} again", 0)
             members[key] = self.read_value(line, at) if rest[:1] in _STARTS else self._read_plain(line, at, len(line))
         return members
+
+    def _read_run(self, members: dict[str, object], line: str, value: object) -> None:
+        """Read a line that gives the same value to several keys."""
+        at, line = line.find(" "), f"{line} "
+        while at < len(line) - 1:
+            start = at + 1
+            key, at = self.read_key(line, start)
+            if key in members:
+                self.lines.fail(f"expected each key once, found {key!r} again", start)
+            members[key] = value
+            at -= 1
 
     def read_value(self, line: str, at: int) -> object:
         """Return the value at `at`, which takes the rest of the line and perhaps more lines."""
@@ -196,7 +218,7 @@ class _ViewReader(RowReader):
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", at)
             members[key] = value
-            at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "}")
+            at = self.next_member(line, at, ",", "}")
         return members, at + 1
 
     def _read_inline_array(self, line: str, at: int) -> tuple[list[object], int]:
@@ -204,7 +226,7 @@ class _ViewReader(RowReader):
             return self.read_inline_table(line, at + 2)
         plain_items = _PLAIN_ARRAY.match(line, at)
         if plain_items is not None:
-            return list(map(plain_value, plain_items[1].split(", "))), plain_items.end()
+            return list(map(plain_value, plain_items[1].replace(", ", ",").split(","))), plain_items.end()
         items: list[object] = []
         at += 1
         while not line.startswith("]", at):
@@ -214,13 +236,8 @@ class _ViewReader(RowReader):
             else:
                 item, at = self.read_inline(line, at, INLINE_END)
             items.append(item)
-            at = at + 2 if line.startswith(", ", at) else self._end_of_members(line, at, "]")
+            at = self.next_member(line, at, ",", "]")
         return items, at + 1
-
-    def _end_of_members(self, line: str, at: int, close: str) -> int:
-        if not line.startswith(close, at):
-            self.lines.fail(f"expected ', ' or {close!r}", at)
-        return at
 
     def _embedded_json(self, embedded: re.Match[str], value: object) -> EmbeddedJson:
         if embedded[1] not in STYLES:
@@ -233,4 +250,5 @@ class _ViewReader(RowReader):
             self.lines.fail(f"expected at most {MAX_READ_DEPTH} levels, found more", at)
 
 
+_RUNS: Final[dict[str, object]] = {"null:": None, "true:": True, "false:": False}
 _STARTS: Final = frozenset('"{[&*!')

@@ -3,108 +3,45 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
-from typing import Final
+from typing import Final, cast
 
+from accp_core.error_codes import ErrorCode
 from accp_core.packing.columns import unpack_column
-from accp_core.packing.tree import NEXT_ROW, Column, Constant, PooledLists, RepeatedValue, Repetition, Table
-from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import ABSENT_CELL, TEXT_BLOCK
+from accp_core.packing.expansion import ExpansionError, size_of, table_size
+from accp_core.packing.kinds import MAX_KINDS
+from accp_core.packing.lists import unpack_lists
+from accp_core.packing.tree import ABSENT, KEY, NEXT_ROW, Column, RepeatedValue, Repetition, SameColumn, Table
+from accp_core.view.header import CellColumn, Header
+from accp_core.view.notation import KEY_COLUMN, LISTS, TEXT_BLOCK
 from accp_core.view.plain_values import (
     CELL_END,
-    CONSTANT_END,
     END_OF_LINE,
     NESTED_END,
     WORD_END,
     QuotedCell,
     cell_value,
-    column_values,
 )
+from accp_core.view.read_headers import HeaderReader
 
 __all__ = ["RowReader"]
 
-_MAX_HEADER_DEPTH: Final = 60
-_KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
 _REPEATED_ROW: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
-_ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|; |[\]}])")
+_ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|[;\]}])")
+_EMPTY_ROW: Final = re.compile(r"\{\}(?=$|[;\]}])")
 _REPEATED_CELL: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
 # The start of a cell that is not plain, a blank too many, or a text block anywhere.
-_SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n]|"""')
+_SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n]|,["\[{&*!]|"""')
 _STARTS: Final = frozenset(("", *'"{[&*!'))
+_KIND: Final = re.compile("([A-Z]): ")
+_SPARSE_ENDS: Final = {
+    False: {" ": WORD_END, ", ": CELL_END},
+    True: {" ": re.compile(r"[ ;\]}]"), ", ": re.compile(rf"{CELL_END.pattern}|[;\]}}]")},
+}
+"""What ends a cell in a row with sparse columns, inside brackets or not, by the separator of its column."""
 
 
-@dataclass(slots=True)
-class _CellColumn:
-    """A column that has a cell in each row, with the cells that were read so far."""
-
-    inside: _Header | _CellColumn | None = None
-    """The header of the rows inside the brackets of a cell; None: a cell is a value."""
-    bracket: str = ""
-    """The bracket of each cell: "{" for one row, "[" for several, "" for a value."""
-    separator: str = " "
-    """The text between a cell and the next one."""
-    cells: list[object] = field(default_factory=list)
-    """Plain cells as text, which `column_values` converts all at once; strings as QuotedCell; others as values."""
-
-    def to_column(self, rows: int) -> Column:
-        """Return the values of the cells."""
-        if self.inside is None:
-            return column_values(self.cells)
-        members = self.inside.to_column(0)
-        if self.bracket == "[":
-            assert type(members) is Table or type(members) is PooledLists
-            return PooledLists(self.cells, members)
-        assert type(members) is Table
-        return Table(members.columns, self.cells, members.rows)
-
-
-@dataclass(slots=True)
-class _Header:
-    """The columns of a table, with the rows that were read so far."""
-
-    columns: dict[str, _CellColumn | _Header | Constant]
-    leaves: list[_CellColumn]
-    """The columns that have a cell in each row, those of nested headers included, in the order of the cells."""
-    slots: list[object] = field(default_factory=list)
-    """The slots of the `Table`."""
-    rows: int = 0
-    """The number of rows that were read."""
-
-    def is_flat(self) -> bool:
-        """Return whether a row has cells and none of them is in brackets."""
-        return bool(self.leaves) and not any(leaf.bracket for leaf in self.leaves)
-
-    def to_column(self, rows: int) -> Column:
-        """Return the table; `rows` is the number of rows of the table that contains it, or 0."""
-        rows = rows or self.rows
-        columns: dict[str, Column] = {
-            name: column if isinstance(column, Constant) else column.to_column(rows)
-            for name, column in self.columns.items()
-        }
-        whole = self.slots.count(NEXT_ROW) == len(self.slots)
-        return Table(columns, None if whole else self.slots, rows)
-
-
-class RowReader(ABC):
+class RowReader(HeaderReader):
     """Reads the tables of a view; a subclass reads everything else (as two objects they would refer to each other)."""
-
-    def __init__(self, lines: LineReader) -> None:
-        self.lines: Final = lines
-        self.header_depth = 0
-
-    @abstractmethod
-    def read_inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
-        """Return the value at `at` and the position behind it; a plain string ends before a match of `end`."""
-
-    def read_string(self, line: str, at: int) -> tuple[str, int]:
-        """Return the JSON string at `at` and the position behind it."""
-        try:
-            text, end = scanstring(line, at + 1)
-        except ValueError:
-            self.lines.fail("expected a JSON string", at)
-        return text, end
 
     def read_key(self, line: str, at: int) -> tuple[str, int]:
         """Return the key of a pair or a row and the position of its value."""
@@ -119,25 +56,28 @@ class RowReader(ABC):
 
     def read_table(self, line: str, at: int, count: int, *, keyed: bool) -> object:
         """Return the table with the header at `at` of `line` and `count` rows in the lines below."""
-        header, end = self.read_header(line, at)
+        if not keyed and _KIND.match(line, at):
+            return self._read_kinds(line, at, count)
+        of_lists = not keyed and line.startswith(LISTS, at)
+        at = self.expect(line, at, KEY_COLUMN) if keyed else at + len(LISTS) * of_lists
+        keys: list[str] | None = [] if keyed else None
+        header, end = self.read_header(line, at, keyed=keyed)
         if end != len(line):
             self.lines.fail("expected the end of the header", end)
-        keys: list[str] | None = [] if keyed else None
-        if not (type(header) is _Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
+        if not (type(header) is Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
             for _ in range(count):
                 self._read_row_of_line(header, self.lines.next_line(), keys)
-        return self._unpacked(header, keys)
+        return self._unpacked_lists(header) if of_lists else self._unpacked(header, keys)
 
-    def _read_plain_rows(self, header: _Header, count: int, keys: list[str] | None) -> bool:
+    def _read_plain_rows(self, header: Header, count: int, keys: list[str] | None) -> bool:
         """Read the next rows column by column if all their keys and cells are plain; return whether they are."""
         rests = self.lines.peek(count)
         if len(rests) < count or _SPECIAL.search("\n".join(["", *rests, ""])):
             return False
         columns = []
         for separator in [" "] * (keys is not None) + [leaf.separator for leaf in header.leaves[:-1]]:
-            parts = [rest.partition(separator) for rest in rests]
-            columns.append([part[0] for part in parts])
-            rests = [part[2] for part in parts]
+            cells, rests = _cut(rests, separator)
+            columns.append(cells)
         if not all(rests):
             return False
         if keys is not None:
@@ -149,98 +89,93 @@ class RowReader(ABC):
         self.lines.number += count
         return True
 
+    def _read_kinds(self, line: str, at: int, count: int) -> list[object]:
+        """Return the maps of several kinds, each with its header in `line`, and `count` rows in the lines below."""
+        kinds: dict[str, Header] = {}
+        while True:
+            kind = _KIND.match(line, at)
+            if kind is None or kind[1] in kinds or len(kinds) == MAX_KINDS:
+                self.lines.fail("expected another letter, a colon and a header", at)
+            header, at = self.read_columns(line, kind.end())
+            kinds[kind[1]] = header
+            if at == len(line):
+                break
+            at = self.expect(line, at, "; ")
+        order = [self._read_row_of_kind(kinds, self.lines.next_line()) for _ in range(count)]
+        rows = {header: iter(cast(list[object], self._unpacked(kind, None))) for header, kind in kinds.items()}
+        return [next(rows[kind]) if kind in rows else value for kind, value in order]
+
+    def _read_row_of_kind(self, kinds: dict[str, Header], line: str) -> tuple[str, object]:
+        """Read a row; return the letter of its kind, or "" and another value."""
+        header = kinds.get(line[:1]) if line.startswith(" ", 1) else None
+        if header is None and line[:1] not in _STARTS:
+            self.lines.fail("expected a row that begins with the letter of its kind", 0)
+        if header is None:
+            value, end = self.read_inline(line, 0, END_OF_LINE)
+        else:
+            value, end = None, self.read_item(header, line, 2, nested=False)
+        if end != len(line):
+            self.lines.fail("expected the end of the row", end)
+        return ("" if header is None else line[0]), value
+
     def read_inline_table(self, line: str, at: int) -> tuple[list[object], int]:
         """Return the table behind `[:` within a line and the position behind it."""
-        header, at = self._read_inline_header(line, at)
+        header, at = self._read_inline_header(line, at, keyed=False)
         while not line.startswith("]", at):
-            at = self._next(line, self.read_item(header, line, at, nested=True), "]")
+            at = self.next_member(line, self.read_item(header, line, at, nested=True), ";", "]")
         items = self._unpacked(header, None)
         assert type(items) is list
         return items, at + 1
 
     def read_inline_keyed_table(self, line: str, at: int) -> tuple[dict[str, object], int]:
         """Return the keyed table behind `{:` within a line and the position behind it."""
-        header, at = self._read_inline_header(line, at)
+        header, at = self._read_inline_header(line, self.expect(line, at, KEY_COLUMN), keyed=True)
         keys: list[str] = []
         while not line.startswith("}", at):
             key, at = self.read_key(line, at)
             keys.append(key)
-            at = self._next(line, self.read_item(header, line, at, nested=True), "}")
+            at = self.next_member(line, self.read_item(header, line, at, nested=True), ";", "}")
         members = self._unpacked(header, keys)
         assert type(members) is dict
         return members, at + 1
 
-    def _read_inline_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
-        header, at = self.read_header(line, at)
-        return header, self._expect(line, at, ": ")
+    def _read_inline_header(self, line: str, at: int, *, keyed: bool) -> tuple[Header | CellColumn, int]:
+        header, at = self.read_header(line, at, keyed=keyed)
+        return header, self.expect(line, at, ": ")
 
-    def _unpacked(self, header: _Header | _CellColumn, keys: list[str] | None) -> object:
-        items = unpack_column(header.to_column(0), 0)
+    def _unpacked(self, header: Header | CellColumn, keys: list[str] | None) -> object:
+        items = unpack_column(self._to_column(header, keys), 0)
         if keys is None:
             return items
         if len(set(keys)) != len(keys):
             self.lines.fail("expected each key once", 0)
         return dict(zip(keys, items, strict=True))
 
-    # Headers
+    def _unpacked_lists(self, header: Header | CellColumn) -> list[object]:
+        column = self._to_column(header, None)
+        if type(column) is not Table:
+            self.lines.fail("expected positions as columns", 0)
+        return unpack_lists(column)
 
-    def read_header(self, line: str, at: int) -> tuple[_Header | _CellColumn, int]:
-        """Return the header at `at` and the position behind it."""
-        self.header_depth += 1
-        if self.header_depth > _MAX_HEADER_DEPTH:
-            self.lines.fail(f"expected at most {_MAX_HEADER_DEPTH} nested headers", at)
-        result = self._read_pool(line, at) if line.startswith("[", at) else self._read_columns(line, at)
-        self.header_depth -= 1
-        return result
+    def _to_column(self, header: Header | CellColumn, keys: list[str] | None) -> Column:
+        """Return the rows that were read; what they add is counted before they are built."""
+        column = header.to_column(0)
+        if keys is not None and type(column) is Table:
+            self._put_keys(column, keys)
+        try:
+            self.expansion.add(table_size(column, 0), "the rows of this table")
+        except ExpansionError as error:
+            self.lines.fail(str(error), 0, code=ErrorCode.BUDGET_EXCEEDED)
+        return column
 
-    def _read_pool(self, line: str, at: int) -> tuple[_CellColumn, int]:
-        inside, at = self.read_header(line, at + 1)
-        return _CellColumn(inside, "["), self._expect(line, at, "]")
+    def _put_keys(self, table: Table, keys: list[str]) -> None:
+        """Replace the columns that are the same as the keys of the rows."""
+        for name, column in table.columns.items():
+            if column == SameColumn(KEY):
+                self.expansion.add(size_of(keys), f"{name}={KEY}")
+                table.columns[name] = list(keys)
 
-    def _read_columns(self, line: str, at: int) -> tuple[_Header, int]:
-        columns: dict[str, _CellColumn | _Header | Constant] = {}
-        leaves: list[_CellColumn] = []
-        while True:
-            name, at = self._read_name(line, at)
-            column, at = self._read_column(line, at)
-            if name in columns:
-                self.lines.fail(f"expected each column once, found {name!r} again", at)
-            columns[name] = column
-            leaves += [column] if type(column) is _CellColumn else column.leaves if type(column) is _Header else []
-            if not line.startswith(" ", at):
-                return _Header(columns, leaves), at
-            at += 1
-
-    def _read_name(self, line: str, at: int) -> tuple[str, int]:
-        if line.startswith('"', at):
-            return self.read_string(line, at)
-        name = _KEY.match(line, at)
-        if name is None:
-            self.lines.fail("expected the name of a column", at)
-        return name[0], name.end()
-
-    def _read_column(self, line: str, at: int) -> tuple[_CellColumn | _Header | Constant, int]:
-        sign = line[at : at + 1]
-        if sign == ",":
-            return _CellColumn(separator=", "), at + 1
-        if sign == "=":
-            value, at = self.read_inline(line, at + 1, CONSTANT_END)
-            return Constant(value), at
-        if sign == "[":
-            return self._read_pool(line, at)
-        if sign == "?" and line.startswith("?{", at):
-            inside, at = self.read_header(line, at + 2)
-            return _CellColumn(inside, "{"), self._expect(line, at, "}")
-        if sign == "{":
-            inside, at = self.read_header(line, at + 1)
-            if type(inside) is not _Header:
-                self.lines.fail("expected the name of a column", at)
-            return inside, self._expect(line, at, "}")
-        return _CellColumn(), at
-
-    # Rows
-
-    def _read_row_of_line(self, header: _Header | _CellColumn, line: str, keys: list[str] | None) -> None:
+    def _read_row_of_line(self, header: Header | CellColumn, line: str, keys: list[str] | None) -> None:
         at = 0
         if keys is not None:
             key, at = self.read_key(line, at)
@@ -249,14 +184,17 @@ class RowReader(ABC):
         if end != len(line):
             self.lines.fail("expected the end of the row", end)
 
-    def read_item(self, header: _Header | _CellColumn, line: str, at: int, *, nested: bool) -> int:
+    def read_item(self, header: Header | CellColumn, line: str, at: int, *, nested: bool) -> int:
         """Read one item of a table (a row, the repetition of one, or a list); return the position behind it."""
-        if isinstance(header, _CellColumn):
+        if isinstance(header, CellColumn):
             return self.read_cell(header, line, at, NESTED_END if nested else END_OF_LINE)
         sign = line[at : at + 1]
         if sign == "*" and len(header.leaves) != 1 and (repetition := _ROW_REPETITION.match(line, at)):
             header.slots.append(Repetition(int(repetition[1])))
             return repetition.end()
+        if sign == "{" and len(header.leaves) != 1 and (empty := _EMPTY_ROW.match(line, at)):
+            header.slots.append({})
+            return empty.end()
         if sign == "&" and (repeated := _REPEATED_ROW.match(line, at)):
             header.slots.append(RepeatedValue(int(repeated[1]), NEXT_ROW))
             at = repeated.end()
@@ -264,28 +202,55 @@ class RowReader(ABC):
             header.slots.append(NEXT_ROW)
         return self.read_row(header, line, at, nested=nested)
 
-    def read_row(self, header: _Header, line: str, at: int, *, nested: bool) -> int:
+    def read_row(self, header: Header, line: str, at: int, *, nested: bool) -> int:
         """Read the cells of a row; return the position behind them."""
         header.rows += 1
-        if not header.leaves:
-            return self._expect(line, at, ABSENT_CELL)
+        if header.is_sparse:
+            return self._read_sparse_row(header, line, at, nested=nested)
         for leaf in header.leaves[:-1]:
-            separator = leaf.separator
-            end = line.find(separator, at)
+            is_word = leaf.separator == " "
+            end = line.find(" ", at) if is_word else -1
             if end > at and line[at] not in _STARTS and not leaf.bracket:
                 leaf.cells.append(line[at:end])
-                at = end + len(separator)
+                at = end + 1
+            elif is_word:
+                at = self.expect(line, self.read_cell(leaf, line, at, WORD_END), " ")
             else:
-                at = self._expect(
-                    line, self.read_cell(leaf, line, at, WORD_END if separator == " " else CELL_END), separator
-                )
+                at = self._after_comma(line, self.read_cell(leaf, line, at, CELL_END))
         leaf = header.leaves[-1]
         if nested or leaf.bracket or line[at : at + 1] in _STARTS:
             return self.read_cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
         leaf.cells.append(line[at:])
         return len(line)
 
-    def read_cell(self, leaf: _CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
+    def _read_sparse_row(self, header: Header, line: str, at: int, *, nested: bool) -> int:
+        """Read the cells of a row that may lack those of sparse columns."""
+        self.expansion.add(len(header.leaves), "?")
+        ends = _SPARSE_ENDS[nested]
+        is_last = False
+        for leaf in header.leaves:
+            if leaf.key and (is_last or not line.startswith(leaf.key, at)):
+                leaf.cells.append(ABSENT)
+                continue
+            if is_last:
+                self.lines.fail("expected another cell", at)
+            if leaf is header.leaves[-1]:
+                return self.read_cell(leaf, line, at + len(leaf.key), NESTED_END if nested else END_OF_LINE)
+            at = self.read_cell(leaf, line, at + len(leaf.key), ends[leaf.separator])
+            is_last = at == len(line) or (nested and line[at] in ";]}")
+            if not is_last:
+                at = self.expect(line, at, " ") if leaf.separator == " " else self._after_comma(line, at)
+        if not is_last:
+            self.lines.fail("expected another cell", at)
+        return at
+
+    def _after_comma(self, line: str, at: int) -> int:
+        comma = CELL_END.match(line, at)
+        if comma is None:
+            self.lines.fail("expected ', '", at)
+        return comma.end()
+
+    def read_cell(self, leaf: CellColumn, line: str, at: int, end: re.Pattern[str]) -> int:
         """Read one cell; return the position behind it."""
         sign = line[at : at + 1]
         if sign not in _STARTS:
@@ -306,30 +271,41 @@ class RowReader(ABC):
         leaf.cells.append(QuotedCell(value) if type(value) is str else value)
         return at
 
-    def _read_bracketed(self, leaf: _CellColumn, line: str, at: int) -> int:
+    def _read_bracketed(self, leaf: CellColumn, line: str, at: int) -> int:
         assert leaf.inside is not None
         repeated = _REPEATED_CELL.match(line, at)
-        at = self._expect(line, at if repeated is None else repeated.end(), leaf.bracket)
+        at = self.expect(line, at if repeated is None else repeated.end(), leaf.bracket)
         slot: object = NEXT_ROW
-        if leaf.bracket == "{":
-            assert type(leaf.inside) is _Header
-            at = self._expect(line, self.read_row(leaf.inside, line, at, nested=True), "}")
+        if leaf.bracket == "{" and line.startswith("}", at):
+            slot, at = {}, at + 1
+        elif leaf.bracket == "{":
+            assert type(leaf.inside) is Header
+            at = self.expect(line, self.read_row(leaf.inside, line, at, nested=True), "}")
         else:
             slot, at = self._read_items(leaf.inside, line, at)
         leaf.cells.append(slot if repeated is None else RepeatedValue(int(repeated[1]), slot))
         return at
 
-    def _read_items(self, header: _Header | _CellColumn, line: str, at: int) -> tuple[int, int]:
+    def _read_items(self, header: Header | CellColumn, line: str, at: int) -> tuple[int, int]:
         count = 0
         while not line.startswith("]", at):
-            at = self._next(line, self.read_item(header, line, at, nested=True), "]")
+            at = self.next_member(line, self.read_item(header, line, at, nested=True), ";", "]")
             count += 1
         return count, at + 1
 
-    def _next(self, line: str, at: int, close: str) -> int:
-        return at if line.startswith(close, at) else self._expect(line, at, "; ")
+    def next_member(self, line: str, at: int, sign: str, close: str) -> int:
+        """Return the position of the member behind `sign` at `at`, or `at` if the text there is `close`."""
+        if line.startswith(close, at):
+            return at
+        if not line.startswith(sign, at):
+            self.lines.fail(f"expected {sign!r} or {close!r}", at)
+        return at + 2 if line.startswith(" ", at + 1) else at + 1
 
-    def _expect(self, line: str, at: int, text: str) -> int:
-        if not line.startswith(text, at):
-            self.lines.fail(f"expected {text!r}", at)
-        return at + len(text)
+
+def _cut(rests: list[str], separator: str) -> tuple[list[str], list[str]]:
+    """Return the plain cells that the rows begin with, and the rest of each row; "" where there is none."""
+    if separator == " ":
+        parts = [rest.partition(" ") for rest in rests]
+        return [part[0] for part in parts], [part[2] for part in parts]
+    pairs = [CELL_END.split(rest, 1) for rest in rests]
+    return [pair[0] for pair in pairs], [pair[1] if len(pair) > 1 else "" for pair in pairs]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import EncodeError
+from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.embedded_json import pack_embedded_json
+from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.packing.number import SpelledFloat
 from accp_core.packing.repeated_values import pack_repeated_values
 from accp_core.packing.tree import EmbeddedJson
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view.notation import copy_limit
+from accp_core.view.read import read
 from accp_core.view.write import write_view
 
 __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "render"]
@@ -23,6 +24,8 @@ MAX_DEPTH: Final = 50
 """Levels of nested arrays and maps; a value with more is rendered as compact JSON."""
 _JSON_TYPES: Final = frozenset((str, int, float, SpelledFloat, bool, type(None), dict, list))
 _CONTAINERS: Final = frozenset((dict, list))
+_MAX_USES: Final = (None, 20, 4)
+"""Places of one repeated value, after which it is written again: the first of these whose view `read` accepts."""
 _MAX_CUT_TOKENS: Final = 8
 """Tokens that a cut in a text may add to its count."""
 
@@ -35,10 +38,17 @@ class Options:
     """JSON documents inside strings are rendered too."""
     repeated_values: bool = True
     """A sub-tree or long string that occurs several times is written once: `&1 …`, later `*1`."""
-    min_repeated_tokens: int = 5
+    min_repeated_tokens: int = 8
     """Tokens of a string; a shorter one is written in every place."""
     min_saved_tokens: int = 6
     """Tokens that must be saved by writing a string once."""
+    affixes: bool = False
+    """What all strings of a column begin and end with (`2026-11-`, `@example.com`) stands once, in its header.
+
+    It saves tokens of times, addresses and identifiers, and cuts them: a reader must put them together, and a search
+    for the whole string finds nothing."""
+    readable: bool = False
+    """For small models: each cell of a row has its key (`id=7 name=Ana`), and there are no repeated values."""
 
 
 DEFAULT_OPTIONS: Final = Options()
@@ -62,14 +72,31 @@ def render(value: object, *, counter: TokenCounter, options: Options | None = No
     return render_known(value, compact_json(value), counter=counter, options=options or DEFAULT_OPTIONS)
 
 
-def render_known(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str:
+def render_known(
+    value: object,
+    compact: str,
+    *,
+    counter: TokenCounter,
+    options: Options,
+    limits: ExpansionLimits = DEFAULT_EXPANSION,
+) -> str:
     """Return the view of a JSON value that was checked before; `compact` is its compact JSON."""
-    view = render_tree(value, compact, counter=counter, options=options)
+    view = render_tree(value, compact, counter=counter, options=options, limits=limits)
+    if options.affixes:
+        whole = render_tree(value, compact, counter=counter, options=replace(options, affixes=False), limits=limits)
+        view = min((found for found in (whole, view) if found is not None), key=counter, default=None)
     return view if view is not None and is_longer(compact, view, counter=counter) else compact
 
 
-def render_tree(value: object, compact: str, *, counter: TokenCounter, options: Options) -> str | None:
-    """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it as too large.
+def render_tree(
+    value: object,
+    compact: str,
+    *,
+    counter: TokenCounter,
+    options: Options,
+    limits: ExpansionLimits = DEFAULT_EXPANSION,
+) -> str | None:
+    """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it within `limits`.
 
     `compact` is the compact JSON of the value.
     """
@@ -78,16 +105,35 @@ def render_tree(value: object, compact: str, *, counter: TokenCounter, options: 
     # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
     if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
         return None
-    if options.repeated_values:
+    if options.repeated_values and not options.readable:
+        for max_uses in _MAX_USES:
+            packed = _with_repeated_values(value, counter, options, max_uses)
+            if _is_readable(view := write_view(packed, affixes=options.affixes), compact, limits):
+                return view
+    view = write_view(value, readable=options.readable, affixes=options.affixes and not options.readable)
+    return view if _is_readable(view, compact, limits) else None
 
-        def saves_tokens(text: str, uses: int) -> bool:
-            tokens = counter(f" {text}")
-            # `&1` and each `*1` are two tokens.
-            return tokens >= options.min_repeated_tokens and (uses - 1) * (tokens - 2) >= options.min_saved_tokens
 
-        value = pack_repeated_values(value, saves_tokens)
-    view = write_view(value)
-    return view if len(compact) <= copy_limit(len(view)) else None
+def _with_repeated_values(value: object, counter: TokenCounter, options: Options, max_uses: int | None) -> object:
+    def saves_tokens(text: str, uses: int) -> bool:
+        tokens = counter(f" {text}")
+        # `&1` and each `*1` are two tokens.
+        return tokens >= options.min_repeated_tokens and (uses - 1) * (tokens - 2) >= options.min_saved_tokens
+
+    return pack_repeated_values(value, saves_tokens, max_uses=max_uses)
+
+
+def _is_readable(view: str, compact: str, limits: ExpansionLimits) -> bool:
+    """Return whether `read` accepts a view within `limits`."""
+    # What reading adds is less than twice the value: the keys and constants of a table, and strings that hold JSON once
+    # more for the document in them.
+    if 2 * len(compact) <= limits.of(len(view)) - len(view):
+        return True
+    try:
+        read(view, limits=limits)
+    except DecodeError:
+        return False
+    return True
 
 
 def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from accp_core.packing.embedded_json import write_styled_json
+from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import is_utf8
-from accp_core.view.layout import AS_IS, Document, Segment, fence, find_documents, restore, write_layout
+from accp_core.view.documents import Document, find_documents
+from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
 from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
 
-__all__ = ["View", "render_text"]
+__all__ = ["View", "remembering", "render_text"]
+
+
+_MIN_REMEMBERED_CHARS: Final = 100
+"""Characters of a text whose count is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +32,16 @@ class View:
     """Tokens of the source."""
     tokens_after: int
     """Tokens of `text`, never more than `tokens_before`."""
+    limits: ExpansionLimits = DEFAULT_EXPANSION
+    """How large the source may be: as large as it was, where the view was made here; else the limits for others."""
 
     def restore(self) -> str:
         """Return the source, byte for byte.
 
         Raises:
-            DecodeError: E1001, `text` and `layout` do not belong together.
+            DecodeError: E1001, `text` and `layout` do not belong together; E2003, the source would pass the limits.
         """
-        return restore(self.text, self.layout)
+        return restore(self.text, self.layout, limits=self.limits)
 
 
 def render_text(source: str, *, counter: TokenCounter, options: Options | None = None) -> View:
@@ -46,37 +55,80 @@ def render_text(source: str, *, counter: TokenCounter, options: Options | None =
         counter: Counts the tokens of the model.
         options: The transforms that the view may use; None: all.
     """
+    counter = remembering(counter)
     before = counter(source)
     documents = find_documents(source)
     if documents:
-        segments = _segments(source, documents, counter, options or DEFAULT_OPTIONS)
+        limits = _limits_of(source)
+        segments = _segments(source, documents, counter, options or DEFAULT_OPTIONS, limits)
         text = "".join([segment.text for segment in segments])
         after = counter(text)
-        if after < before:
-            return View(text=text, layout=write_layout(segments), tokens_before=before, tokens_after=after)
+        if after < before and len(source) <= limits.of(len(text)):
+            layout = write_layout(segments)
+            return View(text=text, layout=layout, tokens_before=before, tokens_after=after, limits=limits)
     return View(text=source, layout=AS_IS, tokens_before=before, tokens_after=before)
 
 
-def _segments(source: str, documents: list[Document], counter: TokenCounter, options: Options) -> list[Segment]:
-    segments, at = [], 0
+def remembering(counter: TokenCounter) -> TokenCounter:
+    """Return a counter that counts each long text once: the view and the source are counted in several places.
+
+    It keeps every text that it counts, so it is for the work on one source.
+    """
+    counts: dict[str, int] = {}
+
+    def count(text: str) -> int:
+        if len(text) < _MIN_REMEMBERED_CHARS:
+            return counter(text)
+        if text not in counts:
+            counts[text] = counter(text)
+        return counts[text]
+
+    return count
+
+
+def _limits_of(source: str) -> ExpansionLimits:
+    """Return the limits for the view of a source: the default ones, and no less than the size of the source.
+
+    What reading a view adds is less than twice the value; the text that is written from it comes to that.
+    """
+    return replace(DEFAULT_EXPANSION, size=max(DEFAULT_EXPANSION.size, 3 * len(source)))
+
+
+def _segments(
+    source: str, documents: list[Document], counter: TokenCounter, options: Options, limits: ExpansionLimits
+) -> list[Segment | LiteralSegment]:
+    """Return the parts of a text: its documents, where that saves tokens, and the text around them."""
+    segments: list[Segment | LiteralSegment] = []
+    at = 0
     alone = len(documents) == 1 and not source[: documents[0].start].strip()
     for document in documents:
         written = source[document.start : document.end]
-        view = _view(document, counter, options)
-        if not alone and counter(view) >= counter(written):
+        segment = _segment(document, written, counter, options, limits)
+        if not alone and counter(segment.text) >= counter(written):
             continue
         if document.start > at:
             segments.append(Segment("t", source[at : document.start]))
-        segments.append(Segment(document.form, view))
+        segments.append(segment)
         at = document.end
     return segments + ([Segment("t", source[at:])] if at < len(source) else [])
 
 
-def _view(document: Document, counter: TokenCounter, options: Options) -> str:
-    if type(document.value) is str:
-        return fence(document.value)
+def _segment(
+    document: Document, written: str, counter: TokenCounter, options: Options, limits: ExpansionLimits
+) -> Segment | LiteralSegment:
+    literal = document.literal
+    if literal is None:
+        return Segment(document.form, _view(document, len(written), counter, options, limits), document.cut)
+    parts = _segments(literal.text, literal.documents, counter, options, limits)
+    return LiteralSegment(parts, literal.open_quote)
+
+
+def _view(document: Document, chars: int, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
+    """Return the view of a document that has `chars` characters in the source."""
     compact = write_styled_json(document.value, "0u")
     if not is_utf8(compact):
         compact = write_styled_json(document.value, "0")
-    view = render_known(document.value, compact, counter=counter, options=options)
-    return fence(view) if document.form.startswith("q") else view
+    # The blanks of the source come back, too.
+    tighter = replace(limits, times=limits.times * len(compact) // max(chars, len(compact)))
+    view = render_known(document.value, compact, counter=counter, options=options, limits=tighter)
+    return view if document.cut is None else view + CUT_LINE

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import groupby
+from string import ascii_uppercase
 from typing import Final
 
-from accp_core.packing.columns import pack_list
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, Table
-from accp_core.view.notation import INLINE, LINE, TEXT_BLOCK, PlainTextRule, quote, write_key
+from accp_core.packing.columns import pack_keyed_rows, pack_labelled_rows, pack_list
+from accp_core.packing.kinds import pack_kinds
+from accp_core.packing.lists import pack_lists
+from accp_core.packing.tree import EmbeddedJson, Kinds, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.view.notation import (
+    INLINE,
+    KEY_COLUMN,
+    LINE,
+    LISTS,
+    TEXT_BLOCK,
+    PlainTextRule,
+    join_members,
+    quote,
+    write_key,
+)
 from accp_core.view.write_rows import RowWriter
 
 __all__ = ["write_view"]
@@ -19,14 +33,24 @@ _MAX_TEXT_CHARS: Final = 40
 """Characters of a string in a map or an array in one line."""
 _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """Types of the rows of a keyed table."""
+_MIN_RUN: Final = 3
+"""Keys next to each other whose value is the same literal, from which they stand in one line."""
+_NO_LITERAL: Final = object()
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
 _NOT_IN_BLOCK: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
-def write_view(tree: object) -> str:
-    """Return the view of a tree."""
-    writer = _ViewWriter()
+def write_view(tree: object, *, readable: bool = False, affixes: bool = False) -> str:
+    """Return the view of a tree.
+
+    Args:
+        tree: JSON values and packing nodes.
+        readable: Each cell of a row has its key, and no row stands within a line.
+        affixes: What all strings of a column begin and end with stands in its header only.
+    """
+    writer = _ReadableViewWriter() if readable else _ViewWriter()
+    writer.affixes = affixes
     return writer.with_blocks(writer.write_document(tree))
 
 
@@ -49,6 +73,26 @@ class _ViewWriter(RowWriter):
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
+    def pack_rows(self, items: list[object]) -> Table | PooledLists | Kinds | None:
+        """Return an array whose rows are lines, or None if it has no rows."""
+        table = pack_list(items)
+        kinds = None if isinstance(table, PooledLists) else pack_kinds(items, table)
+        return table if kinds is None else kinds
+
+    def pack_lists(self, items: list[object]) -> Table | None:
+        """Return an array of arrays whose rows are lines, or None if it has no rows."""
+        return pack_lists(items)
+
+    def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
+        """Return an array whose rows are within a line, or None if it has no rows."""
+        return pack_list(items)
+
+    def pack_keyed(self, members: dict[str, object]) -> Table | None:
+        """Return the values of a map of maps as a table, or None if they do not make one."""
+        if len(members) < 2 or not set(map(type, members.values())) <= _ROWS:
+            return None
+        return pack_keyed_rows(members)
+
     def write_document(self, tree: object) -> str:
         if type(tree) is str:
             # A plain text would be read as a pair.
@@ -58,14 +102,19 @@ class _ViewWriter(RowWriter):
         return self.write_value(tree)
 
     def write_pairs(self, members: dict[str, object]) -> str:
-        """Return the pairs of a map, one in each line."""
-        return "\n".join(
-            [
+        """Return the pairs of a map, one in each line, or one line for several keys of the same literal."""
+        lines: list[str] = []
+        for literal, pairs in groupby(members.items(), _literal_of):
+            run = list(pairs)
+            if literal is not _NO_LITERAL and len(run) >= _MIN_RUN:
+                lines.append(f"{_scalar(literal)}: {' '.join([write_key(key) for key, _ in run])}")
+                continue
+            lines += [
                 # Most values are plain strings; to test them here saves a call for each.
                 f"{write_key(key)} {value if type(value) is str and LINE.allows(value) else self.write_value(value)}"
-                for key, value in members.items()
+                for key, value in run
             ]
-        )
+        return "\n".join(lines)
 
     def write_value(self, value: object) -> str:
         """Return a value that takes the rest of a line, and perhaps more lines."""
@@ -84,30 +133,51 @@ class _ViewWriter(RowWriter):
     def write_map(self, members: dict[str, object]) -> str:
         if not members:
             return "{}"
-        if len(members) <= _MAX_PAIRS and (texts := _short_texts(members.values())) is not None:
-            pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
-            return f"{{{', '.join(pairs)}}}"
-        return self.write_keyed_table(members) or f"{{\n{self.write_pairs(members)}\n}}"
+        short = _short_map(members)
+        return short or self.write_keyed_table(members) or f"{{\n{self.write_pairs(members)}\n}}"
 
     def write_keyed_table(self, members: dict[str, object]) -> str | None:
         """Return a map of maps as a table, or None if it does not make one."""
-        table = _keyed(members)
+        table = self.pack_keyed(members)
         if table is None:
             return None
         header, rows = self.write_table(table, nested=False)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
-        return "\n".join([f"{{{len(members)}}} {header}", *keyed])
+        return "\n".join([f"{{{len(members)}}} {KEY_COLUMN}{header}", *keyed])
 
     def write_array(self, items: list[object]) -> str:
         if (texts := _short_texts(items)) is not None:
-            return f"[{', '.join(texts)}]"
+            return f"[{join_members(texts, ',')}]"
         if len(items) == 1 and type(items[0]) is dict and items[0]:
-            return f"[{{\n{self.write_pairs(items[0])}\n}}]"
-        table = pack_list(items)
+            short = _short_map(items[0])
+            # Over lines, a string needs quotes in fewer cases.
+            return f"[{short}]" if short and '"' not in short else f"[{{\n{self.write_pairs(items[0])}\n}}]"
+        table = self.pack_rows(items)
+        if isinstance(table, Kinds):
+            return self.write_kinds(table)
         if table is None:
-            return "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
+            return self.write_lists_in_rows(items) or "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
         header, rows = self.write_table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
+
+    def write_lists_in_rows(self, items: list[object]) -> str | None:
+        """Return an array of arrays as a table, or None if it does not make one."""
+        table = self.pack_lists(items)
+        if table is None:
+            return None
+        header, rows = self.write_table(table, nested=False)
+        return "\n".join([f"[{len(items)}] {LISTS}{header}", *rows])
+
+    def write_kinds(self, kinds: Kinds) -> str:
+        """Return an array of maps of several kinds: each has a header and a letter, with which its rows begin."""
+        tables = [self.write_table(table, nested=False) for table in kinds.tables]
+        headers = [f"{letter}: {header}" for letter, (header, _) in zip(ascii_uppercase, tables, strict=False)]
+        rows = [iter(rows) for _, rows in tables]
+        lines = [
+            f"{ascii_uppercase[kind]} {next(rows[kind])}" if type(kind) is int else self.write_inline(kind, LINE)
+            for kind in kinds.order
+        ]
+        return "\n".join([f"[{len(lines)}] {'; '.join(headers)}", *lines])
 
     def write_inline(self, value: object, plain: PlainTextRule) -> str:
         """Return a value in one line; `plain` decides which strings need no quotes."""
@@ -124,27 +194,27 @@ class _ViewWriter(RowWriter):
         return _scalar(value)
 
     def write_inline_map(self, members: dict[str, object]) -> str:
-        table = _keyed(members)
+        table = self.pack_keyed(members)
         if table is None:
             pairs = [
                 f"{write_key(key)} "
                 f"{value if type(value) is str and INLINE.allows(value) else self.write_inline(value, INLINE)}"
                 for key, value in members.items()
             ]
-            return f"{{{', '.join(pairs)}}}"
+            return f"{{{join_members(pairs, ',')}}}"
         header, rows = self.write_table(table, nested=True)
         keyed = [f"{write_key(key)} {row}" for key, row in zip(members, rows, strict=True)]
-        return f"{{:{header}: {'; '.join(keyed)}}}"
+        return f"{{:{KEY_COLUMN}{header}: {join_members(keyed, ';')}}}"
 
     def write_inline_array(self, items: list[object]) -> str:
-        table = pack_list(items)
+        table = self.pack_inline(items)
         if table is None:
             texts = [
                 item if type(item) is str and INLINE.allows(item) else self.write_inline(item, INLINE) for item in items
             ]
-            return f"[{', '.join(texts)}]"
+            return f"[{join_members(texts, ',')}]"
         header, rows = self.write_table(table, nested=True)
-        return f"[:{header}: {'; '.join(rows)}]"
+        return f"[:{header}: {join_members(rows, ';')}]"
 
     def write_string(self, text: str, plain: PlainTextRule) -> str:
         """Return a string as it is, as a JSON string, or as the placeholder of a text block."""
@@ -156,12 +226,25 @@ class _ViewWriter(RowWriter):
         return quote(text)
 
 
-def _keyed(members: dict[str, object]) -> Table | None:
-    """Return the values of a map of maps as a table, or None if they do not make one."""
-    if len(members) < 2 or not set(map(type, members.values())) <= _ROWS:
+class _ReadableViewWriter(_ViewWriter):
+    """Writes rows as `key=value` cells, and everything within a line as maps and arrays."""
+
+    def pack_rows(self, items: list[object]) -> Table | PooledLists | Kinds | None:
+        return pack_labelled_rows(items)
+
+    def pack_lists(self, items: list[object]) -> Table | None:
         return None
-    table = pack_list(list(members.values()))
-    return table if type(table) is Table else None
+
+    def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
+        return None
+
+    def pack_keyed(self, members: dict[str, object]) -> Table | None:
+        return None
+
+
+def _literal_of(pair: tuple[str, object]) -> object:
+    value = pair[1]
+    return value if value is None or value is True or value is False else _NO_LITERAL
 
 
 def _is_block(text: str) -> bool:
@@ -176,9 +259,9 @@ def _short_texts(members: Collection[object]) -> list[str] | None:
     texts = []
     for member in members:
         if type(member) is str:
-            if len(member) > _MAX_TEXT_CHARS or not INLINE.allows(member):
+            if len(member) > _MAX_TEXT_CHARS or "\n" in member:
                 return None
-            texts.append(member)
+            texts.append(member if INLINE.allows(member) else quote(member))
         elif type(member) not in _STRUCTURED:
             texts.append(_scalar(member))
         elif member == {} or member == []:
@@ -186,6 +269,15 @@ def _short_texts(members: Collection[object]) -> list[str] | None:
         else:
             return None
     return texts
+
+
+def _short_map(members: dict[str, object]) -> str | None:
+    """Return a map of few short members in one line, else None."""
+    texts = _short_texts(members.values()) if len(members) <= _MAX_PAIRS else None
+    if texts is None:
+        return None
+    pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
+    return f"{{{join_members(pairs, ',')}}}"
 
 
 def _scalar(value: object) -> str:

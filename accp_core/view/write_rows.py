@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from itertools import pairwise
 
+from accp_core.packing.alike import pack_affixes
 from accp_core.packing.columns import last_column_with_cells
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
+    Affixed,
     Column,
     Constant,
     PooledLists,
     RepeatedValue,
+    SameColumn,
+    Sparse,
     Table,
     content_of,
 )
 from accp_core.view.notation import (
     ABSENT_CELL,
     CELL,
+    CONSTANT,
     INLINE,
     LINE,
     NESTED_CELL,
@@ -26,20 +32,34 @@ from accp_core.view.notation import (
     NESTED_WORD,
     WORD,
     PlainTextRule,
+    is_number,
+    join_members,
+    quote,
+    separator_before,
     write_key,
+    write_pattern,
 )  # fmt: skip
 
 __all__ = ["RowWriter"]
 
-_CONSTANT: Final = PlainTextRule(r" ,;:\[\]{}")
 
+@dataclass(slots=True)
+class _Cells:
+    """The texts of the cells of a column."""
 
-_Cells: TypeAlias = tuple[list[str], str]
-"""The texts of the cells of a column, and the separator between each and the next cell of its row."""
+    texts: list[str]
+    """A text for each row; "" where a sparse column has no cell."""
+    separator: str = " "
+    """The separator between a cell and the next one."""
+    key: str = ""
+    """What a cell of a sparse column begins with, `key=`; "" for any other column."""
 
 
 class RowWriter(ABC):
     """Writes headers and rows; a subclass writes everything else (as two objects they would refer to each other)."""
+
+    affixes: bool = False
+    """Whether what all strings of a column begin and end with stands in its header only."""
 
     @abstractmethod
     def write_inline(self, value: object, plain: PlainTextRule) -> str:
@@ -57,43 +77,75 @@ class RowWriter(ABC):
     def write_rows(self, table: Table, *, nested: bool) -> tuple[str, list[str]]:
         """Return the header and the text of each row."""
         heads, cells = self.write_columns(table, nested=nested, last=True)
-        header = " ".join(heads)
-        if not cells:
-            return header, [ABSENT_CELL] * table.rows
-        if len(cells) == 1:
-            return header, cells[0][0]
-        form = "".join([f"%s{separator}" for _, separator in cells[:-1]]) + "%s"
-        return header, list(map(form.__mod__, zip(*[texts for texts, _ in cells], strict=True)))
+        return " ".join(heads), _join_cells(cells)
 
-    def write_columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
-        """Return the words of the header and the cells; `last`: the last of the cells ends the row."""
+    def write_columns(
+        self, table: Table, *, nested: bool, last: bool, following: Column | None = None
+    ) -> tuple[list[str], list[_Cells]]:
+        """Return the words of the header and the cells.
+
+        Args:
+            table: The columns.
+            nested: Whether the rows are inside brackets.
+            last: Whether the last of the cells ends the row.
+            following: The column behind the last of the cells; None: there is none.
+        """
         heads: list[str] = []
         cells: list[_Cells] = []
-        final = last_column_with_cells(table) if last else None
+        constants: list[str] = []
+        final = last_column_with_cells(table)
+        after = _columns_behind(table, following)
         for name, column in table.columns.items():
-            if type(column) is list:
-                texts, separator = self.write_cells(column, nested=nested, last=name == final)
-                head = "," if separator == ", " else ""
-                cells.append((texts, separator))
-            else:
-                head, more = self.write_column(column, nested=nested, last=name == final)
-                cells += more
+            if type(column) is Constant:
+                constants.append(f"{write_key(name)}={self.write_inline(column.value, CONSTANT)}")
+                continue
+            heads += _in_parentheses(constants)
+            constants = []
+            if type(column) is SameColumn:
+                heads.append(f"{write_key(name)}=={write_key(column.name)}")
+                continue
+            is_last = last and name == final
+            head, more = self.write_column(name, column, nested=nested, last=is_last, following=after[name])
             heads.append(f"{write_key(name)}{head}")
-        return heads, cells
+            cells += more
+        return heads + _in_parentheses(constants), cells
 
-    def write_column(self, column: Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
-        """Return the text behind the name of a structured column in the header, and its cells."""
-        if type(column) is Constant:
-            return f"={self.write_inline(column.value, _CONSTANT)}", []
+    def write_column(
+        self, name: str, column: Column, *, nested: bool, last: bool, following: Column | None
+    ) -> tuple[str, list[_Cells]]:
+        """Return the text behind the name of a column in the header, and its cells."""
+        if type(column) is list:
+            affixed = pack_affixes(column) if self.affixes else None
+            if affixed is not None:
+                return self._write_affixed(affixed, nested=nested, last=last, following=following)
+            texts, separator = self.write_cells(column, nested=nested, last=last, following=following)
+            return separator.rstrip(), [_Cells(texts, separator)]
+        if type(column) is Sparse:
+            return self._write_sparse(name, column, nested=nested, last=last)
         if type(column) is PooledLists:
             header, texts = self.write_lists(column)
-            return f"[{header}]", [(texts, " ")]
+            return f"[{header}]", [_Cells(texts)]
         if type(column) is Table and column.slots is None:
-            heads, cells = self.write_columns(column, nested=nested, last=last)
+            heads, cells = self.write_columns(column, nested=nested, last=last, following=following)
             return f"{{{' '.join(heads)}}}", cells
         assert type(column) is Table
         header, rows = self.write_rows(column, nested=True)
-        return f"?{{{header}}}", [(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"), " ")]
+        return f"?{{{header}}}", [_Cells(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"))]
+
+    def _write_affixed(
+        self, column: Affixed, *, nested: bool, last: bool, following: Column | None
+    ) -> tuple[str, list[_Cells]]:
+        values: list[object] = list(column.values)
+        plain, separator = _cell_rule(values, {str}, nested=nested, last=last, following=following)
+        texts = [text if is_number(text) or plain.allows(text) else quote(text) for text in column.values]
+        return f"{write_pattern(column.before, column.behind)}{separator.rstrip()}", [_Cells(texts, separator)]
+
+    def _write_sparse(self, name: str, column: Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
+        present = [value for value in column.values if value is not ABSENT]
+        written, separator = self.write_cells(present, nested=nested, last=last)
+        rest, key = iter(written), f"{write_key(name)}="
+        texts = ["" if value is ABSENT else f"{key}{next(rest)}" for value in column.values]
+        return f"?{separator.rstrip()}", [_Cells(texts, separator, key)]
 
     def write_lists(self, lists: PooledLists) -> tuple[str, list[str]]:
         """Return the header of the members and the text of each list, in brackets."""
@@ -104,7 +156,7 @@ class RowWriter(ABC):
             length = content_of(slot)
             if type(length) is int:
                 prefix = f"&{slot.number} " if type(slot) is RepeatedValue else ""
-                texts.append(f"{prefix}[{'; '.join(members[at : at + length])}]")
+                texts.append(f"{prefix}[{join_members(members[at : at + length], ';')}]")
                 at += length
             else:
                 texts.append(self.write_other(slot))
@@ -124,16 +176,12 @@ class RowWriter(ABC):
         """Return the text of a slot that has no row and no list."""
         return ABSENT_CELL if slot is ABSENT else self.write_inline(slot, INLINE)
 
-    def write_cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:
+    def write_cells(
+        self, values: list[object], *, nested: bool, last: bool, following: Column | None = None
+    ) -> tuple[list[str], str]:
         """Return the texts of the cells of a column of values, and their separator."""
         kinds = set(map(type, values))
-        if last:
-            plain, separator = NESTED_LAST if nested else LINE, ""
-        elif 2 * _spaced(values, kinds) <= len(values):
-            # Quotes around few cells with blanks cost less than a comma after every cell.
-            plain, separator = NESTED_WORD if nested else WORD, " "
-        else:
-            plain, separator = NESTED_CELL if nested else CELL, ", "
+        plain, separator = _cell_rule(values, kinds, nested=nested, last=last, following=following)
         if kinds == {int} or kinds == {float}:
             return list(map(repr, values)), separator
         if kinds == {str} and plain.allows_all(values):  # type: ignore[arg-type]  # all are strings
@@ -146,6 +194,90 @@ class RowWriter(ABC):
             else self.write_inline(value, plain)
             for value in values
         ], separator
+
+
+def _cell_rule(
+    values: list[object], kinds: set[type], *, nested: bool, last: bool, following: Column | None
+) -> tuple[PlainTextRule, str]:
+    """Return which strings need no quotes in a column, and the separator behind its cells."""
+    if last:
+        return NESTED_LAST if nested else LINE, ""
+    # Quotes around few cells with blanks cost less than a comma after every cell; a comma before a digit or a sign
+    # costs no more than a blank.
+    if 2 * (spaced := _spaced(values, kinds)) <= len(values) - (spaced and _tight_cells(following)):
+        return NESTED_WORD if nested else WORD, " "
+    return NESTED_CELL if nested else CELL, ", "
+
+
+def _columns_behind(table: Table, following: Column | None) -> dict[str, Column | None]:
+    """Return, for each column with cells, the one behind it."""
+    behind: dict[str, Column | None] = {}
+    for name, column in reversed(table.columns.items()):
+        if not isinstance(column, Constant | SameColumn):
+            behind[name], following = following, column
+    return behind
+
+
+def _tight_cells(column: Column | None) -> int:
+    """Return how many cells of a column begin with a digit or a sign, so that a comma before them costs no token."""
+    if type(column) is Table and column.slots is None:
+        return _tight_cells(_first_with_cells(column))
+    if isinstance(column, Table | PooledLists):
+        return len(column.slots or ())
+    if not isinstance(column, list):
+        return 0
+    return sum(
+        value is not None and type(value) is not bool and not (type(value) is str and value[:1].isalpha())
+        for value in column
+    )
+
+
+def _first_with_cells(table: Table) -> Column:
+    return next(column for column in table.columns.values() if not isinstance(column, Constant | SameColumn))
+
+
+def _in_parentheses(constants: list[str]) -> list[str]:
+    """Return the words of the header for constants next to each other."""
+    return [f"({' '.join(constants)})"] if constants else []
+
+
+def _join_cells(cells: list[_Cells]) -> list[str]:
+    """Return the text of each row."""
+    if any(column.key for column in cells):
+        return _join_sparse(cells)
+    if len(cells) == 1:
+        return cells[0].texts
+    form = ""
+    columns: list[list[str]] = []
+    for column, following in pairwise(cells):
+        columns.append(column.texts)
+        if column.separator == " ":
+            form += "%s "
+        else:
+            form += "%s%s"
+            columns.append([separator_before(text, ",") for text in following.texts])
+    return list(map(f"{form}%s".__mod__, zip(*columns, cells[-1].texts, strict=True)))
+
+
+def _join_sparse(cells: list[_Cells]) -> list[str]:
+    """Return the text of each row, in which the cells of sparse columns may be missing."""
+    keys: tuple[str, ...] = ()
+    for column in cells:
+        if column.key:
+            keys += (column.key,)
+        elif keys:
+            # Only a plain string can begin like the cell of a sparse column.
+            column.texts = [quote(text) if text.startswith(keys) else text for text in column.texts]
+    ends = [column.separator for column in cells]
+    rows = []
+    for texts in zip(*[column.texts for column in cells], strict=True):
+        row, separator = "", ""
+        for text, following in zip(texts, ends, strict=True):
+            if text:
+                row += (separator_before(text, ",") if separator == ", " else separator) + text
+                separator = following
+        rows.append(row)
+    return rows
 
 
 def _spaced(values: list[object], kinds: set[type]) -> int:

@@ -19,11 +19,11 @@ from langgraph.graph import START, MessagesState, StateGraph
 from models import Model
 from shop import make_shop, sales_tools, support_tools, writer_tools
 
-from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, begin, master_graph, read_results
+from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, begin, master_graph, read_results, step
 from accp_adapters.replay.prompt_log import PromptLog
 from accp_adapters.tokens import o200k_base
 from accp_core import render
-from accp_core.aci import AgentContext, TaskContext, todo
+from accp_core.aci import Step, TaskContext
 
 QUESTION: Final = "Whom should we win back, why did they leave, and what do we write to them?"
 POLICY: Final = Policy(inline_limit=800, preview_limit=250)
@@ -67,6 +67,12 @@ def run_shared(folder: Path, out: Path) -> Run:
 def run_isolated(folder: Path, out: Path, database: Database, thread: str) -> Run:
     """Do the job with a context for each worker."""
     log = PromptLog()
+    graph = isolated_team(folder, out, log).compile(checkpointer=database.saver, store=database.store)
+    return Run(graph.invoke({}, {"configurable": {"thread_id": thread}})["answer"], log)
+
+
+def isolated_team(folder: Path, out: Path, log: PromptLog, **options: Any) -> StateGraph[Any, Any, Any, Any]:
+    """Return the graph of the master and its workers; `options` are those of `master_graph`."""
     planner, reporter = (Model(agent=name, log=log) for name in ("planner", "reporter"))
     tools = tools_of(folder, out)
     agents = {
@@ -75,28 +81,22 @@ def run_isolated(folder: Path, out: Path, database: Database, thread: str) -> Ru
     }
 
     def plan(state: State) -> dict[str, Any]:
-        return begin(
-            TaskContext(task_id=thread, user_query=QUESTION),
-            contexts_of(json.loads(planner.invoke([HumanMessage(QUESTION)]).text)),
-        )
+        answer = planner.invoke([HumanMessage(QUESTION)]).text
+        return begin(TaskContext(task_id="win-back", user_query=QUESTION), steps_of(json.loads(answer)))
 
     def report(state: State) -> dict[str, Any]:
         results = render(read_results(state), counter=o200k_base())
         return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{results}")]).text}
 
-    master = master_graph(agents, plan=plan, report=report, state_schema=State, policy=POLICY)
-    graph = master.compile(checkpointer=database.saver, store=database.store)
-    return Run(graph.invoke({}, {"configurable": {"thread_id": thread}})["answer"], log)
+    return master_graph(agents, plan=plan, report=report, state_schema=State, policy=POLICY, **options)
 
 
-def contexts_of(plan: dict[str, list[str]]) -> Iterator[AgentContext]:
-    """Yield the subtasks of a plan, a mapping from "agent after other, other" to the steps of that agent."""
-    for name, steps in plan.items():
+def steps_of(plan: dict[str, list[str]]) -> Iterator[Step]:
+    """Yield the steps of a plan, a mapping from "agent after other, other" to what that agent does."""
+    for name, items in plan.items():
         agent, _, others = name.partition(" after ")
-        after = tuple(other.strip() for other in others.split(",") if other)
-        yield AgentContext(
-            agent_id=agent, subtask_id=agent, subtask_name=agent, dependencies=after, todo_items=todo(*steps)
-        )
+        after = [other.strip() for other in others.split(",") if other]
+        yield step(agent, agent, items=items, after=after)
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def _answer_sales(messages: list[BaseMessage]) -> AIMessage:
     reference = _reference_in(listed)
     (total,) = _rows(counted)
     where = f"all rows in {reference}" if reference else "see the rows above"
-    return AIMessage(f"1: {total['customers']} customers\n2: {where}\n3: {total['revenue']} EUR")
+    return AIMessage(f"1: done: {total['customers']} customers\n2: done: {where}\n3: done: {total['revenue']} EUR")
 
 
 def _read_topic(messages: list[BaseMessage]) -> AIMessage:
@@ -110,7 +110,7 @@ def _open_first(messages: list[BaseMessage]) -> AIMessage:
 def _answer_support(messages: list[BaseMessage]) -> AIMessage:
     top = _rows(_answers(messages, "count_tickets")[0])[0]
     opened = _answers(messages, "accp_fetch") or _answers(messages, "read_tickets")
-    return AIMessage(f'1: {top["topic"]}, {top["tickets"]} tickets\n2: "{_rows(opened[-1])[0]["text"]}"')
+    return AIMessage(f'1: done: {top["topic"]}, {top["tickets"]} tickets\n2: done: "{_rows(opened[-1])[0]["text"]}"')
 
 
 def _calculate(messages: list[BaseMessage]) -> AIMessage:
@@ -136,7 +136,7 @@ def _write(messages: list[BaseMessage]) -> AIMessage:
 def _answer_writer(messages: list[BaseMessage]) -> AIMessage:
     amount = _answers(messages, "calculate")[0].text
     saved = ", ".join(answer.text for answer in _answers(messages, "save_letter"))
-    return AIMessage(f"1: {amount} EUR\n2: {saved}")
+    return AIMessage(f"1: done: {amount} EUR\n2: done: {saved}")
 
 
 def _report(messages: list[BaseMessage]) -> AIMessage:

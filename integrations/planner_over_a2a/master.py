@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from a2a.client import A2ACardResolver, ClientConfig, create_client
+from a2a.client import ClientConfig, create_client
 from a2a.helpers import new_text_part
 from a2a.types import Message, Role, SendMessageRequest
 from google.protobuf.json_format import MessageToDict
@@ -25,8 +25,8 @@ from accp_core.strict_json import compact_json
 
 PROMPT = "You plan work for two agents: support knows the tickets, analyst ranks customers."
 THREAD = "planner"
-PATIENCE = 300.0
-"""Seconds that an agent may take to answer; the SDK's own HTTP client gives up after 5."""
+PATIENCE = 900.0
+"""Seconds that an agent may take to start or to answer: long enough for a busy machine."""
 
 
 async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
@@ -40,40 +40,38 @@ async def with_contexts(urls: Mapping[str, str], log: Path) -> str:
 
     async def plan(state: Any) -> dict[str, Any]:
         await model.ainvoke([SystemMessage(PROMPT), HumanMessage(QUESTION)])
-        listing = AgentContext(
-            agent_id="support",
-            subtask_id="s1",
-            subtask_name="overdue tickets",
-            todo_items=todo("List the open P1 tickets that are overdue, with customer and revenue"),
-        )
-        ranking = AgentContext(
-            agent_id="analyst",
-            subtask_id="s2",
-            subtask_name="whom to call",
-            dependencies=("s1",),
-            todo_items=todo("Rank the customers by days overdue; open the list in refs"),
-        )
-        return begin(TaskContext(task_id=THREAD, user_query=QUESTION), [listing, ranking])
+        return begin(TaskContext(task_id=THREAD, user_query=QUESTION), subtasks())
 
     async def report(state: Any) -> dict[str, Any]:
         results = render(read_results(state), counter=o200k_base())
         answer = await model.ainvoke([SystemMessage(PROMPT), HumanMessage(f"{QUESTION}\n{results}")])
         return {"aci_progress": {"answer": answer.text}}
 
-    async with AsyncClient(timeout=PATIENCE) as http:
-        config = ClientConfig(httpx_client=http)
-        agents = {
-            name: RemoteAgent(
-                await A2ACardResolver(http, url).get_agent_card(),
-                agent_id=name,
-                fetch=lambda key: store.get(THREAD, key),
-                config=config,
-            )
-            for name, url in urls.items()
-        }
-        graph = master_graph(agents, plan=plan, report=report, store=store).compile()
-        done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
+    def fetch(key: str) -> str | None:
+        return store.get(THREAD, key)
+
+    agents = {name: RemoteAgent(url, agent_id=name, fetch=fetch, timeout=PATIENCE) for name, url in urls.items()}
+    graph = master_graph(agents, plan=plan, report=report, store=store).compile()
+    done = await graph.ainvoke({}, {"configurable": {"thread_id": THREAD}})
     return str(done["aci_progress"]["answer"])
+
+
+def subtasks() -> list[AgentContext]:
+    """Return the plan: support lists the tickets, and the analyst ranks the customers in that list."""
+    listing = AgentContext(
+        agent_id="support",
+        subtask_id="s1",
+        subtask_name="overdue tickets",
+        todo_items=todo("List the open P1 tickets that are overdue, with customer and revenue"),
+    )
+    ranking = AgentContext(
+        agent_id="analyst",
+        subtask_id="s2",
+        subtask_name="whom to call",
+        dependencies=("s1",),
+        todo_items=todo("Rank the customers by days overdue; open the list in refs"),
+    )
+    return [listing, ranking]
 
 
 def report_step(messages: Any) -> AIMessage:

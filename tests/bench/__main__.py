@@ -20,9 +20,9 @@ BASELINES: Final = """\
 Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers are
 the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt of
 1,024 tokens or more costs 0.1 for each token of the prefix that it shares with its agent's last prompt (in steps of
-128) and 1.25 for each other token; a shorter prompt costs 1 for each token. Visible, reachable: of the values that a
-model went on to use. Costlier: runs whose cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every
-needed value that is not visible were fetched, an estimate.
+128) and 1.25 for each other token; a shorter prompt costs 1 for each token. Visible: of the values that a model
+went on to use; strictly, reachable: with names, quotations and short numbers. Costlier: % of runs whose cost rises by
+over 1 %. Larger: messages. Fetched: prompt / cost if every needed value that is not visible were fetched, an estimate.
 """
 
 
@@ -52,15 +52,19 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "payloads": payloads.main,
         "tool_results": tool_results.main,
         "trajectories": trajectories.main,
+        "limits": with_data("limits"),
         "speed": speed.main,
         "wire": without_data("wire"),
         "codec": without_data("codec"),
         "session": without_data("session"),
         "aacp": without_data("aacp"),
         "hostile": hostile.main,
+        "large_results": without_data("large_results"),
         "mcp_servers": without_data("mcp_servers"),
+        "mcp_latency": without_data("mcp_latency"),
         "a2a": with_data("a2a"),
         "patterns": patterns.main,
+        "latency": with_data("latency"),
         "mcp_results": with_data("mcp_results"),
         "mcp_tools": with_data("mcp_tools"),
     }

@@ -1,9 +1,15 @@
-"""A2A: tokens of what a model reads of a task, and sizes of what is sent, plain and with frames."""
+"""A2A: tokens of what a model reads of a task, sizes of what is sent, and how long the event loop is held.
+
+Hosts of today hand their model the whole task as JSON, or only the contents of its parts: texts as they are, data as
+JSON, one per line. Both are compared with `task_view`.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +32,26 @@ from rich.console import Console
 from accp_adapters.a2a.view import task_view
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.offloading import encode_aside
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
+from accp_core.strict_json import compact_json
 from tests.bench.data import read_json
 
 __all__ = ["long_task", "main", "small_objects"]
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print both tables."""
+    """Print the three tables."""
     tasks = {"6 turns, 30 rows": long_task(), "1 turn, text": small_objects()["task: a request, a text"]}
     if data is not None:
         tasks["a2a_task.json"] = ParseDict(read_json(data / "payloads" / "a2a_task.json"), Task())
     console.print(_views(tasks))
     objects: dict[str, Event] = {**small_objects(), **{f"task: {name}": task for name, task in tasks.items()}}
     console.print(_wire(objects))
+    console.print(_silence())
 
 
 def uid(name: str) -> str:
@@ -125,11 +134,46 @@ def _views(tasks: Mapping[str, Task]) -> Any:
         bare = ParseDict(MessageToDict(task), Task())
         bare.ClearField("history")
         view, stored = task_view(task), task_view(task, store=SqliteColdStore())
-        cells = (view.tokens_before, count(protojson_text(bare)), view.tokens_after, stored.tokens_after)
-        lines.append((name, *(f"{cell:,}" for cell in cells), percent(view.tokens_after, view.tokens_before)))
+        parts = count(_contents(task))
+        cells = (view.tokens_before, count(protojson_text(bare)), parts, view.tokens_after, stored.tokens_after)
+        shares = percent(view.tokens_after, view.tokens_before), percent(view.tokens_after, parts)
+        lines.append((name, *(f"{cell:,}" for cell in cells), *shares))
     title = "A2A 1. what a model reads of a task: o200k_base tokens"
-    columns = ("", "whole task", "without history", "task_view", "with reference", "% of whole")
-    return plain_table(title, columns, lines)
+    hosts = ("whole task", "without history", "parts only")
+    return plain_table(title, ("", *hosts, "task_view", "with reference", "% of whole", "% of parts"), lines)
+
+
+def _contents(task: Task) -> str:
+    """Return what a host shows that looks at parts only: those of the status and of the artifacts."""
+    parts = [*task.status.message.parts, *(part for artifact in task.artifacts for part in artifact.parts)]
+    return "\n".join(part.text if part.HasField("text") else compact_json(MessageToDict(part)) for part in parts)
+
+
+def _silence() -> Any:
+    lines = []
+    for rows in (30, 1_000, 40_000):
+        data = [{"order": f"ORD-{n}", "customer": "Haas AG", "value": 0.5 + n, "open": n % 4 == 0} for n in range(rows)]
+        task = completed(Artifact(artifact_id=uid("rows"), parts=[new_data_part({"orders": data})]), history=[])
+        encode(task)
+        inside, aside = (asyncio.run(_longest_wait(run, task)) for run in (_encode_in_loop, encode_aside))
+        lines.append((f"{task.ByteSize():,}", f"{inside * 1000:,.1f}", f"{aside * 1000:,.1f}"))
+    title = "A2A 3. the longest wait of the event loop while a task is encoded: ms of processor time"
+    return plain_table(title, ("bytes", "in the loop", "as the adapter does it"), lines)
+
+
+async def _encode_in_loop(task: Task) -> Task:
+    return encode(task)
+
+
+async def _longest_wait(run: Callable[[Task], Awaitable[Task]], task: Task) -> float:
+    """Return the most seconds of processor time between two turns of the loop while `run` is awaited."""
+    longest, last = 0.0, time.process_time()
+    work = asyncio.ensure_future(run(task))
+    while not work.done():
+        await asyncio.sleep(0)
+        now = time.process_time()
+        longest, last = max(longest, now - last), now
+    return longest
 
 
 def _wire(objects: Mapping[str, Any]) -> Any:

@@ -1,5 +1,7 @@
-"""The tokens of AACP packets compared with English and JSON, and the time of encoding, validation and look-up.
+"""AACP: instructions served without a model, tokens against English and JSON, the time of each operation.
 
+The natural wordings and near-misses are those of the vectors of section 6.3. Rules were made with the half "tuned" in
+view; the half "held_out" judges them.
 The English texts are those of the draft's own benchmark (section 10), which counts a whole chat message; o200k_base
 plus 7 gives its GPT-4o column. The draft's packet of the second hop is not the one that its encoder gives, and packets
 hold less than the prose, so the tables also have the encoder's packets, terse English and compact JSON.
@@ -9,7 +11,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,11 +20,24 @@ from rich.console import Console
 
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_adapters.tokens import o200k_base
-from accp_core.aacp import Packet, PayrollEncoder, RegistryEntry, parse_packet, serialize_packet, validate
+from accp_core.aacp import (
+    EncodingTier,
+    FallbackEncoder,
+    InstructionRegistry,
+    Packet,
+    PayrollEncoder,
+    RegistryEntry,
+    parse_packet,
+    serialize_packet,
+    validate,
+)
 from accp_core.aacp.instruction import Instruction
+from accp_core.aacp.patterns import PATTERNS as BUILT_IN
+from accp_core.aacp.patterns import PatternBook
 from accp_core.accp import Codec
 from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, packet_to_message
 from accp_core.strict_json import compact_json
+from tests.core.aacp.wordings import HALVES, encode, expected, load_wordings, outcome
 
 __all__ = ["HOPS", "main", "totals"]
 
@@ -76,6 +92,61 @@ HOPS: Final[tuple[Hop, ...]] = (
         PAYROLL.generate_report(),
     ),
 )
+
+
+THRESHOLDS: Final = (1.0, 0.95, 0.9, 0.85, 0.8)
+"""Shares of an instruction's words that a pattern must have."""
+
+
+def print_served(console: Console, thresholds: Sequence[float] = THRESHOLDS) -> None:
+    """Print what is served without a model at each threshold, and what is missed at the default."""
+    console.print(f"{'half':<10}{'threshold':>10}{'served':>12}{'wrong':>8}{'model':>8}{'near-misses taken':>20}")
+    for half in HALVES:
+        for threshold in thresholds:
+            found = outcome(half, threshold)
+            share = f"{found.served} of {found.wordings}"
+            taken = f"{len(found.taken)} of {found.near_misses}"
+            row = f"{half:<10}{threshold:>10.2f}{share:>12}{len(found.wrong):>8}{len(found.missed):>8}{taken:>20}"
+            console.print(row)
+    for half in HALVES:
+        console.print(f"missed, {half}:")
+        for text in outcome(half).missed:
+            console.print(f"  {text}", markup=False, highlight=False)
+
+
+class Tiers(NamedTuple):
+    """How instructions were served when each wording was asked for three times, the third time politely."""
+
+    counts: Mapping[EncodingTier, int]
+    """Instructions by tier."""
+    model_calls: int
+    """Calls of the model."""
+
+
+def serve_thrice(half: str) -> Tiers:
+    """Ask for each natural wording three times, with a model that gives the right packet, and count the tiers."""
+    calls = 0
+    right = {vector["text"]: str(expected(vector)) for vector in load_wordings("wordings", half)}
+
+    def model(instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        nonlocal calls
+        calls += 1
+        return right[instruction.removeprefix("Please ")]
+
+    tiers: Counter[EncodingTier] = Counter()
+    encoder = FallbackEncoder(InstructionRegistry(), model, observe=lambda found: tiers.update([found.tier]))
+    for vector in load_wordings("wordings", half):
+        for text in (vector["text"], vector["text"], f"Please {vector['text']}"):
+            encode(encoder, {**vector, "text": text})
+    return Tiers(tiers, calls)
+
+
+def print_tiers(console: Console) -> None:
+    """Print how often each tier serves an instruction that comes three times, the third time politely."""
+    for half in HALVES:
+        tiers, calls = serve_thrice(half)
+        parts = ", ".join(f"{tier.value} {tiers.get(tier, 0)}" for tier in EncodingTier)
+        console.print(f"{half}: each wording three times: {parts}; model calls {calls}")
 
 
 def packet_json(packet: Packet) -> str:
@@ -135,6 +206,11 @@ def microseconds(call: Callable[[], object], times: int) -> float:
     return min(rounds) / times * 1e6
 
 
+ENCODER: Final = FallbackEncoder(InstructionRegistry())
+PATTERNS: Final = PatternBook(BUILT_IN)
+UNKNOWN: Final = Instruction(english="Fetch the absence records of E-17", domain="HR", return_agent="HR-Agent")
+
+
 def print_speed(console: Console) -> None:
     """Print the time of each operation."""
     packet = HOPS[0].ours
@@ -145,6 +221,8 @@ def print_speed(console: Console) -> None:
         "parse": lambda: parse_packet(text),
         "validate without guard": lambda: validate(text, guard=None),
         "validate": lambda: validate(text),
+        "encode English by rule": lambda: ENCODER("Give j.smith VPN access", domain="IT", return_agent="IT-Agent"),
+        "look for a rule in vain": lambda: PATTERNS.match(UNKNOWN),
     }.items():
         console.print(f"{name:<30}{microseconds(call, 1_000):>10.1f} us")
 
@@ -179,10 +257,17 @@ def timed(registry: SqliteInstructionRegistry, pattern: str) -> float:
     return (time.perf_counter() - start) * 1e6
 
 
-def main(sizes: Sequence[int] = (1_000, 100_000), console: Console | None = None) -> None:
+def main(
+    sizes: Sequence[int] = (1_000, 100_000),
+    console: Console | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> None:
     """Print all tables."""
     console = console or Console(width=120)
-    console.print("[bold]AACP: four hops of the draft's payroll[/bold]")
+    console.print("[bold]AACP: instructions in natural words[/bold]")
+    print_served(console, thresholds)
+    print_tiers(console)
+    console.print("\n[bold]AACP: four hops of the draft's payroll[/bold]")
     print_tokens(console)
     console.print("The packets hold less than the prose; the terse English holds the same as the packets.\n")
     print_speed(console)

@@ -1,7 +1,8 @@
 """What the proxy saves and costs in front of other people's MCP servers: `python -m tests.bench mcp_servers`.
 
-Definitions are the tools of tools/list as compact JSON; results are what a host may show of them: the texts, or both
-forms. Latency is in milliseconds per call, one call at a time, against a server that responds at once.
+Definitions are what a host shows a model of tools/list, in full and at the levels of --tools; results are what a host
+shows that reads texts, structuredContent, or both, as the server sends them and with --host of that kind. Latency is in
+milliseconds per call, one call at a time, against a server that responds at once.
 """
 
 from __future__ import annotations
@@ -14,26 +15,31 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 import httpx
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay.formats.openai import json_value
-from accp_adapters.tokens import o200k_base
+from accp_adapters.mcp.shim.hosts import ShownForm, shown_text
+from accp_adapters.mcp.shim.tools.levels import model_definitions
+from accp_adapters.replay.formats.json_values import json_value
+from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
 from tests.adapters.mcp.real_servers.registries import Missing
 from tests.adapters.mcp.real_servers.servers import SERVERS, RealServer, World, conversation
 from tests.adapters.mcp.serving import free_port, serving
-from tests.adapters.mcp.transcripts import ACCP, SERVER, converse, modern
+from tests.adapters.mcp.transcripts import ACCP, NEGOTIATE, SERVER, converse, modern
 
-__all__ = ["main"]
+__all__ = ["main", "started"]
 
 CALLS: Final = 200
 _Route: TypeAlias = Callable[[bytes, Sequence[str] | None], AbstractContextManager[Callable[[], object]]]
 """A line to send and the proxy's options, None for no proxy; yields what sends it once and reads the answer."""
+_LEVELS: Final = ("signatures", "names")
+_KINDS: Final[tuple[ShownForm, ...]] = get_args(ShownForm)
 _WARM: Final = 20
 
 
@@ -57,7 +63,7 @@ async def _page(scope: Any, receive: Any, send: Any) -> None:
 
 
 def _measured(server: RealServer, world: World, console: Console) -> tuple[Any, ...] | None:
-    """Return name, tools, tokens of definitions plain and lazy, results, and their tokens in four forms."""
+    """Return name, tools, tokens of definitions by level, results, and tokens by kind of host, as served and sent."""
     try:
         command = server.command(world)
     except Missing as missing:
@@ -66,13 +72,19 @@ def _measured(server: RealServer, world: World, console: Console) -> tuple[Any, 
     os.environ["MEMORY_FILE_PATH"] = str(world.folder / "memory.jsonl")
     lines = conversation(server.calls(world))
     alone = _talk(world, command, lines)
-    lazy = _talk(world, [*ACCP, "--tools", "lazy", "--", *command], lines[:3])
-    shown = _talk(world, [*ACCP, "--policy", "always", "--", *command], lines)
-    tools, index = (next(each["tools"] for each in said if "tools" in each) for said in (alone, lazy))
-    before, after = ([each for each in said if "content" in each] for said in (alone, shown))
-    forms = (before, _both), (before, _texts), (before, _compact), (after, _texts)
-    tokens = (sum(map(_tokens, map(form, results))) for results, form in forms)
-    return server.name, len(tools), _tokens(compact_json(tools)), _tokens(compact_json(index)), len(before), *tokens
+    listed = [_talk(world, [*NEGOTIATE, "--tools", level, "--", *command], lines[:3]) for level in _LEVELS]
+    tools, *indexes = (next(each["tools"] for each in said if "tools" in each) for said in (alone, *listed))
+    definitions = (count_o200k(compact_json(model_definitions(each))) for each in (tools, *indexes))
+    served = [each for each in alone if "content" in each]
+    tokens = (_tokens(served, kind, _talk(world, [*ACCP, "--host", kind, "--", *command], lines)) for kind in _KINDS)
+    return server.name, len(tools), *definitions, len(served), *chain.from_iterable(tokens)
+
+
+def _tokens(served: list[Any], kind: ShownForm, said: list[Any]) -> tuple[int, int]:
+    """Return the tokens that a host of this kind shows of the results, as served and as the proxy sends them."""
+    sent = [each for each in said if "content" in each]
+    before, after = (sum(count_o200k(shown_text(each, kind)) for each in results) for results in (served, sent))
+    return before, after
 
 
 def _talk(world: World, command: Sequence[str], lines: Sequence[bytes]) -> list[Any]:
@@ -81,31 +93,17 @@ def _talk(world: World, command: Sequence[str], lines: Sequence[bytes]) -> list[
     return [message["result"] for message in said if isinstance(message, dict) and "result" in message]
 
 
-def _tokens(text: str) -> int:
-    return o200k_base()(text)
-
-
-def _texts(result: Any) -> str:
-    return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
-
-
-def _both(result: Any) -> str:
-    structured = result.get("structuredContent")
-    return _texts(result) + ("" if structured is None else "\n" + compact_json(structured))
-
-
-def _compact(result: Any) -> str:
-    """Return the value of the result as compact JSON, from the one form that says all of it."""
-    if result.get("structuredContent") is not None:
-        return compact_json(result["structuredContent"])
-    value = json_value(_texts(result))
-    return _texts(result) if value is None else compact_json(value)
-
-
 def _print_tokens(rows: Sequence[tuple[Any, ...]], console: Console) -> None:
-    columns = ("", "tools", "definitions", "lazy", "results", "both forms", "texts", "compact JSON", "ours", "of texts")
-    lines = [(name, *(f"{n:,}" for n in counts), percent(counts[-1], counts[-3])) for name, *counts in rows]
-    console.print(plain_table("Servers behind the proxy: o200k_base tokens", columns, lines))
+    heads = (head for kind in _KINDS for head in (kind, "ours", "%"))
+    columns = ("", "tools", "full", *_LEVELS, "results", *heads)
+    console.print(plain_table("Servers behind the proxy: o200k_base tokens", columns, [_line(*row) for row in rows]))
+
+
+def _line(name: str, *counts: int) -> tuple[str, ...]:
+    at = 3 + len(_LEVELS)
+    pairs = zip(counts[at::2], counts[at + 1 :: 2], strict=True)
+    shown = (cell for before, after in pairs for cell in (f"{before:,}", f"{after:,}", percent(after, before)))
+    return name, *(f"{count:,}" for count in counts[:at]), *shown
 
 
 def _print_latency(console: Console) -> None:
@@ -115,7 +113,7 @@ def _print_latency(console: Console) -> None:
         (transport, name, " ".join(options), *_compared(route, line, options))
         for transport, route in (("standard streams", _over_streams), ("HTTP", _over_http))
         for name, line in lines.items()
-        for options in ([], ["--policy", "always"])
+        for options in (["--policy", "negotiate"], ["--policy", "always"])
     ]
     columns = ("", "result", "options", "p50 alone", "proxied", "p99 alone", "proxied", "p50 ratio", "p99 ratio")
     console.print(plain_table(f"Milliseconds a call, {CALLS} calls one after the other", columns, rows))
@@ -159,17 +157,17 @@ def _over_http(line: bytes, options: Sequence[str] | None) -> Iterator[Callable[
     }
     with ExitStack() as stack:
         port = free_port()
-        url = stack.enter_context(_started([*SERVER, str(port)], port))
+        url = stack.enter_context(started([*SERVER, str(port)], port))
         if options is not None:
             port = free_port()
             words = [*ACCP, "--url", url, "--listen", f"127.0.0.1:{port}", *options]
-            url = stack.enter_context(_started(words, port))
+            url = stack.enter_context(started(words, port))
         client = stack.enter_context(httpx.Client())
         yield lambda: client.post(url, content=line, headers=headers).raise_for_status()
 
 
 @contextmanager
-def _started(command: Sequence[str], port: int) -> Iterator[str]:
+def started(command: Sequence[str], port: int) -> Iterator[str]:
     """Start a server of its own process; yield its URL once it listens."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

@@ -1,9 +1,18 @@
-"""Tokens of the definitions of MCP tools in every model call: as listed, as an index, with some of them described."""
+"""Tokens of the definitions of MCP tools at each level, beside a peer's, and how many tools and calls each level needs.
+
+The peer's figures are recorded. They are measured again where MCP_COMPRESSOR is its command (`pip install
+mcp-compressor==0.38.2`, which needs an environment of its own).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,84 +20,121 @@ from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.mcp.shim.tools.levels import (
+    LEVELS,
+    ListOptions,
+    Session,
+    cheapest_level,
+    listed_tools,
+    model_definitions,
+    session_tokens,
+)
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
-from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, answer_index_call, index_tool, listed_tools
-from accp_adapters.tokens import o200k_base
+from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
-from accp_core.view import render
 from tests.bench.data import read_json
 
-__all__ = ["main"]
+__all__ = ["PEER", "all_servers", "main"]
 
-_DESCRIBED: Final = (1, 3, 10)
-"""Tools that a session uses."""
+PEER: Final = Path(__file__).with_name("mcp_compressor.json")
+"""Name of a list to mcp-compressor's tokens at each of its levels."""
+_PEER_LEVELS: Final = ("low", "medium", "high", "max")
+_SESSIONS: Final = (Session(1, 1), Session(3, 6), Session(10, 30))
+_SIZES: Final = (2, 5, 10, 20, 50, 10_000)
 _MAX_ROWS: Final = 10
 """Servers with a row of their own: those with the most tokens."""
 _NOTES: Final = """\
-Counted is what a host shows a model of a tool: name, description, inputSchema. Plain: compact JSON. View: the same as
-a view, which no provider's API accepts. Lazy: what tools="lazy" lists. + k: that, and the calls that describe k tools
-of average size, which then are part of the session's history.
+Counted is what a host shows a model of a tool: name, description, inputSchema, as compact JSON. Full: as the server
+lists it. Signatures, names, lazy: what --tools lists at that level, lists of calls included; a list that no level
+makes smaller is listed in full. low to max: mcp-compressor 0.38.2 (low and medium: names, arguments, descriptions;
+high: names, arguments; max: names).
+"""
+_SESSION_NOTES: Final = """\
+Tokens of definitions that all model calls of a session read, for all lists with so many tools: the list with each model
+call, and what the model asks for because the list does not say it. k/n: the cheapest level where k tools are used in n
+calls, its share of the full lists, and that of what --tools auto lists.
 """
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the table, or what was skipped."""
-    folder = data / "json_documents" / "mcp_tool_definitions" if data else None
-    if data is None or folder is None or not folder.is_dir():
+    """Print the tables, or what was skipped."""
+    servers = all_servers(data) if data else {}
+    if not servers:
         console.print("MCP tools: skipped, no data folder (set ACCP_DATA)")
         return
-    servers = {**dict(_captured(data / "mcp")), **dict(_collected(folder))}
-    counts = {name: [len(tools), *_count(tools)] for name, tools in servers.items()}
+    _print_levels(servers, console)
+    _print_sessions(servers, console)
+
+
+def _print_levels(servers: Mapping[str, list[JsonObject]], console: Console) -> None:
+    peer = _peer(servers)
+    counts = {name: [len(tools), *_levels(tools), *peer.get(name, [])] for name, tools in servers.items()}
     largest = sorted(counts, key=lambda name: -counts[name][1])[:_MAX_ROWS]
     rows = [(name, *counts[name]) for name in largest]
     rest = [counts[name] for name in counts if name not in largest]
-    rows += [(f"{len(rest)} others", *map(sum, zip(*rest, strict=True)))] if rest else []
-    rows.append((f"{len(counts)} servers", *map(sum, zip(*counts.values(), strict=True))))
-    columns = ("", "tools", "plain", "view", "lazy", "%", *(f"+ {k}" for k in _DESCRIBED))
+    rows += [(f"{len(rest)} others", *map(sum, zip(*rest, strict=False)))] if rest else []
+    rows.append((f"{len(counts)} lists", *map(sum, zip(*counts.values(), strict=False))))
+    columns = ("", "tools", "full", *(head for level in LEVELS[1:] for head in (level, "%")), *_PEER_LEVELS)
     title = "MCP tool definitions: o200k_base tokens in each model call"
-    console.print(plain_table(title, columns, [_line(*row) for row in rows]))
+    console.print(plain_table(title, columns, list(starmap(_line, rows))))
+    larger = sum(_is_larger(each) for each in counts.values())
+    console.print(f"lists at which a level is larger than the peer's: {larger} of {len(counts)}", highlight=False)
     console.print(_NOTES)
 
 
-def _line(name: str, tools: int, plain: int, view: int, lazy: int, *described: int) -> tuple[str, ...]:
-    return (
-        name,
-        f"{tools:,}",
-        f"{plain:,}",
-        f"{view:,}",
-        f"{lazy:,}",
-        percent(lazy, plain),
-        *map("{:,}".format, described),
-    )
+def _line(name: str, tools: int, full: int, *counts: int) -> tuple[str, ...]:
+    levels, peer = counts[: len(LEVELS) - 1], counts[len(LEVELS) - 1 :]
+    shares = (cell for tokens in levels for cell in (f"{tokens:,}", percent(tokens, full)))
+    cells = [f"{tokens:,}" for tokens in peer] or [""] * len(_PEER_LEVELS)
+    return name, f"{tools:,}", f"{full:,}", *shares, *cells
 
 
-def _count(tools: list[JsonObject]) -> list[int]:
-    """Return the tokens of the definitions: plain, as a view, as lazy mode lists them, with some described."""
-    count, catalog = o200k_base(), ToolCatalog()
+def _is_larger(counts: list[int]) -> bool:
+    if len(counts) < 2 + len(LEVELS):
+        return False
+    _, _, signatures, names, lazy, low, medium, high, most = counts
+    return signatures > min(low, medium) or names > min(high, most) or lazy > most
+
+
+def _levels(tools: list[JsonObject]) -> list[int]:
+    """Return the tokens of a list at each level."""
+    lists = (listed_tools(_catalog(tools), ListOptions(level, has_lists=True), count_o200k) for level in LEVELS)
+    return [count_o200k(compact_json(model_definitions(listed))) for listed in lists]
+
+
+def _catalog(tools: list[JsonObject]) -> ToolCatalog:
+    catalog = ToolCatalog()
     catalog.add({"tools": tools}, None)
-    definitions = [_definition(tool) for tool in tools]
-    plain = count(compact_json(definitions))
-    listed = listed_tools(catalog, count)
-    is_index = [tool["name"] for tool in listed] == [INDEX_NAME]
-    lazy = count(compact_json([index_tool(catalog)])) if is_index else plain
-    described = sum(_tokens_to_describe(tool["name"], catalog) for tool in tools) / len(tools) if is_index else 0
-    return [
-        plain,
-        count(render(definitions, counter=count)),
-        lazy,
-        *(round(lazy + min(k, len(tools)) * described) for k in _DESCRIBED),
-    ]
+    return catalog
 
 
-def _tokens_to_describe(name: str, catalog: ToolCatalog) -> int:
-    """Return the tokens of the call that describes one tool, and of its result."""
-    arguments = {"describe": name}
-    answer = answer_index_call(arguments, catalog)["content"][0]["text"]
-    return o200k_base()(compact_json({"name": INDEX_NAME, "arguments": arguments})) + o200k_base()(answer)
+def _print_sessions(servers: Mapping[str, list[JsonObject]], console: Console) -> None:
+    catalogs = [_catalog(tools) for tools in servers.values()]
+    rows = []
+    for least, most in zip((1, *(size + 1 for size in _SIZES)), _SIZES, strict=False):
+        group = [catalog for catalog in catalogs if least <= len(catalog.tools) <= most]
+        if group:
+            size = f"{least}-{most}" if most < _SIZES[-1] else f"{least} and more"
+            rows.append((size, str(len(group)), *(cell for session in _SESSIONS for cell in _session(group, session))))
+    heads = (head for each in _SESSIONS for head in (f"{each.tools}/{each.calls}", "%", "auto %"))
+    console.print(plain_table("At how many tools and calls a level pays", ("tools", "lists", *heads), rows))
+    console.print(_SESSION_NOTES)
 
 
-def _definition(tool: JsonObject) -> JsonObject:
-    return {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
+def _session(catalogs: list[ToolCatalog], session: Session) -> tuple[str, ...]:
+    costs = {level: sum(session_tokens(each, level, session, count_o200k) for each in catalogs) for level in LEVELS}
+    chosen = [cheapest_level(each, Session(), count_o200k) for each in catalogs]
+    auto = sum(session_tokens(*pair, session, count_o200k) for pair in zip(catalogs, chosen, strict=True))
+    best = min(LEVELS, key=costs.__getitem__)
+    return best, percent(costs[best], costs["full"]), percent(auto, costs["full"])
+
+
+def all_servers(data: Path) -> dict[str, list[JsonObject]]:
+    """Return the tools of all servers whose definitions were recorded or published, by name."""
+    folder = data / "json_documents" / "mcp_tool_definitions"
+    if not folder.is_dir():
+        return {}
+    return {**dict(_captured(data / "mcp")), **dict(_collected(folder))}
 
 
 def _captured(folder: Path) -> Iterator[tuple[str, list[JsonObject]]]:
@@ -110,3 +156,47 @@ def _collected(folder: Path) -> Iterator[tuple[str, list[JsonObject]]]:
         for name, part in server["tools"].items():
             if part.get("tools"):
                 yield name, part["tools"]
+
+
+def _peer(servers: Mapping[str, list[JsonObject]]) -> dict[str, list[int]]:
+    """Return the peer's tokens by the name of a list."""
+    command = os.environ.get("MCP_COMPRESSOR")
+    if command:
+        return {name: [_compressed(command, level, tools) for level in _PEER_LEVELS] for name, tools in servers.items()}
+    recorded: dict[str, dict[str, int]] = read_json(PEER)
+    return {name: [levels[level] for level in _PEER_LEVELS] for name, levels in recorded.items() if name in servers}
+
+
+_SERVER: Final = """\
+import json, sys
+tools = json.load(open(sys.argv[1]))
+info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = {"initialize": info, "tools/list": {"tools": tools}}.get(asked["method"], {})
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def _compressed(command: str, level: str, tools: list[JsonObject]) -> int:
+    """Return the tokens of what the peer lists at a level in front of a server with `tools`."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tools.json")
+        path.write_text(json.dumps(tools), encoding="utf-8")
+        words = [command, "-c", level, "--", sys.executable, "-c", _SERVER, str(path)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as peer:
+            assert peer.stdin is not None
+            assert peer.stdout is not None
+            for line in lines:
+                peer.stdin.write(json.dumps(line).encode() + b"\n")
+                peer.stdin.flush()
+            answers = [json.loads(peer.stdout.readline()) for line in lines if "id" in line]
+            peer.kill()
+    return count_o200k(compact_json(model_definitions(answers[-1]["result"]["tools"])))

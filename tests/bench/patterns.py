@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -20,21 +21,37 @@ from langgraph_swarm import create_handoff_tool, create_swarm
 from rich.console import Console
 
 from accp_adapters.inspector.tables import plain_table
-from accp_adapters.langgraph import AccpMiddleware, begin, handoff_tool, master_graph
+from accp_adapters.langgraph import AccpMiddleware, AciState, begin, handoff_tool, master_graph, read_results
 from accp_core.aci import AgentContext, TaskContext, todo
-from tests.bench.team import ANSWERS, QUESTION, Log, Scripted, bytes_in, crm_page, crm_rows, market_report
+from tests.bench.team import (
+    FINDINGS,
+    QUESTION,
+    Finding,
+    Log,
+    Scripted,
+    bytes_in,
+    crm_page,
+    crm_rows,
+    customer,
+    market_report,
+    offer_findings,
+)
 from tests.scripted_model import call, calls
 
 __all__ = ["PATTERNS", "Outcome", "main", "measure"]
 
 TASKS: Final = {
-    "crm": "List customers with open offers.",
-    "market": "Which branches does this week's report point at?",
+    "crm": "List the customers with the five largest open offers.",
+    "market": "Which five branches do the largest surveys of this week's report name first?",
     "writer": "Write the brief from what @crm and @market found.",
 }
 """The task for each agent, in the patterns that give it one."""
 
-FOLD: Final[dict[str, Any]] = {"hot_budget": 4_000}
+_PLAN: Final = (
+    "Give each agent its task, as a JSON object. Agents: crm (reads the customers), market (reads the market report), "
+    "writer (writes from what both found)."
+)
+FOLD: Final[dict[str, Any]] = {"fold_trigger": ("tokens", 4_000)}
 
 _TOOLS: Final[dict[str, BaseTool]] = {"crm": crm_rows, "market": market_report}
 _FIRST_CALLS: Final = {
@@ -60,11 +77,31 @@ class Team:
         """Return the middleware of an agent."""
         return [] if self.options is None else [AccpMiddleware(**self.options)]
 
-    def worker(self, name: str, *after: Any, tools: Sequence[BaseTool] = ()) -> Any:
-        """Return an agent that calls its tool, if it has one, and then takes the steps `after`, or answers."""
+    def finder(self, name: str, findings: Sequence[Finding] = (), then: Callable[[str], Any] = str) -> Scripted:
+        """Return a model that calls its tool, if it has one, looks up its findings and goes on with `then`."""
+        model = self.model(name, *([_FIRST_CALLS[name]] if name in _FIRST_CALLS else []))
+        model.script.append(model.find([*FINDINGS.get(name, ()), *findings], then))
+        return model
+
+    def lead(self, name: str, *turns: Callable[[str], AIMessage]) -> Scripted:
+        """Return a model that gives the agents their tasks in turn, with what it was told, and reports the brief."""
+        model = self.model(name)
+        told = [(), (), (*FINDINGS["crm, as told"], *FINDINGS["market, as told"])]
+        model.script = [model.find(found, turn) for found, turn in zip(told, turns, strict=True)]
+        model.script.append(model.find(FINDINGS["writer, as told"]))
+        return model
+
+    def worker(
+        self,
+        name: str,
+        findings: Sequence[Finding] = (),
+        then: Callable[[str], Any] = str,
+        tools: Sequence[BaseTool] = (),
+    ) -> Any:
+        """Return the agent of `finder`."""
         own = [_TOOLS[name]] if name in _TOOLS else []
-        steps = [*([_FIRST_CALLS[name]] if own else []), *(after or [ANSWERS[name]])]
-        return create_agent(self.model(name, *steps), [*own, *tools], name=name, middleware=self.middleware())
+        model = self.finder(name, findings, then)
+        return create_agent(model, [*own, *tools], name=name, middleware=self.middleware())
 
 
 Build = Callable[[Team], StateGraph[Any, Any, Any, Any]]
@@ -79,24 +116,49 @@ def shared(team: Team) -> Any:
     return graph
 
 
-def isolated(team: Team) -> Any:
-    """Return a master with a fixed plan, and agents that get their own context (ACI)."""
+def isolated(*, planned: bool = True) -> Build:
+    """Return a master and agents that get their own context (ACI); models plan and report unless the plan is fixed."""
+
+    def build(team: Team) -> Any:
+        planner, reporter = team.model("planner", json.dumps(TASKS)), team.model("report")
+        reporter.script.append(reporter.find(FINDINGS["writer, as told"]))
+
+        def plan(state: Any) -> Any:
+            asked = [SystemMessage(_PLAN), HumanMessage(QUESTION)]
+            tasks = json.loads(planner.invoke(asked).text) if planned else TASKS
+            return begin(TaskContext(task_id="brief", user_query=QUESTION), _contexts(tasks))
+
+        def report(state: Any) -> Any:
+            found = json.dumps(read_results(state))
+            return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{found}")]).text}
+
+        agents = {name: team.worker(name) for name in TASKS}
+        return master_graph(agents, plan=plan, report=report if planned else None, state_schema=Reported)
+
+    return build
+
+
+class Reported(AciState):
+    """The state of a master that reports."""
+
+    answer: str
+
+
+def _contexts(tasks: Mapping[str, str]) -> list[AgentContext]:
     dependencies: dict[str, tuple[str, ...]] = {"writer": ("crm", "market")}
-    contexts = [
+    return [
         AgentContext(agent_id=name, subtask_id=name, dependencies=dependencies.get(name, ()), todo_items=todo(task))
-        for name, task in TASKS.items()
+        for name, task in tasks.items()
     ]
-    task = TaskContext(task_id="brief", user_query=QUESTION)
-    return master_graph({name: team.worker(name) for name in TASKS}, plan=lambda state: begin(task, contexts))
 
 
 def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
     """Return a supervisor with its library's tools, or with `handoff_tool`."""
 
     def build(team: Team) -> Any:
-        tools = [handoff_tool(name, style="supervisor") for name in TASKS] if handoff else []
-        turns = [_transfer(name, number, task=handoff) for number, name in enumerate(TASKS)]
-        model = team.model("supervisor", *turns, "Done: see the brief.")
+        tools: list[Any] = [handoff_tool(name, style="supervisor") for name in TASKS] if handoff else []
+        turns = [partial(_transfer, name, number, task=handoff) for number, name in enumerate(TASKS)]
+        model = team.lead("supervisor", *turns)
         workers = [team.worker(name) for name in TASKS]
         return create_supervisor(workers, model=model, tools=tools, output_mode=output_mode)
 
@@ -104,31 +166,30 @@ def supervised(output_mode: Any, *, handoff: bool = False) -> Build:
 
 
 def swarm(*, handoff: bool = False) -> Build:
-    """Return a swarm with its library's tools, or with `handoff_tool`."""
+    """Return a swarm with its library's tools, or with `handoff_tool`, whose receivers see only the task."""
 
     def build(team: Team) -> Any:
-        make: Any = handoff_tool if handoff else create_handoff_tool_by_name
-        found = [None, ANSWERS["crm"], f"{ANSWERS['crm']}\n{ANSWERS['market']}"]
-        members = []
-        for number, name in enumerate(TASKS):
-            following = list(TASKS)[number + 1 : number + 2]
-            turn = [_transfer(after, number, found=found[number + 1], task=handoff) for after in following]
-            members.append(team.worker(name, *turn, tools=[make(after) for after in following]))
-        return create_swarm(members, default_active_agent="crm")
+        if not handoff:
+            pairs = ("crm", "market"), ("market", "writer")
+            turns = {name: partial(_transfer, after, 0, task=False, says=True) for name, after in pairs}
+            tools = {name: [create_handoff_tool(agent_name=after)] for name, after in pairs}
+            members = [team.worker(name, (), turns.get(name, str), tools.get(name, ())) for name in TASKS]
+            return create_swarm(members, default_active_agent="crm")
+        told = FINDINGS["crm, as told"]
+        crm = team.worker("crm", (), partial(_transfer, "market", 0, task=True, says=True), [handoff_tool("market")])
+        say = partial(_transfer, "writer", 1, task=True, says=True)
+        market = team.worker("market", told, say, [handoff_tool("writer")])
+        return create_swarm([crm, market, team.worker("writer")], default_active_agent="crm")
 
     return build
 
 
-def create_handoff_tool_by_name(name: str) -> BaseTool:
-    """Return langgraph-swarm's own tool."""
-    return create_handoff_tool(agent_name=name)
-
-
-def _transfer(name: str, number: int, *, task: bool, found: str | None = None) -> AIMessage:
-    """Return the turn that hands over, with what was found so far in the task or, without one, in the text."""
-    words = f"{found}\n{TASKS[name]}" if found else TASKS[name]
+def _transfer(name: str, number: int, found: str, *, task: bool, says: bool = False) -> AIMessage:
+    """Return the turn that hands over, with what was found in the task or, without one, in the text."""
+    words = f"{found}\n{TASKS[name]}" if says else TASKS[name]
     given = {"task": words} if task else {}
-    return AIMessage("" if task else found or "", tool_calls=[call(f"transfer_to_{name}", f"hand{number}", **given)])
+    text = found if says and not task else ""
+    return AIMessage(text, tool_calls=[call(f"transfer_to_{name}", f"hand_{name}_{number}", **given)])
 
 
 def as_tools(*, dumped: bool = False) -> Build:
@@ -136,15 +197,15 @@ def as_tools(*, dumped: bool = False) -> Build:
 
     def build(team: Team) -> Any:
         asking = [_ask(name, team.worker(name), dumped) for name in TASKS]
-        found = f"{ANSWERS['crm']}\n{ANSWERS['market']}\n"
-        turns = [
-            calls(call(f"ask_{name}", f"ask{number}", task=(found if name == "writer" else "") + task))
-            for number, (name, task) in enumerate(TASKS.items())
-        ]
-        model = team.model("lead", *turns, "Done: see the brief.")
-        return create_agent(model, asking, middleware=team.middleware())
+        turns = [partial(_assign, name, f"ask_{name}", "task") for name in TASKS]
+        return create_agent(team.lead("lead", *turns), asking, middleware=team.middleware())
 
     return build
+
+
+def _assign(name: str, tool_name: str, argument: str, found: str, **more: str) -> AIMessage:
+    """Return the turn that gives an agent its task, with what was found for it."""
+    return calls(call(tool_name, f"ask_{name}", **{argument: f"{found}\n{TASKS[name]}".strip(), **more}))
 
 
 def _ask(name: str, worker: Any, dumped: bool) -> BaseTool:
@@ -158,24 +219,19 @@ def _ask(name: str, worker: Any, dumped: bool) -> BaseTool:
 
 def deep(team: Team) -> Any:
     """Return an agent of deepagents: sub-agents behind one tool, with a file system and a list of tasks."""
-    found = f"{ANSWERS['crm']}\n{ANSWERS['market']}\n"
-    turns = [
-        calls(call("task", f"task{number}", description=(found if name == "writer" else "") + task, subagent_type=name))
-        for number, (name, task) in enumerate(TASKS.items())
-    ]
+    turns = [partial(_assign, name, "task", "description", subagent_type=name) for name in TASKS]
     subagents: list[Any] = [
         {
             "name": name,
             "description": f"Ask agent '{name}' for help",
             "system_prompt": "Answer briefly.",
-            "model": team.model(name, *([_FIRST_CALLS[name]] if name in _FIRST_CALLS else []), ANSWERS[name]),
+            "model": team.finder(name),
             "tools": [_TOOLS[name]] if name in _TOOLS else [],
             "middleware": team.middleware(),
         }
         for name in TASKS
     ]
-    lead = team.model("lead", *turns, "Done: see the brief.")
-    return create_deep_agent(lead, subagents=subagents, middleware=team.middleware())
+    return create_deep_agent(team.lead("lead", *turns), subagents=subagents, middleware=team.middleware())
 
 
 def alone(looks: int, *, rows: int) -> Build:
@@ -183,47 +239,43 @@ def alone(looks: int, *, rows: int) -> Build:
 
     def build(team: Team) -> Any:
         turns = [calls(call("crm_page", f"look{number}", page=number, rows=rows)) for number in range(looks)]
-        model = team.model("agent", *turns, ANSWERS["writer"])
+        model = team.model("agent", *turns)
+        model.script.append(model.find(offer_findings(customer(number) for number in range(looks * rows))))
         return create_agent(model, [crm_page], middleware=team.middleware())
 
     return build
 
 
-class Topics(MessagesState):
-    """The messages of a team, and the topic of one reader."""
-
-    topic: str
-
-
 def mapped(*, whole: bool) -> Build:
-    """Return a fan-out to four readers, each with the whole state or with its topic alone."""
+    """Return a fan-out to a reader for each source, each with the whole state or with its source alone."""
 
     def build(team: Team) -> Any:
-        topics = ["offers", "branches", "cities", "owners"]
-        reader = create_agent(team.model("reader", *[ANSWERS["crm"]] * 4), [], middleware=team.middleware())
+        both: list[Any] = [*_FIRST_CALLS["crm"].tool_calls, *_FIRST_CALLS["market"].tool_calls]
         scout = create_agent(
-            team.model("scout", calls(*_FIRST_CALLS["crm"].tool_calls, *_FIRST_CALLS["market"].tool_calls), "Looked."),
-            list(_TOOLS.values()),
-            middleware=team.middleware(),
+            team.model("scout", calls(*both), "Looked."), list(_TOOLS.values()), middleware=team.middleware()
         )
+        graph = StateGraph(MessagesState).add_node("scout", scout).add_edge(START, "scout")
+        for name in _TOOLS:
+            model = team.model(name)
+            model.script.append(model.find(FINDINGS[name]))
+            reader = create_agent(model, [], name=name, middleware=team.middleware())
+            graph.add_node(name, reader).add_edge(name, "writer")
 
         def fan_out(state: Any) -> list[Send]:
-            asks = [[*state["messages"], HumanMessage(f"Report on {topic}.")] for topic in topics]
-            states = [{**state, "messages": ask} if whole else {"messages": _topic_only(ask)} for ask in asks]
-            return [Send("reader", reader_state) for reader_state in states]
+            asks = {name: [*state["messages"], HumanMessage(TASKS[name])] for name in _TOOLS}
+            sent = {name: ask if whole else _source_only(name, ask) for name, ask in asks.items()}
+            return [Send(name, {**state, "messages": messages}) for name, messages in sent.items()]
 
-        graph = StateGraph(Topics).add_node("scout", scout).add_node("reader", reader)
-        graph.add_node("writer", team.worker("writer"))
-        graph.add_edge(START, "scout").add_conditional_edges("scout", fan_out, ["reader"])
-        return graph.add_edge("reader", "writer")
+        graph.add_conditional_edges("scout", fan_out, list(_TOOLS))
+        return graph.add_node("writer", team.worker("writer"))
 
     return build
 
 
-def _topic_only(messages: Sequence[Any]) -> list[Any]:
-    """Return the report and the last question, which is all that a reader needs."""
-    report = next(message.text for message in messages if getattr(message, "tool_call_id", "") == "look2")
-    return [HumanMessage(f"{report}\n\n{messages[-1].text}")]
+def _source_only(name: str, messages: Sequence[Any]) -> list[Any]:
+    """Return the result of the agent's tool and the last question, which is all that a reader needs."""
+    source = next(message.text for message in messages if message.type == "tool" and message.name == _TOOLS[name].name)
+    return [HumanMessage(f"{source}\n\n{messages[-1].text}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,8 +291,9 @@ class Outcome:
 PATTERNS: Final[tuple[tuple[str, str, Build, dict[str, Any] | None], ...]] = (
     ("shared history", "as it is", shared, None),
     ("shared history", "+ middleware", shared, {}),
-    ("shared history", "isolate instead", isolated, None),
-    ("shared history", "isolate + middleware", isolated, {}),
+    ("shared history", "isolate, fixed plan", isolated(planned=False), None),
+    ("shared history", "isolate, plan, report", isolated(), None),
+    ("shared history", "isolate + middleware", isolated(), {}),
     ("supervisor, last message", "as it is", supervised("last_message"), None),
     ("supervisor, last message", "+ handoff_tool", supervised("last_message", handoff=True), None),
     ("supervisor, last message", "+ middleware", supervised("last_message"), {}),
@@ -296,12 +349,13 @@ def outcomes() -> Iterator[Outcome]:
 
 def main(data: Any, console: Console) -> None:
     """Print the table; it needs no data."""
-    columns = ("pattern", "", "calls", "messages", "schemas", "input", "cost", "kB kept", "refused by")
+    columns = ("pattern", "", "calls", "fetches", "schemas", "input", "cost", "kB", "refused by", "unseen facts")
     console.print(plain_table("7. patterns of work: input tokens of one job", columns, map(_line, outcomes())), "")
 
 
 def _line(outcome: Outcome) -> tuple[str, ...]:
     log = outcome.log
-    numbers = (log.calls, log.message_tokens, log.definition_tokens, log.tokens, log.cost, outcome.kilobytes)
+    numbers = (log.calls, log.fetches, log.definition_tokens, log.tokens, log.cost, outcome.kilobytes)
     refused = ", ".join(sorted(log.refused)) or "-"
-    return outcome.pattern, outcome.variant, *(f"{number:,.0f}" for number in numbers), refused
+    unseen = ", ".join(f"FAILS: {agent} {len(facts)}" for agent, facts in log.unseen.items()) or "none"
+    return outcome.pattern, outcome.variant, *(f"{number:,.0f}" for number in numbers), refused, unseen

@@ -3,14 +3,16 @@
 import gc
 import sys
 import tracemalloc
+from collections.abc import Callable
 from itertools import count
-from time import perf_counter
+from time import process_time
 
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.budget import PRACTICAL_LIMITS
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.message import Message
+from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.ports import TokenCounter
@@ -20,22 +22,28 @@ FRAMES = 10_000
 NOW = 1_714_000_000
 
 
-def begin(name: str, counter: TokenCounter) -> Session:
+DRAFT = SessionOptions()
+"""A checkpoint at each `done`, by section 5.2 of the draft."""
+WHEN_FULL = SessionOptions(checkpoints=frozenset())
+"""A checkpoint where hot state is full only."""
+
+
+def begin(name: str, counter: TokenCounter, options: SessionOptions = DRAFT) -> Session:
     """Return one end of a session."""
     ids = count(1)
     codec = Codec(counter=counter, limits=PRACTICAL_LIMITS)
-    return Session("bench", name, codec=codec, new_id=lambda: f"{name}{next(ids):011x}")
+    return Session("bench", name, codec=codec, new_id=lambda: f"{name}{next(ids):011x}", options=options)
 
 
 def talk(asking: Session, answering: Session, first: int, frames: int) -> None:
-    """Ask and answer; each answer takes a checkpoint at both ends."""
+    """Ask and answer."""
     for number in range(first, first + frames // 2):
         now = NOW + number
         payload = {"tool_name": "web_search", "arguments": {"query": f"agent protocols {number}", "max": 5}}
         request = Message(sender="", intent=Intent.REQUEST, operation="tool", payload=payload, schema="TC")
         for text in asking.send(request, now):
             answering.receive(text, now)
-            mid = text[text.index("mid:") + 4 :].split(",", 1)[0]
+            mid = text.envelope.msg_id
         envelope = Envelope(correlation_id=mid)
         result = {"tool_name": "web_search", "result": {"hits": [f"hit {number}", "another"]}}
         answer = Message(
@@ -47,13 +55,39 @@ def talk(asking: Session, answering: Session, first: int, frames: int) -> None:
         answering.texts_to_store()
 
 
-def rate(counter: TokenCounter, frames: int = 2_000) -> float:
-    """Return how many frames a second are sent by one end and received by the other."""
-    asking, answering = begin("a", counter), begin("b", counter)
+def rate(counter: TokenCounter, options: SessionOptions = DRAFT, frames: int = 2_000) -> float:
+    """Return how many frames are sent by one end and received by the other in a second of one processor's time."""
+    asking, answering = begin("a", counter, options), begin("b", counter, options)
     talk(asking, answering, 0, frames)
-    start = perf_counter()
+    start = process_time()
     talk(asking, answering, frames, frames)
-    return frames / (perf_counter() - start)
+    return frames / (process_time() - start)
+
+
+def stages(counter: TokenCounter, repeats: int = 1_000) -> list[tuple[str, float]]:
+    """Return where the time of one frame goes: each step, and its microseconds of processor time."""
+    end, codec = begin("a", counter, WHEN_FULL), Codec(counter=counter, limits=PRACTICAL_LIMITS)
+    payload = {"tool_name": "web_search", "arguments": {"query": "agent protocols 7", "max": 5}}
+    message = Message(sender="a", intent=Intent.ACKNOWLEDGE, operation="tool", payload=payload, schema="TC")
+    (text,) = end.send(message, NOW)
+    frame, peers = codec.read(text), begin("b", counter, WHEN_FULL)
+    texts = iter([text, *(end.send(message, NOW)[0] for _ in range(2 * repeats))])
+    steps = {
+        "parse": lambda: codec.read(text),
+        "decode": lambda: codec.decode(frame),
+        "encode and write": lambda: codec.encode(message),
+        "count its body": lambda: counter(text),
+        "send, all of it": lambda: end.send(message, NOW),
+        "receive, all of it": lambda: peers.receive(next(texts), NOW),
+    }
+    return [(name, _time(step, repeats)) for name, step in steps.items()]
+
+
+def _time(step: Callable[[], object], repeats: int) -> float:
+    start = process_time()
+    for _ in range(repeats):
+        step()
+    return (process_time() - start) / repeats * 1_000_000
 
 
 def memory(frames: int) -> list[tuple[int, int, int]]:
@@ -74,8 +108,12 @@ def memory(frames: int) -> list[tuple[int, int, int]]:
 
 def main(frames: int = FRAMES) -> None:
     """Print the rate with counting by the real vocabulary and without counting, and the memory of two ends."""
+    print(f"{'frames a second of processor time':<42}{'at each done':>14}{'when full':>14}")
     for name, counter in (("counted with o200k_base", o200k_base()), ("not counted", quarter)):
-        print(f"{'frames a second, ' + name:<42}{rate(counter):>10,.0f}")
+        rates = [rate(counter, options) for options in (DRAFT, WHEN_FULL)]
+        print(f"{name + ', a checkpoint':<42}{rates[0]:>14,.0f}{rates[1]:>14,.0f}")
+    for name, microseconds in stages(o200k_base()):
+        print(f"{'microseconds of one frame: ' + name:<56}{microseconds:>14,.0f}")
     print(f"{'frames':>10}{'KiB of both ends':>20}{'things kept':>14}")
     for done, size, kept in memory(frames):
         print(f"{done:>10,}{size / 1024:>20,.0f}{kept:>14,}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from accp_core.aacp import validate
-from tests.bench.aacp import ENVELOPE, HOPS, main, totals
+from accp_core.aacp import EncodingTier, validate
+from tests.bench.aacp import ENVELOPE, HOPS, main, serve_thrice, totals
+from tests.core.aacp.wordings import HALVES, load_wordings, outcome
 
 
 def test_the_draft_s_gpt_4o_column_is_reproduced() -> None:
@@ -29,9 +30,18 @@ def test_what_is_counted_is_valid() -> None:
     assert all(validate(hop.draft).valid and validate(hop.ours).valid for hop in HOPS)
 
 
+def test_a_wording_that_comes_again_asks_no_model() -> None:
+    for half in HALVES:
+        tiers, calls = serve_thrice(half)
+        assert calls == len(outcome(half).missed) == tiers[EncodingTier.MODEL]
+        assert sum(tiers.values()) == 3 * len(load_wordings("wordings", half))
+
+
 def test_the_tables_are_printed() -> None:
     console = Console(width=120)
     with console.capture() as printed:
-        main(sizes=(10,), console=console)
+        main(sizes=(10,), console=console, thresholds=(1.0,))
     assert "219" in printed.get()
+    assert "held_out        1.00" in printed.get()
+    assert "missed, held_out:" in printed.get()
     assert "look up one of      10 entries" in printed.get()

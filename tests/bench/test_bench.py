@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from tests.adapters.replay.runs import trajectory
-from tests.bench import data, hostile, mcp_results, mcp_tools, payloads, tool_results, trajectories
+from tests.bench import data, hostile, limits, mcp_results, mcp_tools, payloads, tool_results, trajectories
 from tests.bench.__main__ import SECTIONS, main
 from tests.hostile import ATTACKS
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "section", [payloads.main, tool_results.main, trajectories.main, mcp_results.main, mcp_tools.main]
+    "section", [payloads.main, tool_results.main, trajectories.main, limits.main, mcp_results.main, mcp_tools.main]
 )
 def test_every_section_prints_a_table_or_says_what_it_skips(section: Section, folder: Path) -> None:
     console = Console(width=120)
@@ -96,6 +96,6 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed"),
-        *("wire", "codec", "session", "hostile", "patterns", "a2a", "aacp"),
-        *("mcp_results", "mcp_tools", "mcp_servers"),
+        *("wire", "codec", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
+        *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "limits", "large_results"),
     }

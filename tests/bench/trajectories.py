@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay import Comparison, Report, StrategyName, read_runs, replay_all
+from accp_adapters.replay import Comparison, Findings, Report, StrategyName, read_runs, replay_all
 
 __all__ = ["main"]
 
 STRATEGIES: Final = {
     StrategyName.COMPACT: "baseline: JSON results as compact JSON",
     StrategyName.LOSSLESS: "Policy.lossless(): views, and markers for repeated lines; nothing left out",
-    StrategyName.DEFAULT: "default policy: results of over 3,000 tokens as previews of 2,000",
-    StrategyName.TIGHT: "Policy.tight(): results of over 600 tokens as previews of 400",
+    StrategyName.DEFAULT: "default policy: results of over 2,500 tokens as previews of 1,000",
+    StrategyName.TIGHT: "Policy.tight(): results of over 500 tokens as previews of 400",
 }
 
 
@@ -26,21 +27,28 @@ def main(data: Path | None, console: Console) -> None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
         return
     paths = sorted((data / "trajectories").glob("*.jsonl"))
-    runs = [run for path in paths for run in read_runs(path)]
-    with_calls = [run for run in runs if run.calls]
-    replays = list(replay_all(with_calls, (StrategyName.AS_RECORDED, *STRATEGIES)))
+    findings = Findings()
+    runs = [run for path in paths for run in read_runs(path, findings=findings)]
+    replays = list(replay_all(runs, (StrategyName.AS_RECORDED, *STRATEGIES)))
+    documented = sum(finding.count for finding in findings)
     console.print(
-        f"3. recorded runs: {len(with_calls)} with model calls (the other {len(runs) - len(with_calls)} are documented "
-        "messages), in % of the text as recorded\n"
+        f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages), "
+        "in % of the text as recorded\n"
     )
     for column, title in enumerate(STRATEGIES.values(), 1):
         report = Report.of((replay[0], replay[column]) for replay in replays)
-        console.print(_table(title, [*report.by_source(), report.total()]))
+        console.print(_table(title, [*report.by_source(), report.total(), *_without_each(report)]))
+
+
+def _without_each(report: Report) -> list[Comparison]:
+    """Return the totals that leave one corpus out, so that no figure rests on a single corpus."""
+    rows = report.without_each_source()
+    return [replace(row, name=f"without {PurePath(row.name).stem}") for row in rows if len(rows) > 1]
 
 
 def _table(title: str, rows: list[Comparison]) -> RenderableType:
-    columns = ("", "calls", "prompt %", "cost %", "visible %", "reachable %", "costlier %", "larger", "fetched")
-    return plain_table(f"   {title}", columns, map(_line, rows))
+    columns = ("", "calls", "prompt %", "cost %", "visible %", "strictly %", "reachable %", "costlier", "larger")
+    return plain_table(f"   {title}", (*columns, "fetched"), map(_line, rows))
 
 
 def _line(row: Comparison) -> tuple[str, ...]:
@@ -52,7 +60,8 @@ def _line(row: Comparison) -> tuple[str, ...]:
         percent(after.prompt, before.prompt),
         percent(after.cost, before.cost),
         percent(after.visible, after.needed),
-        percent(after.reachable, after.needed),
+        percent(after.mentioned_visible, after.mentioned),
+        percent(after.mentioned_reachable, after.mentioned),
         percent(row.costlier_runs, row.runs),
         f"{row.larger_messages:,}",
         fetched,

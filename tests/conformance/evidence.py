@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.requirements import REQUIREMENTS, Requirement
+from tests.conformance.families import every_requirement
+from tests.conformance.requirement import Requirement
 
 __all__ = ["Evidence", "cases", "evidence_files", "gather", "marked_files", "named"]
 
@@ -42,7 +43,7 @@ def marked_files() -> list[Path]:
 
 
 def _named_files() -> Iterator[Path]:
-    names = {test.partition("::")[0] for requirement in REQUIREMENTS for test in requirement.tests}
+    names = {test.partition("::")[0] for requirement in every_requirement() for test in requirement.tests}
     yield from (TESTS / name for name in sorted(names))
 
 

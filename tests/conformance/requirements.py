@@ -9,54 +9,15 @@ What shows it are the tests that `shown_by.py` names and those in `test_level_*.
 `requirement("3.7-1")`. `test_requirements.py` checks both ways.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import partial
 from typing import Final
 
+from tests.conformance.requirement import Family, Force, rules
 from tests.conformance.shown_by import SHOWN_BY
 
-__all__ = ["REQUIREMENTS", "Force", "Requirement"]
+__all__ = ["FAMILY", "REQUIREMENTS"]
 
-
-class Force(StrEnum):
-    """The key words of RFC 2119 that the draft uses."""
-
-    MUST = "MUST"
-    MUST_NOT = "MUST NOT"
-    SHOULD = "SHOULD"
-    MAY = "MAY"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
-    """One thing that the draft asks for."""
-
-    id: str
-    """The section and a number in it, such as "3.7-1"."""
-    force: Force
-    """How strongly."""
-    level: int
-    """The lowest conformance level of section 8 that includes it."""
-    text: str
-    """The draft's words."""
-    tests: tuple[str, ...] = ()
-    """What shows it, besides the tests with the mark."""
-    divergence: str | None = None
-    """Where we do something else, and why."""
-
-    @property
-    def section(self) -> str:
-        """The section that says it."""
-        return self.id.rpartition("-")[0]
-
-
-def _rule(force: Force, id: str, level: int, text: str, divergence: str | None = None) -> Requirement:
-    tests = SHOWN_BY.get(id, ())
-    return Requirement(id=id, force=force, level=level, text=text, tests=tests, divergence=divergence)
-
-
-_must, _must_not, _should, _may = (partial(_rule, force) for force in Force)
+_rule = rules(SHOWN_BY)
+_must, _must_not, _should, _may = (_rule[force] for force in (Force.MUST, Force.MUST_NOT, Force.SHOULD, Force.MAY))
 
 
 FORMAT: Final = (
@@ -267,3 +228,16 @@ PROFILES: Final = (
 )
 
 REQUIREMENTS: Final = FORMAT + ENVELOPE + DELIVERY + STATE + CODEC + SUPPORT + SECURITY + PROFILES
+
+FAMILY: Final = Family(
+    name="ACCP",
+    titles={1: "Level 1, minimum (8.1)", 2: "Level 2, standard (8.2)", 3: "Level 3, full (8.3)"},
+    sections=frozenset(
+        {
+            *("3.1.1", "3.3", "3.4", "3.5", "3.7", "4.3", "5.2", "5.4", "6.4", "7.1", "8.1", "8.2", "8.3"),
+            *("9", "10.2", "10.3", "10.4"),
+        }
+    ),
+    requirements=REQUIREMENTS,
+    shown_by=SHOWN_BY,
+)

@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 
-from accp_core.aci import AgentContext, TaskContext, accept_reply, evaluate
+from accp_core.aci import (
+    AgentContext,
+    TaskContext,
+    TodoItem,
+    accept_reply,
+    evaluate,
+    reply_from_value,
+    reply_from_words,
+    todo,
+)
 from accp_core.errors import ProtocolError
 from tests.conformance.vectors import ROOT, files, load
 
-KINDS = {"agents", "no_agents", "tasks", "no_tasks", "replies", "evaluations"}
+KINDS = {"agents", "no_agents", "tasks", "no_tasks", "replies", "evaluations", "answers"}
 
 
 @pytest.mark.parametrize("path", files("aci"), ids=lambda path: path.stem)
@@ -82,3 +91,25 @@ def test_phase_1_says_what_is_open_and_what_is_claimed(vector: dict[str, Any]) -
     unfinished, claims = evaluate(vector["context"])
     assert [item.item_id for item in unfinished] == vector["unfinished"]
     assert {claim.item_id: claim.abstract for claim in claims} == vector["claims"]
+
+
+@pytest.mark.parametrize("vector", load("aci", "answers"))
+def test_an_answer_is_read_and_an_undone_item_is_never_done(vector: dict[str, Any]) -> None:
+    known = vector["items"]
+    items = todo(*known) if isinstance(known, list) else tuple(TodoItem(name, text) for name, text in known.items())
+    sent = AgentContext(agent_id="crm", subtask_id="s1", subtask_name="Churn", todo_items=items)
+    reply = reply_from_words(sent, vector["text"]) if "text" in vector else reply_from_value(sent, vector["value"])
+    unfinished, claims = evaluate(reply.context, reply.unread)
+    verdicts = {item.item_id: item.outcome.value for item in unfinished} | {each.item_id: "done" for each in claims}
+    kept = {item.item_id: item.words for item in unfinished} | {each.item_id: each.abstract for each in claims}
+    for item, verdict in vector["verdicts"].items():
+        assert verdicts[item] in (("failed", "unverified") if verdict == "not done" else (verdict,)), item
+    assert {item: kept[item] for item, text in vector.get("results", {}).items() if text is not None} == {
+        item: text for item, text in vector.get("results", {}).items() if text is not None
+    }
+
+
+def test_most_answers_are_of_agents_that_have_not_done_their_work() -> None:
+    verdicts = [set(vector.values[0]["verdicts"].values()) for vector in load("aci", "answers")]
+    assert len(verdicts) >= 80
+    assert 2 * sum("done" not in each for each in verdicts) >= len(verdicts)

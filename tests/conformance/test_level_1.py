@@ -336,4 +336,4 @@ def test_debug_mode_says_what_came_and_cannot_be_written_again(caplog: pytest.Lo
     receiver = agent("a", observe=DebugLog())
     with caplog.at_level(logging.DEBUG, "accp"):
         deliver([wire("k:1"), wire("k:[[[[[$hot.m1]]]]]", mid="m2", seq=2)], receiver)
-    assert [vars(record)["accp"]["tokens"] is None for record in caplog.records] == [False, True]
+    assert [vars(record)["accp"]["tokens"] is None for record in caplog.records] == [False, False]

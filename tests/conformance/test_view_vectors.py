@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accp_core import DecodeError, read, render
+from accp_core.view import Options
 from tests.conformance.vectors import ROOT, build_value, files, load
 
 CONSTRUCTS = [
@@ -17,20 +18,24 @@ CONSTRUCTS = [
     "[a, ",
     "[2]:\\n",
     "[2] a b\\n",
-    "{2} n m\\n",
+    "{2} key: n m\\n",
     "[:a b: ",
-    "{:a b: ",
+    "{:key: a b: ",
     "&1 ",
     "&1: ",
     "*1",
     "!json ",
     "!json2u ",
     "name, ",
-    "kind=",
+    "(kind=",
     "user{",
     "user?{",
     "items[",
     "g[[",
+    "updated==created",
+    "id==key",
+    "at=2026-05-*",
+    "] list: 1 2",
     "\\n- 3",
 ]
 
@@ -61,7 +66,8 @@ def test_every_construct_of_the_notation_has_a_vector(construct: str) -> None:
 
 @pytest.mark.parametrize("vector", load("view", "views"))
 def test_a_value_has_this_view(vector: dict[str, Any]) -> None:
-    assert render(build_value(vector["value"]), counter=len) == vector["text"]
+    options = Options(**vector.get("options", {}))
+    assert render(build_value(vector["value"]), counter=len, options=options) == vector["text"]
 
 
 @pytest.mark.parametrize("vector", [*load("view", "views"), *load("view", "reads")])

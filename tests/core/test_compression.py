@@ -1,5 +1,6 @@
 """How a text is compressed for a model: never larger, and never lost."""
 
+import base64
 import hashlib
 import json
 import os
@@ -18,10 +19,13 @@ from accp_core.compression import (
     ResultLimits,
     abridge,
     compress,
+    hide_blobs,
     share_limits,
     show_preview,
     show_view,
 )
+from accp_core.markers import escape_markers
+from accp_core.projection.results import compress_blocks
 from accp_core.references import StoredText, key_of
 from tests.core.view.payloads import PAYLOADS, records
 from tests.properties.json_values import all_sources
@@ -54,7 +58,7 @@ def test_a_short_text_is_shown_as_its_view(source: str) -> None:
 
 def test_a_long_text_is_shown_as_a_preview_that_names_the_tool_and_the_reference() -> None:
     shown = compress(ROWS, limits=SMALL, counter=counter, open_with="accp_fetch")
-    assert shown.text.split("\n")[0].endswith(f"the whole is intact: accp_fetch ${key_of(ROWS)}]")
+    assert f"the whole is intact: accp_fetch ${key_of(ROWS)}" in shown.text.split("\n")[0]
     assert shown.stored == StoredText.of(ROWS)
     assert (shown.layout, shown.reference, shown.is_smaller) == (None, f"${key_of(ROWS)}", True)
     assert shown.tokens_before == counter(ROWS)
@@ -97,11 +101,11 @@ def test_a_preview_of_the_beginning_names_the_whole(view: Compressed | None) -> 
     shown = show_preview(PROSE, 400, counter=counter, view=view, chars=400, open_with="accp_fetch")
     assert shown is not None
     first, *_, last = shown.text.split("\n")
-    assert first == f"[preview of the first 1 lines, … marks gaps; the whole is intact: accp_fetch ${key_of(PROSE)}]"
-    assert last == "…"
+    assert first.startswith(f"[preview of the first 1 line; the whole is intact: accp_fetch ${key_of(PROSE)}")
+    assert last.endswith("characters]") or last == PROSE[:400].strip()
     assert PROSE[:100] in shown.text
     assert "Sentence 300" not in shown.text
-    assert (shown.tokens_before, shown.restore()) == (counter(PROSE if view else PROSE[:800]), PROSE)
+    assert (shown.tokens_before, shown.restore()) == (counter(PROSE), PROSE)
 
 
 def test_a_beginning_that_fits_is_not_taken_for_the_whole() -> None:
@@ -131,6 +135,50 @@ def test_a_text_that_is_not_the_view_of_its_layout_is_refused() -> None:
     assert (refusal.value.code, refusal.value.position) == ("E1001", 0)
 
 
+# Long texts: only parts of them are counted
+
+
+LONG = "\n".join(
+    f"line {number} says nothing of any note whatever, and is as long as any other" for number in range(9_000)
+)
+
+
+class Counting:
+    """Counts tokens, and the characters that it was given."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def __call__(self, text: str) -> int:
+        self.characters += len(text)
+        return counter(text)
+
+
+def test_of_a_long_text_only_a_part_is_counted() -> None:
+    counting = Counting()
+    shown = compress(LONG, limits=ResultLimits(), counter=counting)
+    assert shown.stored == StoredText.of(LONG)
+    assert counting.characters < len(LONG) / 5
+    assert shown.is_estimated
+    assert shown.tokens_before == pytest.approx(counter(LONG), rel=0.02)
+    assert shown.tokens_after == counter(shown.text) <= 2_000
+
+
+def test_a_long_text_that_may_not_be_previewed_is_counted_and_rendered() -> None:
+    source = json.dumps(records(3_000))
+    shown = compress(source, limits=ResultLimits(inline=None), counter=counter)
+    assert (shown.is_estimated, shown.layout is None) == (False, False)
+    assert shown.restore() == source
+
+
+def test_a_long_text_of_few_tokens_is_not_made_larger() -> None:
+    def ten_at_most(text: str) -> int:
+        return min(len(text), 10)
+
+    shown = compress("x" * 300_000, limits=ResultLimits(inline=100), counter=ten_at_most)
+    assert (shown.text, shown.stored) == ("x" * 300_000, None)
+
+
 limits = st.builds(
     ResultLimits,
     inline=st.none() | st.integers(1, 150),
@@ -147,13 +195,13 @@ def test_any_text_comes_back_from_no_more_tokens(
 ) -> None:
     shown = compress(source, limits=chosen, counter=counter, request=request, open_with=open_with)
     assert shown.restore() == source
-    assert shown.tokens_before == counter(source)
+    assert shown.is_estimated or shown.tokens_before == counter(source)
     assert shown.tokens_after == counter(shown.text) <= shown.tokens_before
     assert (shown.layout is None) == (shown.stored is not None)
     if shown.stored is not None:
         assert f"{open_with} {shown.reference}".strip() in shown.text
         assert shown.stored == StoredText.of(source)
-        assert shown.tokens_after <= chosen.preview
+        assert shown.tokens_after <= max(chosen.preview, chosen.inline or 0)
     assert compress(source, limits=chosen, counter=counter, request=request, open_with=open_with) == shown
 
 
@@ -186,16 +234,15 @@ def test_a_short_result_is_its_own_abstract() -> None:
 @pytest.mark.parametrize("source", [PROSE, ROWS, PROSE * 20], ids=["prose", "rows", "400,000 characters"])
 def test_a_long_result_is_abridged_and_stored(source: str) -> None:
     shown = abridge(source, limit=200, max_chars=2_000, counter=counter, open_with="accp_fetch")
-    assert f"accp_fetch ${key_of(source)}]" in shown.text
+    assert f"accp_fetch ${key_of(source)}" in shown.text
     assert shown.tokens_after <= 200
     assert len(shown.text) <= 2_000
     assert (shown.layout, shown.stored) == (None, StoredText.of(source))
 
 
-def test_the_abstract_of_a_beginning_says_so() -> None:
-    assert "[preview of the first 1 lines" in abridge(PROSE * 20, limit=200, max_chars=2_000, counter=counter).text
-    assert "[preview of 1 lines" in abridge(PROSE, limit=200, max_chars=2_000, counter=counter).text
-    assert "[preview of the first 1 lines" in abridge(" " * 200_001, limit=200, max_chars=2_000, counter=counter).text
+def test_the_abstract_of_a_text_of_any_length_is_made_of_all_of_it() -> None:
+    source = PROSE + " The last word is omega_4711."
+    assert "omega_4711" in abridge(source * 20, limit=200, max_chars=2_000, counter=counter).text
 
 
 def test_a_result_whose_view_fits_is_shown_as_its_view_and_stored() -> None:
@@ -231,7 +278,7 @@ def test_an_abstract_fits_both_limits(source: str, limit: int, max_chars: int) -
     shown = abridge(source, limit=limit, max_chars=max_chars, counter=counter)
     assert shown.tokens_after == counter(shown.text) <= limit
     assert len(shown.text) <= max_chars
-    assert shown.tokens_before == counter(source)
+    assert shown.is_estimated or shown.tokens_before == counter(source)
     assert shown.restore() == source
     assert (shown.stored is None) == (shown.text == source and shown.layout is not None)
 
@@ -240,7 +287,7 @@ def test_an_abstract_fits_both_limits(source: str, limit: int, max_chars: int) -
 
 
 def test_the_limits_of_results_are_these() -> None:
-    assert ResultLimits() == ResultLimits(inline=3_000, preview=2_000, fetch=4_000, abstract=200, previewed_chars=None)
+    assert ResultLimits() == ResultLimits(inline=2_500, preview=1_000, fetch=4_000, abstract=200, previewed_chars=None)
     assert ResultLimits(inline=None).inline is None
 
 
@@ -286,3 +333,45 @@ def test_a_block_is_previewed_where_it_is_larger_than_its_part(sizes: list[int],
         shown = [size for size, share in zip(sizes, shares, strict=True) if share is None]
         assert len(shown) < len(sizes)
         assert sum(shown) <= chosen.inline
+
+
+# Blobs in results that fit
+
+
+BLOB = base64.b64encode(bytes(range(256)) * 3).decode()
+ICON = json.dumps({"name": "logo", "icon": BLOB, "width": 32})
+
+
+def test_a_large_blob_in_a_result_that_fits_is_sized_and_stored() -> None:
+    shown = compress(ICON, limits=ResultLimits(), counter=counter, open_with="accp_fetch")
+    first, *rest = shown.text.split("\n")
+    assert first == f"[preview; the whole is intact: accp_fetch ${key_of(ICON)}]"
+    assert f"icon […base64, {len(BLOB):,} characters]" in rest
+    assert "name logo" in rest
+    assert (shown.restore(), shown.stored) == (ICON, StoredText.of(ICON))
+    assert shown.tokens_after == counter(shown.text) < show_view(ICON, counter=counter).tokens_after
+    assert compress_blocks([ICON, None], limits=ResultLimits(), counter=counter, open_with="accp_fetch")[0] == shown
+
+
+def test_without_previews_a_blob_is_shown() -> None:
+    limits = ResultLimits(inline=None)
+    assert compress(ICON, limits=limits, counter=counter) == show_view(ICON, counter=counter)
+    (shown,) = compress_blocks([ICON], limits=limits, counter=counter)
+    assert shown is None or shown.stored is None
+
+
+@pytest.mark.parametrize("blob", [hashlib.sha512(b"x").hexdigest(), "-" * 900, "/".join(["releases", "linux"] * 30)])
+def test_a_digest_a_ruler_and_a_path_are_shown(blob: str) -> None:
+    source = json.dumps({"name": "logo", "value": blob})
+    assert blob in compress(source, limits=ResultLimits(), counter=counter).text
+
+
+def test_a_blob_stays_where_its_size_and_the_reference_take_more_tokens() -> None:
+    assert hide_blobs("ab" * 99, show_view("ab" * 99, counter=lambda _: 1), counter=lambda _: 1) is None
+
+
+def test_a_marker_of_others_beside_a_blob_says_that_it_is_not_ours() -> None:
+    source = json.dumps({"note": "[as above: 14 lines]", "icon": BLOB})
+    shown = compress(source, limits=ResultLimits(), counter=counter)
+    assert shown.stored is not None
+    assert escape_markers("[as above: 14 lines]") in shown.text

@@ -6,6 +6,7 @@ from typing import Any
 
 from accp_core import DecodeError, EncodeError, read, render, render_text
 from accp_core.strict_json import compact_json
+from accp_core.view import Options
 from tests.conformance.vectors import exact
 
 __all__ = ["check"]
@@ -35,12 +36,13 @@ def check(data: bytes) -> None:
 
 def check_rendered(value: Any) -> None:
     """Check that the view of a value is not larger than its compact JSON and is read as the same value."""
-    try:
-        rendered = render(value, counter=count)
-    except EncodeError:
-        # JSON cannot write the two halves of a surrogate pair side by side.
-        assert HALVES.search(repr(value)), value
-        return
-    assert count(rendered) <= count(compact_json(value))
-    # A number may come back in the usual spelling.
-    assert exact(json.loads(compact_json(read(rendered)))) == exact(json.loads(compact_json(value)))
+    for options in (Options(), Options(affixes=True)):
+        try:
+            rendered = render(value, counter=count, options=options)
+        except EncodeError:
+            # JSON cannot write the two halves of a surrogate pair side by side.
+            assert HALVES.search(repr(value)), value
+            return
+        assert count(rendered) <= count(compact_json(value))
+        # A number may come back in the usual spelling.
+        assert exact(json.loads(compact_json(read(rendered)))) == exact(json.loads(compact_json(value)))

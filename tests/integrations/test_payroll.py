@@ -10,8 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp import PayrollEncoder, parse_packet
@@ -124,6 +126,27 @@ def test_a_log_with_a_torn_line_is_not_replayed(app: ModuleType, data: Path, tmp
     log.path.write_text('{"at":1,"ru', encoding="utf-8")
     with pytest.raises(ProtocolError, match=r"audit\.jsonl:1: expected an audit record"):
         app.replay_log(app.Workplace(data, tmp_path), log)
+
+
+def test_a_run_that_broke_in_the_middle_goes_on_and_repeats_no_hop(app: ModuleType, data: Path, tmp_path: Path) -> None:
+    log, config = AuditLog(tmp_path / "audit.jsonl"), {"configurable": {"thread_id": "2024-08"}}
+    before, away = data / "2024-07" / "payroll.csv", tmp_path / "away.csv"
+    before.rename(away)
+    start = app.Run(period="2024-08", previous="2024-07", packet="", done=[], results={})
+
+    def go(given: object) -> Any:
+        with SqliteSaver.from_conn_string(str(tmp_path / "run.sqlite")) as saver:
+            return app.build(app.Workplace(data, tmp_path), log).compile(checkpointer=saver).invoke(given, config)
+
+    with pytest.raises(ProtocolError, match="E2001: expected the file"):
+        go(start)
+    assert [parse_packet(record.packet).task for record in log.read()[0]] == ["FETCH", "FETCH", "MERGE"]
+    away.rename(before)
+    run = go(None)
+    tasks = ["FETCH", "FETCH", "MERGE", "REPORT", "LOG", "SEND"]
+    assert [parse_packet(packet).task for packet in run["done"]] == tasks
+    assert [record.packet for record in log.read()[0]] == run["done"]
+    assert all(each.same for each in app.replay_log(app.Workplace(data, tmp_path), log))
 
 
 def test_it_starts_as_a_script(

@@ -58,7 +58,8 @@ def test_a_configuration_starts_the_proxy_before_a_servers_command(block: str) -
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_configuration_starts_the_proxy_before_a_server_elsewhere() -> None:
+def test_a_configuration_starts_the_proxy_before_a_server_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "Bearer any")
     with serving(http_app(build()), lifespan="on") as origin:
         [command] = commands(BLOCKS[3].replace("https://example.com", origin))
         assert_shows_views(converse(command, [CALL])[0])

@@ -22,9 +22,11 @@ SIGNS = [
     "?{",
     "=[",
     "[2] a b\n",
-    "{2} a\n",
+    "{2} key: a\n",
+    "(a=1",
+    ")",
     "[:a: ",
-    "{:a: ",
+    "{:key: a: ",
     "[2]:\n",
     "[{\n",
     "}]",
@@ -124,6 +126,21 @@ def rows(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(keys, min_size=1, max_size=4, unique=True).flatmap(filled)
 
 
+def events(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return lists of maps of a few kinds, some with a key that few of them have."""
+
+    def filled(names: list[str]) -> st.SearchStrategy[Any]:
+        half = len(names) // 2
+        one, other = names[: half + 1], names[half:]
+        kinds = [st.fixed_dictionaries(dict.fromkeys(kind, cells)) for kind in (one, other)]
+        rare = st.fixed_dictionaries(dict.fromkeys(one, cells), optional=dict.fromkeys(other[1:], cells))
+        plain = st.lists(st.one_of(kinds), min_size=4, max_size=8)
+        long = st.lists(kinds[0] | rare, min_size=4, max_size=6)
+        return st.tuples(plain, long).map(lambda lists: [*lists[0], *lists[1]])
+
+    return st.lists(keys, min_size=4, max_size=8, unique=True).flatmap(filled)
+
+
 def documents(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
     """Return values written as JSON, in a style that can be packed or another."""
     indents = st.sampled_from([None, 0, 1, 2, 4, 7, "\t"])
@@ -154,7 +171,8 @@ def deeper(members: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-values = st.recursive(scalars, deeper, max_leaves=12) | rows(st.recursive(scalars, deeper, max_leaves=4))
+small = st.recursive(scalars, deeper, max_leaves=4)
+values = st.recursive(scalars, deeper, max_leaves=12) | rows(small) | events(scalars | st.dictionaries(keys, scalars))
 
 
 @st.composite

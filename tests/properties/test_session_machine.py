@@ -5,7 +5,7 @@ cancel, an expired frame is not answered, no failure answers a failure, and what
 code, dropped with a reason or is held. When the carrier is good again, everything arrives.
 """
 
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from hypothesis import settings
@@ -30,6 +30,7 @@ from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import LocalProtocolError
+from tests.core.accp.session.test_resumption import wire
 
 START = 1_714_000_000
 NAMES = ("ann", "bob")
@@ -210,3 +211,55 @@ class Carrier(RuleBasedStateMachine):
 
 Carrier.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestCarrier = Carrier.TestCase
+
+
+class Connections(RuleBasedStateMachine):
+    """Two ends over connections that are lost at any time with what is on its way; each end may notice late.
+
+    Whatever happens: each message arrives once and in order, and no frame is refused.
+    """
+
+    @initialize(window=st.sampled_from([2, 5, 100]), reorder=st.sampled_from([0, 4]))
+    def begin(self, window: int, reorder: int) -> None:
+        self.wire = wire(sent_frames=window, reorder=reorder)
+        self.sent: dict[str, list[int]] = {"one": [], "other": []}
+        self.numbers = count(1)
+        self.wire.connect()
+
+    @rule(name=st.sampled_from(["one", "other"]), messages=st.integers(1, 6))
+    def say(self, name: str, messages: int) -> None:
+        for number in islice(self.numbers, messages):
+            if self.wire.send(name, number):
+                self.sent[name].append(number)
+
+    @rule(name=st.sampled_from(["one", "other"]), frames=st.integers(1, 8))
+    def deliver(self, name: str, frames: int) -> None:
+        for _ in range(frames):
+            self.wire.deliver(name)
+
+    @rule(name=st.sampled_from(["one", "other"]), messages=st.integers(0, 3))
+    def cut(self, name: str, messages: int) -> None:
+        self.wire.cut()
+        self.say(name, messages or 1)
+        self.wire.connect(name, "other" if name == "one" else "one")
+
+    @invariant()
+    def nothing_is_refused_and_what_arrived_is_a_beginning_of_what_was_sent(self) -> None:
+        if hasattr(self, "wire"):
+            self.wire.check_untroubled()
+            for name, other in (("one", "other"), ("other", "one")):
+                arrived = self.wire.numbers(other)
+                assert arrived == self.sent[name][: len(arrived)]
+
+    def teardown(self) -> None:
+        """Let the connection hold: then everything arrives."""
+        if not hasattr(self, "wire"):
+            return
+        self.wire.settle()
+        assert self.wire.numbers("other") == self.sent["one"]
+        assert self.wire.numbers("one") == self.sent["other"]
+        self.wire.check_untroubled()
+
+
+Connections.TestCase.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+TestConnections = Connections.TestCase

@@ -30,6 +30,8 @@ options = st.builds(
     repeated_values=st.booleans(),
     min_repeated_tokens=st.integers(0, 6),
     min_saved_tokens=st.integers(0, 6),
+    affixes=st.booleans(),
+    readable=st.booleans(),
 )
 
 
@@ -136,3 +138,12 @@ def test_the_same_input_gives_the_same_bytes_in_every_interpreter(seed: str) -> 
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     assert run.stdout.strip() == digest()
+
+
+@bounded
+@given(source=sources, cut=st.integers(0, 5000), mark=st.sampled_from(["", "... [truncated]", "\n\n[cut]\n", "…"]))
+def test_a_source_that_was_cut_off_anywhere_comes_back_byte_for_byte(source: str, cut: int, mark: str) -> None:
+    text = source[:cut] + mark
+    view = render_text(text, counter=counter)
+    assert view.restore() == text
+    assert view.tokens_after <= counter(text)

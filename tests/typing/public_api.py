@@ -5,6 +5,7 @@ from typing import Any, assert_type
 
 import tiktoken
 
+from accp_adapters.instructions import AsyncFallbackEncoder
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_adapters.tokens import by_name, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
 from accp_core import (
@@ -50,7 +51,7 @@ from accp_core.aci import (
 )
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from accp_core.packing.tree import Column, EmbeddedJson, RepeatedValue, Repetition, Table
-from accp_core.ports import ColdStore, InstructionEncoder, TokenCounter
+from accp_core.ports import AsyncInstructionEncoder, ColdStore, InstructionEncoder, TokenCounter
 from accp_core.view import Options
 
 
@@ -132,6 +133,7 @@ in_memory: InstructionStore = InstructionRegistry()
 in_a_file: InstructionStore = SqliteInstructionRegistry("known.sqlite")
 encoder = FallbackEncoder(in_memory)
 port: InstructionEncoder = encoder
+async_port: AsyncInstructionEncoder = AsyncFallbackEncoder(in_memory)
 assert_type(encoder.encode("Fetch it", domain="HR", return_agent="A"), Translation)
 
 

@@ -1,9 +1,7 @@
-"""The parts of A2A messages that carry AgentContexts and references, and how they are read (ACI section 5.3).
+"""The parts of A2A messages that carry AgentContexts, and how they are read (ACI section 5.3).
 
     req:execute{agent|subtask|…}   the master delivers a context
     done:execute{…}                the agent returns what it may change of the context
-    qry:fetch{ref}                 either side asks for the text behind a reference
-    done:fetch{ref} and a text     the answer; fail:error{code:E5002} where the reference was not granted
 
 An agent that does not know the extension gets the context as words and as data, and may answer in words.
 """
@@ -12,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from a2a.types import Part
 
@@ -21,23 +19,21 @@ from accp_adapters.a2a.wire.parts import CODEC, msg_id, read_frame
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.tokens import o200k_base
 from accp_core import serialize_frame
-from accp_core.accp import Envelope, ErrorCode, Intent, error_message, read_error
+from accp_core.accp import ErrorCode, error_message, read_error
 from accp_core.accp import Message as AccpMessage
 from accp_core.aci import AgentContext, AgentReply, brief, reply_from_words
 from accp_core.bridges.aci_in_accp import EXECUTE, completion_message, delivery_message, read_context
 from accp_core.errors import ProtocolError
 
 __all__ = [
-    "MASTER", "FetchRequest", "accp_message_in", "completion_in", "completion_parts", "delivery_in", "delivery_parts",
-    "failure_part", "fetch_answer_parts", "fetch_request_in", "fetch_request_part", "raise_failure_in", "words_in",
+    "MASTER", "accp_message_in", "completion_in", "completion_parts", "delivery_in", "delivery_parts", "failure_part",
+    "frame_part", "raise_failure_in", "words_in",
 ]  # fmt: skip
 
 MASTER: Final = "master"
 """The sender of a delivery; the authentication of the transport tells which master it is."""
 CONTEXT_TYPE: Final = "application/aci+json"
 """The media type of a data part that is an AgentContext."""
-FETCH: Final = "fetch"
-"""The operation that asks for the text behind a reference."""
 
 
 # --- frames among parts -----------------------------------------------------------------------------------------------
@@ -150,48 +146,3 @@ def _context_part(context: AgentContext) -> Part:
 def _context_in(parts: Iterable[Part]) -> AgentContext | None:
     part = next((part for part in parts if part.media_type == CONTEXT_TYPE and part.HasField("data")), None)
     return None if part is None else AgentContext.from_json(read_value(part.data))
-
-
-# --- references -------------------------------------------------------------------------------------------------------
-
-
-class FetchRequest(NamedTuple):
-    """A peer's request for the text behind a reference."""
-
-    reference: str
-    """The reference as the peer wrote it, such as "$cold.…"."""
-    correlation_id: str
-    """The correlation_id of the answer."""
-
-
-def fetch_request_part(reference: str, *, sender: str, message_id: str) -> Part:
-    """Return the part that asks for the text behind `reference`."""
-    message = AccpMessage(
-        sender=sender,
-        intent=Intent.QUERY,
-        operation=FETCH,
-        payload={"ref": reference},
-        envelope=Envelope(correlation_id=msg_id(message_id, 0)),
-    )
-    return frame_part(message, message_id)
-
-
-def fetch_request_in(parts: Iterable[Part]) -> FetchRequest | None:
-    """Return the request that a message makes for the text behind a reference, None for any other message."""
-    message = accp_message_in(parts)
-    if message is None or (message.intent, message.operation) != (Intent.QUERY, FETCH):
-        return None
-    envelope = message.envelope
-    return FetchRequest(str(message.payload.get("ref")), envelope.correlation_id or envelope.msg_id or "")
-
-
-def fetch_answer_parts(request: FetchRequest, text: str, *, sender: str, message_id: str) -> list[Part]:
-    """Return the parts that answer a request: a frame, and `text` beside it, because a frame has a limit."""
-    message = AccpMessage(
-        sender=sender,
-        intent=Intent.COMPLETE,
-        operation=FETCH,
-        payload={"ref": request.reference},
-        envelope=Envelope(correlation_id=request.correlation_id),
-    )
-    return [frame_part(message, message_id), Part(text=text)]

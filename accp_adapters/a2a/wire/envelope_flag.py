@@ -4,7 +4,8 @@
                     false             the same; the object had metadata, and they were empty
                     {"was": value}    the same; its metadata had the key "accp" already, with this value
 
-An object that has the key already is always encoded, so that a flag which a peer reads is always ours.
+The flag alone means nothing: others may use the key, too. An object is ours where it has the flag and at least one of
+its parts is a frame with the ids of its place; `encode` frames every part of others that could be taken for one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A2A objects with frames for parts: `encode` before sending, `decode` after receiving.
 
 An object keeps its shape: ids, roles, states, names and metadata stay where A2A has them, and each text or data part
-becomes one frame in its place. Messages inside a task leave out the ids that they share with it, which pays for the
-frames. Where it does not, the object is sent as it is: nothing becomes larger, in bytes or in tokens.
+becomes one frame in its place; JSON in a text becomes a view. Messages inside a task leave out the ids that they share
+with it, which pays for the frames. Where it does not, the object is sent as it is: nothing becomes larger, in bytes or
+in tokens. An object of others with metadata like ours is not changed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final, TypeVar
 
 from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, clear_flag, has_flag_key, is_flagged, set_flag
+from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, clear_flag, is_flagged, set_flag
 from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.a2a.wire.parts import PartLocation, frame_to_part, part_to_frame
 from accp_adapters.a2a.wire.values import protojson_text
@@ -35,45 +36,50 @@ def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) 
         first_index: The index of a chunk's first part in its artifact.
         never_larger: Frame texts only where that makes the object no larger; False: frame every text and data part.
     """
-    # Prose takes more tokens as a frame; in an object that is too large to count, texts stay texts.
-    texts = not never_larger or event.ByteSize() <= _MAX_COUNTED_BYTES
-    framed = _frame(event, first_index, texts=texts)
-    if framed is None or not never_larger or has_flag_key(event):
+    # Prose takes more tokens as a frame; in an object that is too large to count, it stays as it is.
+    prose = not never_larger or event.ByteSize() <= _MAX_COUNTED_BYTES
+    framed = _frame(event, first_index, prose=prose)
+    if framed is None or not never_larger or _would_change(event, first_index):
         return event if framed is None else framed
-    if texts and is_larger(framed, event) and _has_texts(event):
-        framed = _frame(event, first_index, texts=False)
+    if prose and is_larger(framed, event) and _has_texts(event):
+        framed = _frame(event, first_index, prose=False)
     return event if framed is None or is_larger(framed, event) else framed
 
 
 def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
-    """Return the plain object that `event` encodes; one without the flag is returned as it is.
+    """Return the plain object that `event` encodes; one that is not ours is returned as it is.
 
     Args:
         event: An object as a peer sent it; it is not changed.
         first_index: The index that a chunk's first part must have in its artifact.
 
     Raises:
-        ProtocolError: E1001, E1004, a frame of ours holds no content; E3002, E3003, the index of a chunk is below or
-            above the expected one.
+        ProtocolError: E1001, E1004, a frame of ours holds no content; E2003, it stands for too large a value; E3002,
+            E3003, the index of a chunk is below or above the expected one.
     """
     if not is_flagged(event):
         return event
-    plain = deepcopy(event)
-    clear_flag(plain)
-    _map_ids(plain, _restored_id)
+    plain, is_ours = deepcopy(event), False
     for framed, location in located_parts(plain, first_index):
         part = frame_to_part(framed, location)
         if part is not None:
             framed.CopyFrom(part)
+            is_ours = True
+    if not is_ours:
+        return event
+    clear_flag(plain)
+    _map_ids(plain, _restored_id)
     return plain
 
 
-def _frame(event: AnyEvent, first_index: int, *, texts: bool) -> AnyEvent | None:
-    """Return a copy of `event` with frames, None when no part can be one; without `texts` only data become frames."""
-    framed_event, is_changed = deepcopy(event), has_flag_key(event)
+def _frame(event: AnyEvent, first_index: int, *, prose: bool) -> AnyEvent | None:
+    """Return a copy of `event` with frames, None when no part can be one; without `prose` only of data and JSON."""
+    framed_event, is_changed = deepcopy(event), False
     for part, location in located_parts(framed_event, first_index):
-        if _should_frame(part, texts=texts) or _would_decode(part, location):
-            frame = part_to_frame(part, location)
+        would_decode = _would_decode(part, location)
+        # An agent's own frame is not wrapped in another one.
+        if part.media_type != MEDIA_TYPE or would_decode:
+            frame = part_to_frame(part, location, prose=prose or would_decode)
             if frame is not None:
                 part.CopyFrom(frame)
                 is_changed = True
@@ -88,11 +94,9 @@ def _has_texts(event: Event) -> bool:
     return any(part.WhichOneof("content") == "text" for part, _ in located_parts(event))
 
 
-def _should_frame(part: Part, *, texts: bool) -> bool:
-    if part.WhichOneof("content") == "text":
-        # An agent's own frame is not wrapped in another one.
-        return texts and part.media_type != MEDIA_TYPE
-    return True
+def _would_change(event: Event, first_index: int) -> bool:
+    """Return whether `decode` would change a plain object of others; such an object must be encoded."""
+    return is_flagged(event) and any(_would_decode(*located) for located in located_parts(event, first_index))
 
 
 def _would_decode(part: Part, location: PartLocation) -> bool:

@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Final
 
 from a2a.server.context import ServerCallContext
-from a2a.types import AgentCard, AgentExtension, Message, SendMessageRequest
+from a2a.types import AgentCard, AgentExtension
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, is_flagged
+from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import write_struct
 from accp_core.accp import BUILT_IN
 
@@ -44,15 +44,9 @@ def is_declared(card: AgentCard) -> bool:
     return any(extension.uri == EXTENSION for extension in card.capabilities.extensions)
 
 
-def is_requested(context: ServerCallContext, request: object = None) -> bool:
-    """Return whether the caller requests frames: by the header of the call, or by what its message holds."""
-    if EXTENSION in context.requested_extensions:
-        return True
-    if not isinstance(request, SendMessageRequest):
-        return False
-    return MEDIA_TYPE in request.configuration.accepted_output_modes or _message_requests(request.message)
+def is_requested(context: ServerCallContext) -> bool:
+    """Return whether the caller requests frames: by the header of the call (A2A 0.3 has another name for it).
 
-
-def _message_requests(message: Message) -> bool:
-    has_frames = any(part.media_type == MEDIA_TYPE for part in message.parts)
-    return EXTENSION in message.extensions or is_flagged(message) or has_frames
+    Nothing in a message requests them: its metadata, media types and output modes may be anybody's.
+    """
+    return EXTENSION in context.requested_extensions

@@ -1,8 +1,9 @@
 """One A2A part as one frame, and back (ACCP section 11.4: "frames are embedded as A2A message parts").
 
 The content of a part goes into one parameter of the frame: a text into `d`; a map, an array, a number, a boolean or
-null of a data part into `d`, a string into `value`; what is shorter as a view into `view`. The part's own media type
-goes into `mt`. Its metadata and its file name stay on the part; files (raw, url) are not framed.
+null of a data part into `d`, a string into `value`; what is shorter as a view into `view`. JSON in a text is a view,
+too, with the `layout` that restores the text byte for byte. The part's own media type goes into `mt`. Its metadata and
+its file name stay on the part; files (raw, url) are not framed.
 
 The ids of the envelope come from A2A's own: `mid` is a digest of the id of the message or artifact, `seq` the number of
 the part in it. `cid` and `sid` would be the ids of the task and the context; the object around the part has them, so no
@@ -25,7 +26,9 @@ from accp_adapters.tokens import o200k_base
 from accp_core.accp import Codec, Envelope, ErrorCode, FrameLimits, Intent, serialize_frame
 from accp_core.accp import Message as AccpMessage
 from accp_core.errors import ProtocolError
-from accp_core.view import read, render
+from accp_core.packing.expansion import DEFAULT_EXPANSION
+from accp_core.view import read, render, render_text
+from accp_core.view.layout import AS_IS, restore
 
 __all__ = [
     "CODEC", "PartLocation", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content",
@@ -41,8 +44,12 @@ CODEC: Final = Codec(
 _MSG_ID: Final = re.compile(r"[0-9a-f]{12}")
 _MIN_VIEWED_CHARS: Final = 60
 """A value of fewer characters is not rendered as a view, whose header would cost more than it saves."""
+_LARGE_PART_BYTES: Final = 4096
+_MAX_RESTORED_CHARS: Final = DEFAULT_EXPANSION.size // 3
+"""A longer text has no view: the peer, who bounds what a view of others stands for, might refuse to restore it."""
+_MAY_HOLD_JSON: Final = re.compile(r"[\[{]")
 _CONTENT_KEYS: Final = frozenset({"data", "message", "value", "view"})
-_OTHER_KEYS: Final = frozenset({"mt", "chunk_index", "total_chunks", "is_final", "code"})
+_OTHER_KEYS: Final = frozenset({"layout", "mt", "chunk_index", "total_chunks", "is_final", "code"})
 _SCHEMAS: Final = {Intent.STREAM: "ST", Intent.FAILURE: "ER"}
 
 
@@ -82,15 +89,17 @@ def msg_id(owner_id: str, index: int) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def part_to_frame(part: Part, location: PartLocation) -> Part | None:
+def part_to_frame(part: Part, location: PartLocation, *, prose: bool = True) -> Part | None:
     """Return the part whose text is the frame of `part`; its metadata and its file name stay.
 
-    None for a part that no frame can carry: a file, NaN, or a content beyond the limits of a frame.
+    None for a part that no frame can carry: a file, NaN, or a content beyond the limits of a frame; and without `prose`
+    for a text that has no JSON in it.
     """
     try:
-        texts = [_frame_text(content, location) for content in _content_forms(part)]
+        forms = _content_forms(part, prose=prose)
     except ProtocolError:
         return None
+    texts = [text for content in forms if (text := _frame_text(content, location)) is not None]
     if not texts:
         return None
     framed = deepcopy(part)
@@ -107,7 +116,8 @@ def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
 
     Raises:
         ProtocolError: E3002, E3003, the frame belongs to an earlier or a later part of the same message or artifact;
-            E1001, it holds no content of a part; E1004, it holds a value that no double is.
+            E1001, it holds no content of a part; E1004, it holds a value that no double is; E2003, its view stands for
+            too large a value.
     """
     message = read_frame(framed)
     if message is None or not _is_own(message.envelope, location):
@@ -156,7 +166,8 @@ def write_content(part: Part, payload: Any) -> None:
     """Give `part` the content that the payload of a frame holds.
 
     Raises:
-        ProtocolError: E1001, there is no content, or more than one; E1004, it is no JSON value.
+        ProtocolError: E1001, there is no content, or more than one, or a layout that does not belong to its view;
+            E1004, it is no JSON value; E2003, its view stands for too large a value.
     """
     keys = _CONTENT_KEYS & payload.keys()
     if len(keys) != 1:
@@ -166,6 +177,8 @@ def write_content(part: Part, payload: Any) -> None:
     value = payload[key]
     if key == "message" or (key == "data" and isinstance(value, str)):
         part.text = str(value)
+    elif key == "view" and "layout" in payload:
+        part.text = restore(str(value), str(payload["layout"]))
     elif key == "view":
         part.data.CopyFrom(write_value(read(str(value))))
     else:
@@ -173,23 +186,36 @@ def write_content(part: Part, payload: Any) -> None:
     part.media_type = str(payload.get("mt", ""))
 
 
-def _content_forms(part: Part) -> list[dict[str, Any]]:
+def _content_forms(part: Part, *, prose: bool) -> list[dict[str, Any]]:
     """Return the payloads that can carry the content of a part: as it is, and as a view; none for a file."""
     kind = part.WhichOneof("content")
-    media_type = {"mt": part.media_type} if part.media_type else {}
+    forms: list[dict[str, Any]] = []
     if kind == "text":
-        return [{"data": part.text, **media_type}]
-    if kind != "data":
+        forms = ([{"data": part.text}] if prose else []) + _text_views(part.text)
+    elif kind == "data":
+        value = read_value(part.data)
+        forms = [{"value" if isinstance(value, str) else "data": value}]
+        if isinstance(value, (dict, list)) and _is_viewed(part, value):
+            forms.append({"view": render(value, counter=o200k_base())})
+    media_type = {"mt": part.media_type} if part.media_type else {}
+    return [{**form, **media_type} for form in forms]
+
+
+def _is_viewed(part: Part, value: object) -> bool:
+    """Return whether a value is long enough for a view; that of a large part is not written to tell."""
+    return part.ByteSize() > _LARGE_PART_BYTES or len(str(value)) >= _MIN_VIEWED_CHARS
+
+
+def _text_views(text: str) -> list[dict[str, Any]]:
+    """Return the payload with the view of a text, none for a text without JSON."""
+    if not _MIN_VIEWED_CHARS <= len(text) <= _MAX_RESTORED_CHARS or not _MAY_HOLD_JSON.search(text):
         return []
-    value = read_value(part.data)
-    plain = {"value" if isinstance(value, str) else "data": value, **media_type}
-    if not isinstance(value, (dict, list)) or len(str(value)) < _MIN_VIEWED_CHARS:
-        return [plain]
-    return [plain, {"view": render(value, counter=o200k_base()), **media_type}]
+    view = render_text(text, counter=o200k_base())
+    return [] if view.layout == AS_IS else [{"view": view.text, "layout": view.layout}]
 
 
-def _frame_text(content: dict[str, Any], location: PartLocation) -> str:
-    """Return the text of the frame with `content` at this location."""
+def _frame_text(content: dict[str, Any], location: PartLocation) -> str | None:
+    """Return the text of the frame with `content` at this location, None where it is beyond the limits of a frame."""
     message = AccpMessage(
         sender=location.sender,
         intent=location.intent,
@@ -198,8 +224,11 @@ def _frame_text(content: dict[str, Any], location: PartLocation) -> str:
         schema=_SCHEMAS.get(location.intent),
         envelope=location.envelope,
     )
-    (frame,) = CODEC.encode(message).frames
-    return serialize_frame(frame)
+    try:
+        (frame,) = CODEC.encode(message).frames
+        return serialize_frame(frame)
+    except ProtocolError:
+        return None
 
 
 def _payload(content: dict[str, Any], location: PartLocation) -> dict[str, Any]:

@@ -3,40 +3,50 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.sources import read_source, write_text
+from accp_adapters.cli.errors import InputRefused
+from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
-    from accp_adapters.replay import Report, Run
+    from accp_adapters.replay import Finding, Findings, Report
+    from accp_adapters.replay.prices import Prices
 
 __all__ = ["replay"]
 
-
-class Format(StrEnum):
-    """How a run is written; the same as `RunFormat`, without importing a tokenizer for `--help`."""
-
-    OPENAI = "openai"
-    LANGCHAIN = "langchain"
-    TRAJECTORIES = "trajectories"
+_NOT_UNDERSTOOD: Final = 3
+"""The exit code of figures that leave something out."""
 
 
 def replay(
-    files: Annotated[list[str], typer.Argument(help="Recorded runs, JSON or JSONL; `-` is standard input.")],
-    *,
-    run_format: Annotated[
-        Format | None,
-        typer.Option("--format", help="How the runs are written; without it, found from the content."),
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(help="Recorded runs: files, folders, patterns, a `postgresql://` URL; `-` is standard input."),
     ] = None,
-    lossless: Annotated[
-        bool, typer.Option("--lossless", help="Use Policy.lossless(): no previews, no fetch tool.")
+    *,
+    example: Annotated[bool, typer.Option("--example", help="Replay the run that comes with this package.")] = False,
+    run_format: Annotated[
+        str | None,
+        typer.Option("--format", help="How the runs are written, see docs/replay.md; without it, found by content."),
+    ] = None,
+    policies: Annotated[
+        str,
+        typer.Option("--policy", help="One or more of lossless, default, tight and compact-json, with commas."),
+    ] = "default",
+    agent_names: Annotated[
+        str, typer.Option("--agent-names", help="Names, with commas: messages of these names are an agent's.")
+    ] = "",
+    price: Annotated[
+        str | None,
+        typer.Option("--price", metavar="IN,READ,WRITE,OUT", help="Prices of a million tokens, or a JSON file."),
+    ] = None,
+    ignore_unknown: Annotated[
+        bool, typer.Option("--ignore-unknown", help="End with 0 though something was not understood.")
     ] = False,
-    tight: Annotated[bool, typer.Option("--tight", help="Use Policy.tight(): previews of all long texts.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each run and policy.")] = False,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: as many as are useful.")] = 0,
 ) -> None:
     """Compare the tokens that recorded runs sent with those that they would have sent with the middleware.
@@ -46,51 +56,96 @@ def replay(
     prompt or one fetch away. The definition of the fetch tool counts in every prompt that shows a reference. A text
     that was sent never changes in a later prompt.
 
-    Formats: OpenAI chat messages, LangChain messages (`messages_to_dict`, `dumps`) and trajectory files.
+    The exit code is 3 where the runs hold anything that is not understood, such as an image: the figures leave it out.
 
-    Example: `accp replay conversation.json`
+    Example: `accp replay --example`
 
-    Example: `accp replay runs/*.jsonl --json | jq .total`
+    Example: `accp replay logs/ --policy lossless,default,tight --price 3,0.3,3.75,15`
+
+    Example: `accp replay runs/*.jsonl --json | jq .policies[0].total`
     """
-    if lossless and tight:
-        raise typer.BadParameter("expected one of --lossless and --tight, found both")
-    report = _replay_runs(_read(files, run_format), "lossless" if lossless else "tight" if tight else "default", jobs)
+    from accp_adapters.cli.replaying import EXAMPLE, Replaying
+    from accp_adapters.replay import Findings
+
+    findings = Findings()
+    prices = _prices(price)
+    job = Replaying(
+        files=[*(files or ()), *([str(EXAMPLE)] if example else ())],
+        run_format=run_format,
+        policies=_names(policies),
+        agent_names=_names(agent_names),
+        jobs=jobs,
+        keep_runs=None if as_json or as_csv else 1,
+    )
+    reports = job.reports(findings)
+    if not reports[0].total().runs:
+        raise InputRefused(_no_run(findings), path=job.files[0])
+    _print(reports, findings, prices, as_json=as_json, as_csv=as_csv)
+    _tell(findings)
+    if findings.not_understood() and not ignore_unknown:
+        raise typer.Exit(_NOT_UNDERSTOOD)
+
+
+def _no_run(findings: Findings) -> str:
+    from accp_adapters.replay.formats.table import FORMATS
+
+    found = ", ".join(map(str, [*findings.not_understood(), *findings.left_out()][:3])) or "none"
+    known = ", ".join(each.title for each in FORMATS)
+    return f"expected a run with a model call, found {found}; the formats are {known}"
+
+
+def _names(given: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
+
+
+def _prices(given: str | None) -> Prices | None:
+    from accp_adapters.replay.prices import read_prices
+
+    try:
+        return read_prices(given) if given is not None else None
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error), param_hint="--price") from error
+
+
+def _print(reports: list[Report], findings: Findings, prices: Prices | None, *, as_json: bool, as_csv: bool) -> None:
+    from rich.console import Console
+
+    from accp_adapters.inspector.csv_rows import csv_text
+    from accp_adapters.inspector.tables import print_policies, print_report
+
     if as_json:
-        write_text(json.dumps(report.to_json(), indent=1))
+        write_text(json.dumps(_to_json(reports, findings, prices), indent=1))
+    elif as_csv:
+        write_text(csv_text(reports, prices).removesuffix("\n"))
     else:
-        _print(report)
+        console = Console()
+        # A file or a pipe has no width; in the default of 80 columns names would be cut.
+        console = console if console.is_terminal else Console(width=110)
+        if len(reports) > 1 or prices:
+            print_policies(reports, prices, console)
+        if len(reports) == 1:
+            print_report(reports[0], console)
 
 
-def _read(files: list[str], run_format: Format | None) -> list[Run]:
-    from accp_adapters.replay import RunFormat, UnreadableRun, parse_runs
+def _to_json(reports: list[Report], findings: Findings, prices: Prices | None) -> dict[str, object]:
+    def rows(found: list[Finding]) -> list[dict[str, object]]:
+        return [{"what": f"{f.noun} {f.detail}", "count": f.count, "path": f.path, "line": f.line} for f in found]
 
-    chosen = RunFormat(run_format.value) if run_format else None
-    try:
-        return [run for file in files for run in parse_runs(read_source(file), path=file, run_format=chosen)]
-    except UnreadableRun as error:
-        raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
-
-
-def _replay_runs(runs: list[Run], policy: str, jobs: int) -> Report:
-    from rich.console import Console
-    from rich.progress import track
-
-    from accp_adapters.replay import Report, StrategyName, replay_all
-
-    replays = replay_all(runs, (StrategyName.AS_RECORDED, StrategyName(policy)), processes=jobs or None)
-    console = Console(stderr=True)
-    bar = track(replays, "replaying", total=len(runs), console=console, transient=True, disable=not console.is_terminal)
-    try:
-        return Report.of((before, after) for before, after in bar)
-    except ImportError as error:
-        raise ExtraMissing(f"the policy {policy}", extra="langgraph") from error
+    policies = [report.to_json() | ({"money": _money(report, prices)} if prices else {}) for report in reports]
+    return {
+        "policies": policies,
+        "not_understood": rows(findings.not_understood()),
+        "left_out": rows(findings.left_out()),
+    }
 
 
-def _print(report: Report) -> None:
-    from rich.console import Console
+def _money(report: Report, prices: Prices) -> dict[str, float]:
+    total = report.total()
+    return {"before": prices.of(total.before), "after": prices.of(total.after)}
 
-    from accp_adapters.inspector.tables import print_report
 
-    console = Console()
-    # A file or a pipe has no width; in the default of 80 columns names would be cut.
-    print_report(report, console if console.is_terminal else Console(width=110))
+def _tell(findings: Findings) -> None:
+    for finding in findings.not_understood():
+        typer.echo(f"not understood: {finding}", err=True)
+    if findings.not_understood():
+        typer.echo("The figures leave this out; --ignore-unknown ends with 0 all the same.", err=True)

@@ -32,7 +32,7 @@ def view(
 
     Example: `accp view result.json | accp view --read`
     """
-    source = read_source(file)
+    source = read_source(file, exactly=restore)
     if read:
         write_text(_value(source, file))
     else:
@@ -45,13 +45,16 @@ def _show(source: str, path: str, *, restore: bool, tokenizer: str) -> None:
 
     try:
         counter = by_name(tokenizer)
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error), param_hint="--tokenizer") from error
     shown = render_text(source, counter=counter)
     restored = shown.restore() if restore else source
     if restored != source:
         raise InputRefused("expected the view to restore this text", path=path, code=ErrorCode.INTERNAL_ERROR)
-    write_text((source if restore else shown.text).removesuffix("\n"))
+    if restore:
+        write_text(restored, exactly=True)
+    else:
+        write_text(shown.text.removesuffix("\n"))
     share = f"{100 * shown.tokens_after / shown.tokens_before:.1f} %" if shown.tokens_before else "empty"
     typer.echo(f"{shown.tokens_before:,} tokens -> {shown.tokens_after:,} ({share}), {shown.layout}", err=True)
 

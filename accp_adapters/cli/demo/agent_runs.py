@@ -19,8 +19,7 @@ from accp_adapters.cli.demo.snapshot import Snapshot
 from accp_adapters.cli.demo.tool_answers import last_reference
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
-from accp_adapters.replay import CallFigures, Run, SentMessage, Strategy, replay
-from accp_adapters.replay.formats.langchain import message_dump_to_run
+from accp_adapters.replay import CallFigures, Run, SentMessage, Strategy, parse_runs, replay
 from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
 from accp_core.strict_json import compact_json
 
@@ -78,8 +77,8 @@ def run_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware
     agent: Any = create_agent(model, tools, system_prompt=INSTRUCTIONS, middleware=chain)
     state = agent.invoke({"messages": JOB}, {"recursion_limit": _MAX_STEPS})
     messages = (SystemMessage(INSTRUCTIONS), *state["messages"])
-    dump = json.loads(json.dumps(messages_to_dict(messages)))
-    run = message_dump_to_run(dump, _definitions(tools), name="demo", source="demo")
+    conversation = {"messages": messages_to_dict(messages), "tools": _definitions(tools)}
+    (run,) = parse_runs(json.dumps(conversation), path="demo")
     fetch_tool = _definitions(middleware.tools) if middleware else []
     return AgentRun(
         messages, last_request.messages, run, replay(run, _as_sent(last_request.messages, fetch_tool)).calls

@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import RetryPolicy
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.metadata import Grant, is_carriable, pack_carried
-from accp_adapters.langgraph.policy import Policy
-from accp_adapters.langgraph.runtime import agents_of, new_session, session_of
-from accp_adapters.langgraph.teams.replies import CitedText, agent_input, read_reply
-from accp_core.aci import AcceptedReply, AgentContext, ItemState, KeyInformation, offload_long, with_results
-from accp_core.aci.checks import MAX_ABSTRACT_CHARS
+from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph.runtime import new_session, thread_session
+from accp_adapters.langgraph.teams.replies import agent_input, cited_texts, messages_in, read_reply
+from accp_adapters.langgraph.teams.reporter import Reporter
+from accp_adapters.langgraph.teams.usage import UsageCounter, usage_of
+from accp_adapters.policy import Policy
+from accp_core import aci
+from accp_core.aci import (
+    AcceptedReply,
+    AgentContext,
+    AgentReply,
+    failed_reply,
+    offload_long,
+    unread_reply,
+    with_results,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, reference_to
+from accp_core.references import StoredText, uri_to_key
 
-__all__ = ["CONTEXT_KEY", "DELIVERY_KEY", "SESSION_KEY", "TEXTS_KEY", "Deliveries", "Delivery"]
+__all__ = [
+    "CONTEXT_KEY",
+    "DELIVERY_KEY",
+    "SESSION_KEY",
+    "TEXTS_KEY",
+    "Attempt",
+    "Deliveries",
+    "Delivery",
+    "delivery_state",
+]
 
 CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""
 DELIVERY_KEY: Final = "aci_delivery"
 """The key of the delivery's id, where the evaluating node sends; it is the key of the reply, too."""
 TEXTS_KEY: Final = "aci_texts"
-"""The key of the texts behind references, key to packed text, where the graph has no store."""
+"""The key of the texts behind references, key to text, where no store has them."""
 SESSION_KEY: Final = "aci_session"
 """The key of the session whose store the task uses, where the evaluating node sends."""
 
@@ -48,22 +69,29 @@ class Delivery:
     """The session whose store the task uses."""
     id: str | None
     """The key of the reply in the master's state; None: no evaluating node expects one."""
-    agents: frozenset[str]
-    """The nodes that run."""
-    store: ColdStore
-    """The store for long results."""
-    has_store: bool
-    """Whether the user or the graph provides that store; if not, the graph's state carries the texts."""
+    store: ColdStore | None
+    """The store for long results; None: the graph's state carries them."""
     texts: Mapping[str, str]
-    """The texts that the state carries, key to packed text."""
+    """The texts that the state carries and the context cites, key to text."""
+
+    @property
+    def missing(self) -> list[str]:
+        """The keys that the context cites and the state does not carry."""
+        return [key for key in _cited(self.sent) if key not in self.texts]
 
 
-@dataclass(slots=True)
-class _Attempt:
+@dataclass(slots=True, kw_only=True)
+class Attempt:
     """One call of an agent."""
 
+    config: RunnableConfig
+    """The configuration of the call; its callback counts what the call costs."""
+    counter: UsageCounter
+    """What the call costs."""
     result: Any = None
     """What it returned."""
+    lost: str | None = None
+    """The exception that ended it; None: none did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +104,14 @@ class Deliveries:
     """The token counter and the limit of an abstract."""
     store: stores.Store | None
     """The store that the user gave."""
-    catch: tuple[type[Exception], ...]
-    """Exceptions of the agent that count as not done."""
+    catch: tuple[type[Exception], ...] = ()
+    """Exceptions of the agent that fail its subtask."""
+    retry: tuple[RetryPolicy, ...] = ()
+    """The policies by which LangGraph runs the agent again before that."""
+    timeout: float | None = None
+    """Seconds that the agent may take, where it is awaited; None: no limit."""
+    reporter: Reporter | None = None
+    """Reads results from the agent's transcript where its answer lacks them."""
 
     def open(self, state: Any) -> Delivery:
         """Return the delivery that a `Send`, or the state of a node, holds for this agent.
@@ -97,15 +131,14 @@ class Deliveries:
                 f"expected a context of agent {self.agent_id!r}, found one of {planned.agent_id!r}",
                 code=ErrorCode.POLICY_DENIED,
             )
+        sent = planned if is_sent else _with_upstream(planned, state["agent_contexts"])
         return Delivery(
             planned=planned,
-            sent=planned if is_sent else _with_upstream(planned, state["agent_contexts"]),
-            session_id=state.get(SESSION_KEY) or session_of(runtime, state) or new_session(),
+            sent=sent,
+            session_id=state.get(SESSION_KEY) or thread_session(runtime) or new_session(),
             id=state.get(DELIVERY_KEY),
-            agents=agents_of(runtime),
             store=stores.choose(self.policy, self.store, runtime.store),
-            has_store=stores.has_store(self.store, runtime.store),
-            texts=state.get(TEXTS_KEY) or {},
+            texts={key: text for key, text in (state.get(TEXTS_KEY) or {}).items() if key in _cited(sent)},
         )
 
     def _open_context(self, state: Mapping[str, Any]) -> AgentContext:
@@ -119,54 +152,97 @@ class Deliveries:
 
     def input_for(self, agent: Any, delivery: Delivery) -> Any:
         """Return what the agent is invoked with."""
-        counter, session_id = self.policy.counter, delivery.session_id
-        return agent_input(agent, delivery.sent, delivery.texts, counter=counter, session_id=session_id)
+        texts = dict(delivery.texts)
+        for key in delivery.missing:
+            if delivery.store and (text := delivery.store.get(delivery.session_id, key)) is not None:
+                texts[key] = text
+        return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
+
+    async def ainput_for(self, agent: Any, delivery: Delivery) -> Any:
+        """`input_for`, asynchronously."""
+        texts = dict(delivery.texts)
+        for key in delivery.missing:
+            if delivery.store and (text := await stores.aget(delivery.store, delivery.session_id, key)) is not None:
+                texts[key] = text
+        return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
     @contextmanager
-    def attempt(self, delivery: Delivery) -> Iterator[_Attempt]:
-        """Turn an exception that is to be caught into a reply in which nothing is done."""
-        attempt = _Attempt()
+    def attempt(self, config: RunnableConfig) -> Iterator[Attempt]:
+        """Yield the attempt to call the agent in; an exception that is to be caught loses it."""
+        counter = UsageCounter(self.policy.counter)
+        attempt = Attempt(config=counter.added_to(config), counter=counter)
         try:
             yield attempt
         except GraphBubbleUp:  # an interrupt of the agent is no failure
             raise
         except self.catch as error:
-            attempt.result = _not_done(delivery.sent, f"{type(error).__name__}: {error}")
+            if not _is_last_attempt(error, self.retry):
+                raise
+            attempt.lost = f"{type(error).__name__}: {error}"
 
-    def close(self, delivery: Delivery, result: Any) -> dict[str, Any]:
+    async def wait_for(self, answer: Awaitable[Any]) -> Any:
+        """Return the agent's answer.
+
+        Raises:
+            TimeoutError: it takes longer than `timeout`.
+        """
+        try:
+            async with asyncio.timeout(self.timeout) as limit:
+                return await answer
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise TimeoutError(f"no answer within {self.timeout:g} s") from error
+
+    def close(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
         """Return the update for the parent, after the texts that it cites were stored; or it carries them."""
-        reply, texts, cited = self._accept(delivery, result)
-        for grant in _elsewhere(cited, delivery):
-            texts += _copied(grant.key, delivery.store.get(grant.session_id, grant.key))
-        stores.put(delivery.store, delivery.session_id, _to_store(texts, delivery))
-        return self._update(delivery, reply, texts)
+        if attempt.lost is not None:
+            return self._lost(delivery, attempt, attempt.lost)
+        reply, messages = read_reply(delivery.sent, attempt.result), messages_in(attempt.result)
+        if self.reporter:
+            reply = self.reporter.complete(delivery.sent, reply, messages, attempt.config)
+        accepted, texts = self._accept(delivery, _paid(reply, attempt, messages), messages)
+        if delivery.store:
+            stores.put(delivery.store, delivery.session_id, texts)
+        return self._update(delivery, accepted, texts)
 
-    async def aclose(self, delivery: Delivery, result: Any) -> dict[str, Any]:
+    async def aclose(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
         """`close`, asynchronously."""
-        reply, texts, cited = await asyncio.to_thread(self._accept, delivery, result)
-        for grant in _elsewhere(cited, delivery):
-            texts += _copied(grant.key, await stores.aget(delivery.store, grant.session_id, grant.key))
-        await stores.aput(delivery.store, delivery.session_id, _to_store(texts, delivery))
-        return self._update(delivery, reply, texts)
+        if attempt.lost is not None:
+            return self._lost(delivery, attempt, attempt.lost)
+        reply, messages = read_reply(delivery.sent, attempt.result), messages_in(attempt.result)
+        if self.reporter:
+            reply = await self.reporter.acomplete(delivery.sent, reply, messages, attempt.config)
+        accepted, texts = await asyncio.to_thread(self._accept, delivery, _paid(reply, attempt, messages), messages)
+        if delivery.store:
+            await stores.aput(delivery.store, delivery.session_id, texts)
+        return self._update(delivery, accepted, texts)
 
-    def _accept(self, delivery: Delivery, result: Any) -> tuple[AcceptedReply, list[StoredText], tuple[CitedText, ...]]:
-        """Return the accepted reply, what to store, and what it cites; one that breaks a rule is not done."""
+    def _accept(
+        self, delivery: Delivery, reply: AgentReply, messages: list[BaseMessage]
+    ) -> tuple[AcceptedReply, list[StoredText]]:
+        """Return the accepted reply and what to store; a reply that breaks a rule is unread."""
         sent = delivery.sent
         try:
-            reply, cited = read_reply(sent, result, delivery.session_id, delivery.agents)
+            cited = cited_texts(sent, reply, messages)
             accepted = AcceptedReply.of(sent, reply)
             limit, counter = self.policy.abstract_limit, self.policy.counter
             context, long = offload_long(
                 accepted.context, accepted.full, limit=limit, counter=counter, open_with=FETCH_NAME
             )
         except ProtocolError as refusal:
-            return AcceptedReply(context=_not_done(sent, str(refusal))), [], ()
-        context = replace(
-            context, context_uri=(*context.context_uri, *(reference_to(text.grant.key) for text in cited))
-        )
+            return AcceptedReply.of(sent, replace(unread_reply(sent, str(refusal)), usage=reply.usage)), []
+        context = replace(context, context_uri=(*context.context_uri, *(text.reference for text in cited)))
         new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
-        carried = [StoredText(key=text.grant.key, text=text.text) for text in cited if text.text is not None]
-        return replace(accepted, context=context, full={}, stored=new), [*long, *carried], cited
+        return replace(accepted, context=context, full={}, stored=new), [*long, *cited]
+
+    def _lost(self, delivery: Delivery, attempt: Attempt, reason: str) -> dict[str, Any]:
+        """Return the update for the parent after an exception: nothing is done, for `reason`."""
+        failed = AcceptedReply.of(delivery.planned, failed_reply(delivery.planned, reason)).context
+        update: dict[str, Any] = {"agent_contexts": {failed.subtask_id: failed.to_json()}}
+        if delivery.id:
+            update["aci_replies"] = {delivery.id: {"lost": reason, "usage": attempt.counter.usage.to_json()}}
+        return update
 
     def _update(self, delivery: Delivery, reply: AcceptedReply, texts: Iterable[StoredText]) -> dict[str, Any]:
         """Return the update for the parent: the agent's own context, and the texts that no store has."""
@@ -175,8 +251,28 @@ class Deliveries:
         update: dict[str, Any] = {"agent_contexts": {kept.subtask_id: kept.to_json()}}
         if delivery.id:
             update["aci_replies"] = {delivery.id: reply.to_json()}
-        carried = [] if delivery.has_store else [pack_carried(text) for text in texts if is_carriable(text.text)]
-        return {**update, TEXTS_KEY: dict(carried)} if carried else update
+        carried = {} if delivery.store else {text.key: text.text for text in texts}
+        return {**update, TEXTS_KEY: carried} if carried else update
+
+
+def delivery_state(delivery: aci.Delivery, session_id: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return what an agent's node is sent for a delivery, with those of `texts` that the agent may open."""
+    keys = set(_cited(delivery.context))
+    granted = {key: text for key, text in texts.items() if key in keys}
+    sent = {CONTEXT_KEY: delivery.payload, DELIVERY_KEY: delivery.id, SESSION_KEY: session_id}
+    return {**sent, TEXTS_KEY: granted} if granted else sent
+
+
+def _paid(reply: AgentReply, attempt: Attempt, messages: list[BaseMessage]) -> AgentReply:
+    """Return the reply with what the work cost; calls before an interrupt are known by their messages only."""
+    counted, left = attempt.counter.usage, usage_of(messages)
+    usage = left if left.calls > counted.calls else counted
+    return replace(reply, usage=reply.usage + usage)
+
+
+def _cited(context: AgentContext) -> list[str]:
+    """Return the keys of stored texts that a context cites."""
+    return [key for uri in context.context_uri if (key := uri_to_key(uri)) and key.startswith("cold.")]
 
 
 def _with_upstream(planned: AgentContext, contexts: Mapping[str, Any]) -> AgentContext:
@@ -185,29 +281,23 @@ def _with_upstream(planned: AgentContext, contexts: Mapping[str, Any]) -> AgentC
     return with_results(planned, [(context, ()) for context in upstream])
 
 
-def _elsewhere(cited: Iterable[CitedText], delivery: Delivery) -> list[Grant]:
-    """Return the grants of texts in the session of an agent that ran without a thread."""
-    return [text.grant for text in cited if text.text is None and text.grant.session_id != delivery.session_id]
-
-
-def _copied(key: str, text: str | None) -> list[StoredText]:
-    return [] if text is None else [StoredText(key=key, text=text)]
-
-
-def _to_store(texts: Iterable[StoredText], delivery: Delivery) -> list[StoredText]:
-    """Return the texts for the store: all where there is one, else those that the state cannot carry."""
-    return [text for text in texts if delivery.has_store or not is_carriable(text.text)]
-
-
-def _not_done(sent: AgentContext, reason: str) -> AgentContext:
-    """Return the context of a reply in which nothing is done, for `reason`."""
-    why = reason[:MAX_ABSTRACT_CHARS]
-    return replace(
-        sent,
-        item_state_updates=tuple(ItemState(item.item_id, 0) for item in sent.todo_items),
-        key_information=tuple(KeyInformation(item.item_id, why) for item in sent.todo_items),
-    )
-
-
 def _refusal(expected: str, found: object) -> ProtocolError:
     return ProtocolError(f"expected {expected}, found {found!r}", code=ErrorCode.INVALID_TYPE)
+
+
+def _is_last_attempt(error: Exception, policies: Sequence[RetryPolicy]) -> bool:
+    """Return whether a task that raised `error` is not run again under `policies`; the first that matches decides."""
+    for policy in policies:
+        if _matches(policy, error):
+            info = get_runtime().execution_info
+            return info is None or info.node_attempt >= policy.max_attempts
+    return True
+
+
+def _matches(policy: RetryPolicy, error: Exception) -> bool:
+    wanted = policy.retry_on
+    if isinstance(wanted, Sequence):
+        return isinstance(error, tuple(wanted))
+    if isinstance(wanted, type):
+        return isinstance(error, wanted)
+    return wanted(error)

@@ -6,9 +6,11 @@ receives its own context), and the parent keeps a conversation that every provid
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
@@ -20,22 +22,14 @@ from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.fetch import refusals_as_tool_errors
-from accp_adapters.langgraph.metadata import Grant, Metadata, carried_texts, grants_in, is_carriable, pack_carried
-from accp_adapters.langgraph.runtime import (
-    agent_of,
-    agents_of,
-    grant_holders,
-    messages_of,
-    new_session,
-    open_grant,
-    session_of,
-)
-from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
-from accp_adapters.langgraph.turns import as_json, count_tokens, has_thoughts, turns_of, without_thoughts
-from accp_adapters.tokens import count_o200k
+from accp_adapters.langgraph.references.grants import TEXTS_KEY, find_text
+from accp_adapters.langgraph.runtime import messages_of
+from accp_adapters.langgraph.turns import has_thoughts, without_thoughts
+from accp_adapters.policy import Policy
+from accp_core.compression import compress
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.references import StoredText, find_references
+from accp_core.references import check_grant, find_references, reference_to
 
 __all__ = ["Style", "handoff_tool"]
 
@@ -64,6 +58,8 @@ class _Handoff:
     """The state key of the messages."""
     keys: tuple[str, ...]
     """Further state keys that the receiver gets."""
+    policy: Policy | None
+    """Bounds the answers that a task quotes; None: they are quoted whole."""
 
     def command(self, runtime: ToolRuntime) -> Command[Any]:
         """Return the command for the turn that called the tool; each handoff tool of the turn returns the same one.
@@ -92,20 +88,25 @@ class _Handoff:
         """Return the state that `agent` begins with: its task, which grants the references in it."""
         messages = messages_of(runtime.state, self.messages_key)
         task = str(call["args"].get("task") or "").strip()
-        session_id, running = session_of(runtime, runtime.state), agents_of(runtime)
-        holders = self._grant_holders(runtime)
-        grants = [open_grant(key, holders, session_id, running) for key in find_references(task)]
-        metadata = Metadata(
-            grants=tuple(replace(grant, agent=agent) for grant in grants),
-            texts=carried_texts([grant.key for grant in grants], holders),
-        )
-        words = f"{task}{_quoted(task, messages)}" if task else _last_user_content(messages)
-        brief = metadata.on(HumanMessage(words, id=_identity(turn, call, "task")))
-        return {**_picked(runtime.state, self.keys), self.messages_key: [brief]}
+        texts = {key: _granted_text(key, runtime.state, messages) for key in find_references(task)}
+        answers, stored = self._quoted(task, messages)
+        texts |= stored
+        words = f"{task}{answers}" if task else _last_user_content(messages)
+        brief = HumanMessage(words, id=_identity(turn, call, "task"))
+        granted = {TEXTS_KEY: texts} if texts else {}
+        return {**_picked(runtime.state, self.keys), self.messages_key: [brief], **granted}
 
-    def _grant_holders(self, runtime: ToolRuntime) -> list[BaseMessage]:
-        """Return the messages that may grant references, with those of the fold."""
-        return [*messages_of(runtime.state, self.messages_key), *grant_holders(runtime.state)]
+    def _quoted(self, task: str, messages: Sequence[BaseMessage]) -> tuple[str, dict[str, str]]:
+        """Return the last answers of the agents that `task` names as `@agent`, and the texts of those in previews."""
+        answers, stored = _answers(task, messages), {}
+        if self.policy is not None:
+            limits = replace(self.policy.result_limits(), preview=self.policy.abstract_limit)
+            limits = replace(limits, inline=self.policy.abstract_limit if self.policy.previews else None)
+            shorten = partial(compress, limits=limits, counter=self.policy.counter, request=task, open_with=FETCH_NAME)
+            shown = {name: shorten(text) for name, text in answers.items()}
+            stored = {each.stored.key: each.stored.text for each in shown.values() if each.stored}
+            answers = {name: each.text for name, each in shown.items()}
+        return "".join(f"\n\n@{name}: {text}" for name, text in answers.items()), stored
 
     def _update(self, turn: AIMessage, calls: Sequence[tuple[ToolCall, str]], runtime: ToolRuntime) -> dict[str, Any]:
         """Return what the parent keeps: the calls that hand over, each answered."""
@@ -115,38 +116,10 @@ class _Handoff:
         answers = [_answer(turn, call, kept) for call in kept]
         if self.style == "swarm":
             own = _since_last_words(before)
-            if any(tool.name == FETCH_NAME for tool in runtime.tools):
-                answer = self._with_work(answers[0], own, runtime)
-                if answer and _tokens([answer]) < _tokens([*own, *answers]):
-                    own, answers = [], [answer]
             return {self.messages_key: [*own, without_thoughts(turn, kept), *answers], _ACTIVE: calls[0][1]}
         # The supervisor goes on afterwards, and needs what it had learned.
         shown = turn if len(kept) == len(turn.tool_calls) else without_thoughts(turn, kept)
         return {self.messages_key: [*before, shown, *answers]}
-
-    # "A handoff between agents occurs": then a checkpoint is due (ACCP section 5.2).
-    def _with_work(self, answer: ToolMessage, own: Sequence[BaseMessage], runtime: ToolRuntime) -> ToolMessage | None:
-        """Return the answer with what the agent found before: a summary, and for this agent alone a reference.
-
-        None: the results are too large for a message to carry.
-        """
-        rows = list(rows_of(turns_of(own)))
-        if not rows:
-            return answer
-        text = StoredText.of(as_json(rows))
-        if not is_carriable(text.text):
-            return None
-        holders = self._grant_holders(runtime)
-        first = Grant(key=text.key, session_id=session_of(runtime, runtime.state) or new_session())
-        grants = dict.fromkeys([first, *(replace(each, agent=None) for each in grants_in(holders, agents_of(runtime)))])
-        # The message carries the text whether there is a store or not: it must be found in the parent's state.
-        metadata = Metadata(
-            grants=tuple(replace(grant, agent=agent_of(runtime)) for grant in grants),
-            texts=(pack_carried(text), *carried_texts([grant.key for grant in grants], holders)),
-        )
-        results = sum("tool" in row for row in rows)
-        words = folded_text(results, summarize(rows), f": {FETCH_NAME} {text.reference}")
-        return metadata.on(answer.model_copy(update={"content": f"{answer.content}\n{words}"}))
 
 
 def handoff_tool(
@@ -157,19 +130,18 @@ def handoff_tool(
     description: str | None = None,
     messages_key: str = "messages",
     keys: Iterable[str] = (),
+    policy: Policy | None = None,
 ) -> BaseTool:
     """Return the tool by which a model hands over to `agent`, for `create_swarm`, `create_supervisor` and by hand.
 
     The receiver begins with one message, the task that the model writes (without one, the user's last message). Where
-    the task names an agent as `@agent`, that agent's last answer follows below. The task grants the references in it
-    to the receiver alone, if the agent that hands over may open them; give the receiver `AccpMiddleware` or
-    `fetch_tool` to open them. The parent keeps the call and its answer; other calls of the same turn are removed, and
-    the answer says so.
+    the task names an agent as `@agent`, that agent's last answer follows below. The receiver gets the texts behind the
+    references in the task, if the agent that hands over may open them; give it `AccpMiddleware` to read them. The
+    parent keeps the call and its answer; other calls of the same turn are removed, and the answer says so.
 
     "supervisor" also keeps the messages before, and may hand over to several agents at once. "swarm" hands over to one,
-    which becomes the active agent; the answer holds a summary of what the first agent found, and a reference that this
-    agent alone may open when it is handed to again. Where that would not be shorter, and where the agent has no
-    `accp_fetch`, the parent keeps the results themselves.
+    which becomes the active agent; the parent keeps what the first agent found, which later agents read as a
+    projection.
 
     Args:
         agent: The name of the agent's node in the parent graph.
@@ -178,6 +150,8 @@ def handoff_tool(
         description: What the model reads; None: the name of the receiver, and what the receiver sees.
         messages_key: The state key of the messages, in both graphs.
         keys: Further state keys that the receiver gets, where they are present.
+        policy: An answer of an `@agent` that takes more than its `abstract_limit` becomes a preview, whose text the
+            receiver gets; it needs `AccpMiddleware` to open it. None: answers are quoted whole.
 
     Raises:
         ValueError: there is no such style, or a tool cannot have that name.
@@ -188,7 +162,9 @@ def handoff_tool(
     if not agent.strip() or not _NAME.fullmatch(tool_name):
         raise ValueError(f"expected a tool name of 1 to 64 letters, digits, _ or -, found {tool_name!r} for {agent!r}")
     words = description or f"Hand over to {agent}, who sees only the task and the answers of @agents in it"
-    return _tool_of(_Handoff(style=style, messages_key=messages_key, keys=tuple(keys)), agent, tool_name, words)
+    return _tool_of(
+        _Handoff(style=style, messages_key=messages_key, keys=tuple(keys), policy=policy), agent, tool_name, words
+    )
 
 
 def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> BaseTool:
@@ -197,7 +173,7 @@ def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> Base
             return handoff.command(runtime)
 
     async def ahand_over(runtime: ToolRuntime, **asked: object) -> Command[Any]:
-        return hand_over(runtime)
+        return await asyncio.to_thread(hand_over, runtime)
 
     return StructuredTool.from_function(
         hand_over,
@@ -208,6 +184,13 @@ def _tool_of(handoff: _Handoff, agent: str, name: str, description: str) -> Base
         handle_tool_error=True,
         metadata={_DESTINATION: agent, _STYLE: handoff.style},
     )
+
+
+def _granted_text(key: str, state: Any, messages: Sequence[BaseMessage]) -> str:
+    """Return the text of `key` that the agent's own state holds; E5002: it holds none."""
+    text = find_text(key, state, messages)
+    check_grant(reference_to(key), () if text is None else {key})
+    return text or ""
 
 
 def _turn(messages: Sequence[BaseMessage], call_id: str | None) -> AIMessage:
@@ -236,22 +219,17 @@ def _since_last_words(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     ]
 
 
-def _tokens(messages: Iterable[BaseMessage]) -> int:
-    return sum(count_tokens(message, count_o200k) for message in messages)
-
-
 def _last_user_content(messages: Sequence[BaseMessage]) -> Any:
     """Return the content of the user's last message, images included."""
     contents = (message.content for message in reversed(messages) if isinstance(message, HumanMessage))
     return next(contents, "Go on.")
 
 
-def _quoted(task: str, messages: Sequence[BaseMessage]) -> str:
-    """Return the last answer of each agent that `task` names as `@agent`, below the task."""
+def _answers(task: str, messages: Sequence[BaseMessage]) -> dict[str, str]:
+    """Return the last answer of each agent that `task` names as `@agent`, by the name of the agent."""
     spoken = [message for message in messages if isinstance(message, AIMessage) and not message.tool_calls]
     answers = {message.name: message.text for message in spoken if message.name and message.text}
-    named = (name for name in dict.fromkeys(_MENTION.findall(task)) if name in answers)
-    return "".join(f"\n\n@{name}: {answers[name]}" for name in named)
+    return {name: answers[name] for name in dict.fromkeys(_MENTION.findall(task)) if name in answers}
 
 
 def _picked(state: Any, keys: Iterable[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ abstracts and references back and nothing else of the agent's.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,12 +13,13 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, R
 from langchain_core.runnables.base import RunnableBindingBase
 from langgraph.pregel import Pregel
 
-from accp_adapters.langgraph import stores
-from accp_adapters.langgraph.policy import Policy
+from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.teams.deliveries import Deliveries
 from accp_adapters.langgraph.teams.replies import is_awaited
+from accp_adapters.langgraph.teams.reporter import Reporter
+from accp_adapters.policy import Policy
 
-__all__ = ["isolate"]
+__all__ = ["isolate", "isolated"]
 
 
 def isolate(
@@ -28,6 +28,7 @@ def isolate(
     agent_id: str,
     policy: Policy | None = None,
     store: stores.Store | None = None,
+    reporter: Runnable[Any, Any] | None = None,
     catch: tuple[type[Exception], ...] = (),
 ) -> Runnable[Any, dict[str, Any]]:
     """Return the node that runs `agent` on its own AgentContext, and on nothing else.
@@ -35,17 +36,37 @@ def isolate(
     `graph.add_node("crm", isolate(crm_agent, agent_id="crm"))`. As the target of `Send("crm", {"agent_context": json})`
     it takes that context; as a plain node the one open context of `agent_id` in `state["agent_contexts"]`, with the
     abstracts of what it depends on. The agent begins with one message: steps, context, references, and how to answer
-    (a line for each item). The references are granted to it: give it `AccpMiddleware` or `fetch_tool` to open them.
-    Its answer becomes states and abstracts; one of more than `policy.abstract_limit` tokens is stored and cited. A
-    reply that breaks a rule counts as not done, with the reason.
+    (a line for each item). It may open the references in it: give it `AccpMiddleware` or `fetch_tool` to open them.
+    Its answer becomes states and abstracts; one of more than `policy.abstract_limit` tokens is stored and cited. An
+    item whose answer is not understood, and a reply that breaks a rule, is unverified, with the reason.
 
     Args:
         agent: A compiled graph, any Runnable that takes `{"messages": [...]}`, a chat model, or a function, sync or
             async, from AgentContext to AgentContext, its JSON, or `AgentReply`.
         agent_id: The AgentID whose contexts it takes.
         policy: The token counter and `abstract_limit`. None: the defaults.
-        store: The store for long results; None: the graph's own, else its state carries them, compressed.
-        catch: Exceptions of the agent that count as not done; others end the run, or are retried by its RetryPolicy.
+        store: The store for long results; None: the graph's own, else the state of the graph carries them.
+        reporter: A chat model without tools. Where the agent worked and its answer lacks results, such as "Done.", it
+            reads them from the agent's messages, so that no work is repeated. None: such an item stays unverified.
+        catch: Exceptions of the agent that fail its subtask, with the reason; others end the run, or are retried by the
+            node's RetryPolicy. An interrupt is never caught.
+
+    Raises:
+        ValueError: `agent` was compiled with a checkpointer of its own, so that it remembers earlier subtasks.
+        TypeError: `agent` is neither a Runnable nor callable.
+    """
+    deliveries = Deliveries(
+        agent_id=agent_id,
+        policy=policy or Policy(),
+        store=store,
+        catch=catch,
+        reporter=None if reporter is None else Reporter(reporter),
+    )
+    return isolated(agent, deliveries)
+
+
+def isolated(agent: Any, deliveries: Deliveries) -> Runnable[Any, dict[str, Any]]:
+    """Return the node that runs `agent` on the deliveries to it.
 
     Raises:
         ValueError: `agent` was compiled with a checkpointer of its own, so that it remembers earlier subtasks.
@@ -54,7 +75,6 @@ def isolate(
     if not isinstance(agent, Runnable) and not callable(agent):
         raise TypeError(f"expected a Runnable or a function, found {type(agent).__name__}")
     _refuse_checkpointers(agent)
-    deliveries = Deliveries(agent_id=agent_id, policy=policy or Policy(), store=store, catch=catch)
     return _around_runnable(agent, deliveries) if isinstance(agent, Runnable) else _around_function(agent, deliveries)
 
 
@@ -63,35 +83,38 @@ def isolate(
 def _around_runnable(agent: Runnable[Any, Any], deliveries: Deliveries) -> Runnable[Any, dict[str, Any]]:
     def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
-        with deliveries.attempt(delivery) as attempt:
-            attempt.result = agent.invoke(deliveries.input_for(agent, delivery), config)
-        return deliveries.close(delivery, attempt.result)
+        with deliveries.attempt(config) as attempt:
+            attempt.result = agent.invoke(deliveries.input_for(agent, delivery), attempt.config)
+        return deliveries.close(delivery, attempt)
 
     async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
-        with deliveries.attempt(delivery) as attempt:
-            attempt.result = await agent.ainvoke(deliveries.input_for(agent, delivery), config)
-        return await deliveries.aclose(delivery, attempt.result)
+        with deliveries.attempt(config) as attempt:
+            given = await deliveries.ainput_for(agent, delivery)
+            attempt.result = await deliveries.wait_for(agent.ainvoke(given, attempt.config))
+        return await deliveries.aclose(delivery, attempt)
 
     return RunnableLambda(run, arun, name=deliveries.agent_id)
 
 
 def _around_function(function: Callable[..., Any], deliveries: Deliveries) -> Runnable[Any, dict[str, Any]]:
+    # As a Runnable it hands the callbacks of its configuration on to the models that it calls.
+    agent: Runnable[Any, Any] = RunnableLambda(function, name=deliveries.agent_id)
     awaited = is_awaited(function)
 
-    def run(state: Any) -> dict[str, Any]:
+    def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
         if awaited:
             raise TypeError(f"expected `ainvoke` for the asynchronous agent {deliveries.agent_id!r}, found `invoke`")
         delivery = deliveries.open(state)
-        with deliveries.attempt(delivery) as attempt:
-            attempt.result = function(delivery.sent)
-        return deliveries.close(delivery, attempt.result)
+        with deliveries.attempt(config) as attempt:
+            attempt.result = agent.invoke(delivery.sent, attempt.config)
+        return deliveries.close(delivery, attempt)
 
-    async def arun(state: Any) -> dict[str, Any]:
+    async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
-        with deliveries.attempt(delivery) as attempt:
-            attempt.result = await (function(delivery.sent) if awaited else asyncio.to_thread(function, delivery.sent))
-        return await deliveries.aclose(delivery, attempt.result)
+        with deliveries.attempt(config) as attempt:
+            attempt.result = await deliveries.wait_for(agent.ainvoke(delivery.sent, attempt.config))
+        return await deliveries.aclose(delivery, attempt)
 
     return RunnableLambda(run, arun, name=deliveries.agent_id)
 

@@ -3,122 +3,116 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.metadata import Grant, Metadata, carried_text
-from accp_adapters.langgraph.runtime import messages_of, open_grant
-from accp_core.aci import AcceptedReply, AgentContext, AgentReply, brief, reply_from_words
+from accp_adapters.langgraph.references.grants import TEXTS_KEY, find_text
+from accp_adapters.langgraph.runtime import messages_of
+from accp_core.aci import (
+    AcceptedReply,
+    AgentContext,
+    AgentReply,
+    KeyInformation,
+    brief,
+    reply_from_value,
+    reply_from_words,
+    unread_reply,
+)
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
-from accp_core.references import find_references, uri_to_key
+from accp_core.references import StoredText, find_references
 
-__all__ = ["CitedText", "agent_input", "is_awaited", "read_reply"]
-
-
-@dataclass(frozen=True, slots=True)
-class CitedText:
-    """A stored text that an agent's answer cites and that the agent may open."""
-
-    grant: Grant
-    """By which the agent may open it."""
-    text: str | None
-    """The text, where a message of the agent carries it; None: it is in the store."""
+__all__ = ["agent_input", "cited_texts", "is_awaited", "messages_in", "read_reply"]
 
 
-def agent_input(
-    agent: Any, context: AgentContext, texts: Mapping[str, str], *, counter: TokenCounter, session_id: str
-) -> Any:
-    """Return what the agent of `context` is invoked with: one message, which grants the references of the context.
+def agent_input(agent: Any, context: AgentContext, texts: Mapping[str, str], *, counter: TokenCounter) -> Any:
+    """Return what the agent of `context` is invoked with: one message, and the texts that it may open.
 
     The id of the message is made of its text, so that it is the same in a replay.
 
     Args:
         agent: A chat model gets the message, anything else a state with it.
         context: The agent's own context.
-        texts: Key to packed text, where the graph has no store: the message carries those that it grants.
+        texts: Key to text of what the context cites.
         counter: Counts the tokens of the model.
-        session_id: The session whose store the task uses.
     """
     words = brief(context, counter=counter)
-    keys = [key for uri in context.context_uri if (key := uri_to_key(uri)) and key.startswith("cold.")]
-    metadata = Metadata(
-        grants=tuple(Grant(key=key, session_id=session_id) for key in keys),
-        texts=tuple((key, texts[key]) for key in keys if key in texts),
-    )
-    identity = str(uuid5(NAMESPACE_OID, f"{session_id}/{context.agent_id}/{context.subtask_id}/{words}"))
-    message = metadata.on(HumanMessage(words, id=identity))
-    return [message] if isinstance(agent, BaseLanguageModel) else {"messages": [message]}
+    message = HumanMessage(words, id=str(uuid5(NAMESPACE_OID, f"{context.agent_id}/{context.subtask_id}/{words}")))
+    if isinstance(agent, BaseLanguageModel):
+        return [message]
+    return {"messages": [message], **({TEXTS_KEY: dict(texts)} if texts else {})}
 
 
-def read_reply(
-    context: AgentContext, result: Any, session_id: str, agents: Collection[str]
-) -> tuple[AgentReply, tuple[CitedText, ...]]:
-    """Return the reply that an agent's result means, and the texts that it cites and the agent may open.
+def read_reply(context: AgentContext, result: Any) -> AgentReply:
+    """Return the reply that an agent's result means; one that means none is unread, with the reason.
 
     Args:
         context: The context that was delivered.
         result: An `AgentReply`, an AgentContext or its JSON, a state with a `structured_response` or `messages`, a
             message, or text.
-        session_id: The session of the agent.
-        agents: The nodes that run (`agents_of`).
-
-    Raises:
-        ProtocolError: E1004, the result is none of these; E2001, a message carries another text than the one it cites.
     """
+    try:
+        return _read(context, result)
+    except ProtocolError as refusal:
+        return unread_reply(context, str(refusal))
+
+
+def _read(context: AgentContext, result: Any) -> AgentReply:
     if isinstance(result, AgentReply):
-        return result, ()
+        return result
     if isinstance(result, AgentContext) or (isinstance(result, Mapping) and _is_context(result)):
-        return AgentReply(context=result), ()
-    if isinstance(result, Mapping) and (structured := _structured(context, result)):
-        return AgentReply(context=structured), ()
-    messages = [result] if isinstance(result, BaseMessage) else messages_of(result)
-    text = result if isinstance(result, str) else _last_words(messages)
+        return AgentReply(context=result)
+    if isinstance(result, Mapping) and result.get("structured_response") is not None:
+        return reply_from_value(context, result["structured_response"])
+    text = result if isinstance(result, str) else _last_words(messages_in(result))
     if text is None:
         raise ProtocolError(
             f"expected a state with an answer of the agent, found {type(result).__name__}", code=ErrorCode.INVALID_TYPE
         )
-    reply = AcceptedReply.of(context, reply_from_words(context, text))
-    answers = {**reply.context.abstracts, **reply.full}.values()
-    return reply, tuple(_cited_in(answers, messages, session_id, agents))
+    return _with_answer(context, reply_from_words(context, text), text)
+
+
+def _with_answer(context: AgentContext, reply: AgentReply, text: str) -> AgentReply:
+    """Return the reply with the agent's own words where no result was found in them, so that a person can judge."""
+    known = AcceptedReply.of(context, reply).context
+    if known.abstracts or not text.strip():
+        return reply
+    words = text.strip()[:MAX_ABSTRACT_CHARS]
+    return replace(reply, context=replace(known, key_information=tuple(KeyInformation(i, words) for i in reply.unread)))
+
+
+def messages_in(result: Any) -> list[BaseMessage]:
+    """Return the messages in an agent's result."""
+    return [result] if isinstance(result, BaseMessage) else messages_of(result)
+
+
+def cited_texts(context: AgentContext, reply: AgentReply, messages: list[BaseMessage]) -> tuple[StoredText, ...]:
+    """Return the texts that the answers cite and the agent's own messages hold; other references are mere words."""
+    known = AcceptedReply.of(context, reply)
+    answers = {**known.context.abstracts, **known.full}.values()
+    return tuple(_cited_in(answers, messages))
 
 
 def _is_context(result: Mapping[str, Any]) -> bool:
     return "AgentContext" in result or {"AgentID", "SubTaskID"} <= set(result)
 
 
-def _structured(context: AgentContext, result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the context that a structured response means; its identity is not for a model to write."""
-    response = result.get("structured_response")
-    dump = getattr(response, "model_dump", None)
-    data = dump() if callable(dump) else response
-    if not isinstance(data, Mapping) or "KeyInformation" not in data:
-        return None
-    return {**data, "AgentID": context.agent_id, "SubTaskID": context.subtask_id}
-
-
 def _last_words(messages: list[BaseMessage]) -> str | None:
     return next((message.text for message in reversed(messages) if isinstance(message, AIMessage)), None)
 
 
-def _cited_in(
-    answers: Iterable[str], messages: list[BaseMessage], session_id: str, agents: Collection[str]
-) -> list[CitedText]:
-    """Return what the answers cite and the agent's own state grants; other references are mere words."""
-    cited = []
+def _cited_in(answers: Iterable[str], messages: list[BaseMessage]) -> Iterator[StoredText]:
     for key in dict.fromkeys(key for answer in answers for key in find_references(answer)):
-        try:
-            grant = open_grant(key, messages, session_id, agents)
-        except ProtocolError:
-            continue
-        cited.append(CitedText(grant, carried_text(key, messages)))
-    return cited
+        text = find_text(key, None, messages)
+        if text is not None:
+            yield StoredText(key=key, text=text)
 
 
 def is_awaited(function: Callable[..., Any]) -> bool:

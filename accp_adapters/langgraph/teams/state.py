@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict  # as MessagesState: Python 3.11 refuses classes of both kinds
 
-from accp_core.aci import AgentContext, TaskContext
+from accp_core.aci import (
+    AcceptedReply,
+    AgentContext,
+    Interaction,
+    Mode,
+    Step,
+    TaskContext,
+    Usage,
+    interaction_from_json,
+    interaction_to_json,
+    plan_contexts,
+    result_texts,
+)
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["AciState", "begin", "merge_contexts", "merge_entries", "read_results", "reduce_contexts"]
+__all__ = [
+    "AciState", "begin", "check_agents", "interaction_update", "merge_contexts", "merge_entries", "read_interaction",
+    "read_results", "receive_reply", "reduce_contexts", "start_interaction",
+]  # fmt: skip
 
 Json: TypeAlias = dict[str, Any]
 
@@ -56,35 +72,116 @@ class AciState(TypedDict, total=False):
     agent_contexts: Annotated[dict[str, Json], merge_contexts]
     """SubTaskID to `{"AgentContext": {...}}`: as planned, then as its agent returned it, then as it was verified."""
     aci_progress: Json | None
-    """The progress of each subtask; only the evaluating node uses it."""
+    """The progress of each subtask, which only the master's node writes; `read_interaction` reads it."""
     aci_replies: Annotated[dict[str, Json], merge_entries]
     """Delivery id to the reply; each agent writes one entry, the evaluating node removes it."""
     aci_texts: Annotated[dict[str, str], merge_entries]
-    """Key to the full text, compressed, where the graph has no store; each agent gets those that it may open."""
+    """Key to the full text, where no store has it; each agent gets those that it may open."""
 
 
-def begin(task: TaskContext, contexts: Iterable[AgentContext]) -> dict[str, Any]:
-    """Return the update with which a planner begins `task`; it removes what an earlier task of the thread left."""
+def begin(
+    task: TaskContext, contexts: Iterable[AgentContext] | Iterable[Step], *, repeatable: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the update with which a planner begins `task`; it removes what an earlier task of the thread left.
+
+    The task gets a StartTime, unless it has one.
+
+    Args:
+        task: The task; each of its goals needs a subtask.
+        contexts: One planned context for each subtask, or the steps that `step` makes.
+        repeatable: The SubTaskIDs that may be run again although they may have had effects, besides the steps that say
+            so themselves.
+
+    Raises:
+        ProtocolError: E1004, a subtask comes twice, waits for an unknown one, itself or a cycle, or has nothing to do;
+            E2003, there are none or too many; E5001, a context holds what only the master may know.
+    """
+    planned = plan_contexts(contexts)
+    again = {*planned.repeatable, *repeatable}
+    begun = Interaction.start(task, planned.contexts, repeatable=again, now=time.time())
     return {
-        "task_context": task.to_json(),
-        "agent_contexts": Overwrite({context.subtask_id: context.to_json() for context in contexts}),
-        "aci_progress": None,
+        "task_context": begun.base.to_json(),
+        "agent_contexts": Overwrite({name: context.to_json() for name, context in begun.plan.subtasks.items()}),
+        "aci_progress": {"repeatable": sorted(begun.plan.repeatable)},
         "aci_replies": Overwrite({}),
         "aci_texts": Overwrite({}),
     }
 
 
+def start_interaction(
+    state: Mapping[str, Any], *, agents: Collection[str] | None, mode: Mode, retries: int
+) -> Interaction:
+    """Return the interaction that the state of a planner begins.
+
+    Args:
+        state: The master's state.
+        agents: The AgentIDs that there are; None: any.
+        mode: One delivery at a time, or every subtask that is ready.
+        retries: How often a subtask is tried again.
+
+    Raises:
+        ProtocolError: E1004, there is no task or no plan; E4001, an agent of the plan is not there; as `begin`.
+    """
+    if not state.get("task_context") or not state.get("agent_contexts"):
+        raise ProtocolError(
+            f"expected a planner to have written task_context and agent_contexts, as `begin` does, found "
+            f"{sorted(key for key, value in state.items() if value)}",
+            code=ErrorCode.INVALID_TYPE,
+        )
+    contexts = [AgentContext.from_json(context) for context in state["agent_contexts"].values()]
+    check_agents(contexts, agents)
+    task = TaskContext.from_json(state["task_context"])
+    repeatable = (state.get("aci_progress") or {}).get("repeatable", ())
+    return Interaction.start(task, contexts, repeatable=repeatable, mode=mode, retries=retries)
+
+
+def check_agents(contexts: Iterable[AgentContext], agents: Collection[str] | None) -> None:
+    """Check that each context is for one of `agents`; None: any.
+
+    Raises:
+        ProtocolError: E4001, one is not.
+    """
+    for context in contexts:
+        if agents is not None and context.agent_id not in agents:
+            raise ProtocolError(
+                f"expected an agent of {sorted(agents)} for subtask {context.subtask_id!r}, found {context.agent_id!r}",
+                code=ErrorCode.TOOL_NOT_FOUND,
+            )
+
+
+def read_interaction(state: Mapping[str, Any]) -> Interaction:
+    """Return the course of the task: `.results["Find churn"]`, `.results.failures`, `.results.usage`, `.task`.
+
+    Raises:
+        ProtocolError: E1004, the task has not begun.
+    """
+    return interaction_from_json((state.get("aci_progress") or {}).get("interaction"))
+
+
+def interaction_update(interaction: Interaction, session_id: str) -> dict[str, Any]:
+    """Return the update that writes an interaction and the session whose store its task uses."""
+    return {
+        "task_context": interaction.task.to_json(),
+        "agent_contexts": {name: context.to_json() for name, context in interaction.contexts.items()},
+        "aci_progress": {"interaction": interaction_to_json(interaction), "session": session_id},
+    }
+
+
+def receive_reply(interaction: Interaction, delivery_id: str, reply: Json, now: float) -> Interaction:
+    """Return the interaction after what an isolated agent wrote for a delivery: a reply, or why there is none.
+
+    Raises:
+        LocalProtocolError: E3002, no reply to that delivery is awaited.
+    """
+    if "lost" in reply:
+        return interaction.mark_lost(delivery_id, reply["lost"], now, usage=Usage.from_json(reply["usage"]))
+    return interaction.receive(delivery_id, AcceptedReply.from_json(reply), now=now)
+
+
 def read_results(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results for the answer: the name of each subtask to its abstract, or to a list of several.
 
-    A subtask without a name, or with one that is taken, has its SubTaskID as name.
+    An item that is not done is "failed: …" with the reason, one that nobody can vouch for "unverified: …" with the
+    agent's words. A subtask without a name, or with one that is taken, has its SubTaskID as name.
     """
-    contexts = [AgentContext.from_json(context) for context in state.get("agent_contexts", {}).values()]
-    results: dict[str, Any] = {}
-    for context in contexts:
-        abstracts = list(context.abstracts.values())
-        name = (
-            context.subtask_name if context.subtask_name and context.subtask_name not in results else context.subtask_id
-        )
-        results[name] = abstracts[0] if len(abstracts) == 1 else abstracts
-    return results
+    return result_texts(AgentContext.from_json(context) for context in state.get("agent_contexts", {}).values())

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
+from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.proxy.headers import Headers, client_headers, header
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, read_message, write_message
-from accp_adapters.mcp.proxy.sse import EventSplitter, rewrite_event
+from accp_adapters.mcp.proxy.limits import ByteLease
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, RelayedMessage, read_message, write_message
+from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, rewrite_event
 
 __all__ = [
+    "BodyRefused",
     "ClientResponse",
+    "ListResponse",
     "Receive",
+    "Rewriting",
     "Scope",
     "Send",
     "error_response",
     "forward_response",
+    "one_line",
     "read_body",
+    "relay_client",
     "rewrite_bytes",
     "rewritten_events",
     "run_until_disconnect",
@@ -28,19 +38,39 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """The three arguments of an ASGI application."""
+T = TypeVar("T")
 
 _JSON: Final = "application/json"
+_JSON_FIELD: Final = (b"content-type", _JSON.encode())
 _EVENT_STREAM: Final = "text/event-stream"
 _INTERNAL_ERROR: Final = -32603
 _INVALID_REQUEST: Final = -32600
-_MAX_ON_LOOP: Final = 64 * 1024
-"""Bytes; a longer message is rewritten in a thread."""
+_MAX_ON_LOOP: Final = 2 * 1024
+"""Bytes; a longer message is rewritten in a thread, where it takes a millisecond or more."""
+_MAX_SMALL: Final = 64 * 1024
+"""Bytes; a longer message may take a second, and waits for others of its kind only."""
+_SMALL: Final = ThreadPoolExecutor(4, "accp small")
+_LARGE: Final = ThreadPoolExecutor(2, "accp large")
+
+
+class BodyRefused(Exception):
+    """The body of a request that is refused."""
+
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        """Refuse with `status`, and say why."""
+        super().__init__(reason)
+        self.status: Final = status
 
 
 def error_response(reason: str, request: bytes = b"", *, code: int = _INTERNAL_ERROR) -> bytes:
     """Return a JSON-RPC error that answers the request with the bytes `request`."""
     request_id = (read_message(request) or {}).get("id")
     return write_message({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
+
+
+def one_line(document: bytes) -> bytes:
+    """Return a JSON document as one line; a JSON string cannot hold a raw line end, those between values may go."""
+    return document.strip().replace(b"\r", b" ").replace(b"\n", b" ")
 
 
 class ClientResponse:
@@ -68,24 +98,60 @@ class ClientResponse:
 
     async def send_message(self, body: bytes, status: int = HTTPStatus.OK) -> None:
         """Send a JSON-RPC message of the proxy itself."""
-        await self.send_all(status, [(b"content-type", _JSON.encode())], body)
+        await self.send_all(status, [_JSON_FIELD], body)
 
     async def refuse(self, status: HTTPStatus, reason: str) -> None:
-        """Refuse the request."""
-        await self.send_message(error_response(reason, code=_INVALID_REQUEST), status)
+        """Refuse the request, and close the connection: its body may not have been read."""
+        body = error_response(reason, code=_INVALID_REQUEST)
+        await self.send_all(status, [_JSON_FIELD, (b"connection", b"close")], body)
 
 
-async def read_body(receive: Receive, limit: int) -> bytes | None:
-    """Return the body of a request; None if it is longer than `limit` bytes or the client has disconnected."""
+async def read_body(
+    scope: Scope, receive: Receive, lease: ByteLease, *, limit: int, seconds: float | None = None
+) -> bytes:
+    """Return the body of a request.
+
+    Args:
+        scope: The request.
+        receive: Receives the parts of its body.
+        lease: Holds its bytes.
+        limit: Bytes of the body.
+        seconds: How long it may take.
+
+    Raises:
+        BodyRefused: 413, the body is longer; 408, it takes longer; 503, there is no memory for it now; 400, the client
+            has disconnected.
+    """
+    length = header(scope["headers"], b"content-length")
+    if length.isdecimal() and int(length[:20]) > limit:
+        raise _too_long(limit)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _joined(receive, lease, limit)
+    except TimeoutError:
+        raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT, f"expected the body within {seconds} seconds") from None
+
+
+async def _joined(receive: Receive, lease: ByteLease, limit: int) -> bytes:
     body = bytearray()
     more = True
     while more:
         part = await receive()
-        body += part.get("body", b"")
+        if part["type"] == "http.disconnect":
+            raise BodyRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection")
+        data = part.get("body", b"")
+        if len(body) + len(data) > limit:
+            raise _too_long(limit)
+        if not lease.add(len(data)):
+            raise BodyRefused(HTTPStatus.SERVICE_UNAVAILABLE, "expected fewer requests at once")
+        body += data
         more = part.get("more_body", False)
-        if len(body) > limit or part["type"] == "http.disconnect":
-            return None
     return bytes(body)
+
+
+def _too_long(limit: int) -> BodyRefused:
+    reason = f"expected a body of at most {limit} bytes, found a longer one"
+    return BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
 
 
 async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
@@ -107,68 +173,89 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-async def rewrite_bytes(rewrite: Callable[[bytes], bytes], data: bytes) -> bytes:
-    """Return `rewrite(data)`, computed in a thread where `data` is long."""
-    return rewrite(data) if len(data) <= _MAX_ON_LOOP else await asyncio.to_thread(rewrite, data)
+async def _in_thread(work: Callable[[bytes], T], data: bytes, *, is_large: bool) -> T:
+    """Return `work(data)`, computed in a thread; small messages do not wait for large ones."""
+    return await asyncio.get_running_loop().run_in_executor(_LARGE if is_large else _SMALL, work, data)
 
 
-async def rewritten_events(
-    relay: Relay, chunks: AsyncIterator[bytes], limit: int = MAX_MESSAGE_BYTES
-) -> AsyncIterator[bytes]:
+async def rewrite_bytes(rewrite: Callable[[bytes], T], data: bytes) -> T:
+    """Return `rewrite(data)`, computed in a thread unless `data` is short."""
+    if len(data) <= _MAX_ON_LOOP:
+        return rewrite(data)
+    return await _in_thread(rewrite, data, is_large=len(data) > _MAX_SMALL)
+
+
+async def relay_client(relay: Relay, data: bytes) -> RelayedMessage:
+    """Return `relay.from_client(data)`, computed in a thread where `data` may be a fetch, which can take seconds."""
+    if FETCH_NAME.encode() in data or len(data) > _MAX_SMALL:
+        return await _in_thread(relay.from_client, data, is_large=True)
+    return relay.from_client(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """How the messages of one response are rewritten."""
+
+    relay: Relay
+    """Rewrites messages."""
+    lease: ByteLease
+    """Holds the bytes of the messages that are waiting; where it cannot, they pass unchanged."""
+    limit: int = MAX_MESSAGE_BYTES
+    """Bytes of a document or event; a longer one passes unchanged."""
+
+
+async def rewritten_events(rewriting: Rewriting, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the events of a stream as the client gets them, each as soon as it is complete."""
-    splitter = EventSplitter(limit)
+    splitter, lease = EventSplitter(rewriting.limit), rewriting.lease
+    rewrite = partial(rewrite_event, rewrite=rewriting.relay.from_server)
     async for chunk in chunks:
         for event, is_complete in splitter.feed(chunk):
-            if is_complete:
-                yield await rewrite_bytes(lambda data: rewrite_event(data, relay.from_server), event)
-            else:
-                yield event
+            is_held = is_complete and lease.resize(len(event) + splitter.waiting)
+            yield await rewrite_bytes(rewrite, event) if is_held else event
+        if not lease.resize(splitter.waiting):
+            yield splitter.give_up()
+            lease.resize(0)
     if rest := splitter.close():
         yield rest
 
 
 async def forward_response(
-    status: int,
-    headers: Headers,
-    chunks: AsyncIterator[bytes],
-    relay: Relay | None,
-    response: ClientResponse,
-    limit: int = MAX_MESSAGE_BYTES,
+    status: int, headers: Headers, chunks: AsyncIterator[bytes], rewriting: Rewriting | None, response: ClientResponse
 ) -> None:
-    """Send the client the server's response, with messages rewritten by the relay.
+    """Send the client the server's response, with messages rewritten.
 
-    A compressed body, which the proxy did not ask for, and a document longer than `limit` bytes pass unchanged.
+    A compressed body, which the proxy did not ask for, passes unchanged.
 
     Args:
         status: The status of the server's response.
         headers: Its fields.
         chunks: Its body.
-        relay: Rewrites messages; None: everything passes unchanged.
+        rewriting: Rewrites messages; None: everything passes unchanged.
         response: The response to the client.
-        limit: Bytes of a document or event that the relay rewrites.
     """
-    kind = header(headers, b"content-type").partition(";")[0].strip().lower()
-    if relay is None or header(headers, b"content-encoding") not in ("", "identity"):
+    kind = _content_type(headers)
+    if rewriting is None or header(headers, b"content-encoding") not in ("", "identity"):
         await _stream(status, headers, chunks, response)
     elif kind == _EVENT_STREAM:
-        events = rewritten_events(relay, chunks, limit)
+        events = rewritten_events(rewriting, chunks)
         await _stream(status, client_headers(headers, keep_length=False), events, response)
     elif kind == _JSON:
-        await _forward_document(status, headers, chunks, relay, response, limit)
+        await _forward_document(status, headers, chunks, rewriting, response)
     else:
         await _stream(status, headers, chunks, response)
 
 
 async def _forward_document(
-    status: int, headers: Headers, chunks: AsyncIterator[bytes], relay: Relay, response: ClientResponse, limit: int
+    status: int, headers: Headers, chunks: AsyncIterator[bytes], rewriting: Rewriting, response: ClientResponse
 ) -> None:
     body = bytearray()
     async for chunk in chunks:
+        is_held = rewriting.lease.add(len(chunk))
         body += chunk
-        if len(body) > limit:
+        if not is_held or len(body) > rewriting.limit:
             await _stream(status, headers, _prepend(bytes(body), chunks), response)
             return
-    written = await rewrite_bytes(relay.from_server, bytes(body))
+    written = await rewrite_bytes(rewriting.relay.from_server, bytes(body))
     await response.send_all(status, client_headers(headers, keep_length=False), written)
 
 
@@ -183,3 +270,107 @@ async def _stream(status: int, headers: Headers, chunks: AsyncIterator[bytes], r
     async for chunk in chunks:
         await response.write(chunk)
     await response.write(b"", more=False)
+
+
+def _content_type(headers: Headers) -> str:
+    return header(headers, b"content-type").partition(";")[0].strip().lower()
+
+
+class ListResponse:
+    """The response to a list of calls: what comes before an answer passes, an answer may ask for a further call.
+
+    It is a JSON document, or from the first event stream of the server on, a stream of events.
+    """
+
+    def __init__(self, rewriting: Rewriting, response: ClientResponse) -> None:
+        """Send the client `response`, whose messages `rewriting` rewrites."""
+        self.relay: Final = rewriting.relay
+        """Rewrites messages."""
+        self._lease: Final = rewriting.lease
+        self._limit: Final = rewriting.limit
+        self._response: Final = response
+        self._headers: Headers = [_JSON_FIELD]
+
+    async def receive(self, headers: Headers, chunks: AsyncIterator[bytes], request: bytes) -> bytes | None:
+        """Take the server's response to one call of the list.
+
+        Args:
+            headers: The fields of the response.
+            chunks: Its body.
+            request: The call.
+
+        Returns:
+            The further call to make; None where the client has its response.
+
+        Raises:
+            httpx.HTTPError: The response breaks off.
+        """
+        fields = client_headers(headers, keep_length=False)
+        if _content_type(headers) == _EVENT_STREAM:
+            return await self._receive_events(fields, chunks, request)
+        if not self._response.started:
+            self._headers = fields
+        return await self._receive_document(chunks, request)
+
+    async def fail(self, reason: str, request: bytes) -> None:
+        """Send the client what the list has, since there is no result of the call `request`."""
+        await self._end(await rewrite_bytes(self.relay.from_server, error_response(reason, request)))
+
+    async def _receive_events(self, fields: Headers, chunks: AsyncIterator[bytes], request: bytes) -> bytes | None:
+        if not self._response.started:
+            await self._response.start(HTTPStatus.OK, fields)
+        splitter, identity = EventSplitter(self._limit), (read_message(request) or {}).get("id")
+        async for chunk in chunks:
+            for event, is_complete in splitter.feed(chunk):
+                if not is_complete or not self._lease.resize(len(event) + splitter.waiting):
+                    await self._refuse(request)
+                    return None
+                message = read_message(event_data(event)) or {}
+                if "method" in message or message.get("id") != identity:
+                    await self._response.write(await self._rewritten(event))
+                elif (further := await rewrite_bytes(self.relay.follow_up, event_data(event))) is not None:
+                    await self._skip(event)
+                    return further
+                else:
+                    await self._response.write(await self._rewritten(event))
+                    await self._response.write(b"", more=False)
+                    return None
+        await self.fail("the server ended its stream without a response", request)
+        return None
+
+    async def _receive_document(self, chunks: AsyncIterator[bytes], request: bytes) -> bytes | None:
+        body = bytearray()
+        async for chunk in chunks:
+            body += chunk
+            if len(body) > self._limit or not self._lease.resize(len(body)):
+                await self._refuse(request)
+                return None
+        message = read_message(bytes(body))
+        if message is None or "jsonrpc" not in message:
+            await self.fail("expected a JSON-RPC response", request)
+            return None
+        # An error from before the server read the request has no id; it answers this one.
+        is_bare = message.get("id") is None
+        data = write_message(message | {"id": (read_message(request) or {}).get("id")}) if is_bare else bytes(body)
+        further = await rewrite_bytes(self.relay.follow_up, data)
+        if further is None:
+            await self._end(await rewrite_bytes(self.relay.from_server, data))
+        return further
+
+    async def _rewritten(self, event: bytes) -> bytes:
+        return await rewrite_bytes(partial(rewrite_event, rewrite=self.relay.from_server), event)
+
+    async def _skip(self, event: bytes) -> None:
+        """Leave out the answer in an event, but not the event's id, from which the client may resume the stream."""
+        if event_field(event, b"id") is not None:
+            await self._response.write(rewrite_event(event, lambda _: b""))
+
+    async def _refuse(self, request: bytes) -> None:
+        await self.fail(f"expected a response of at most {self._limit} bytes, or fewer at once", request)
+
+    async def _end(self, answer: bytes) -> None:
+        if self._response.started:
+            await self._response.write(b"event: message\ndata: " + one_line(answer) + b"\n\n")
+            await self._response.write(b"", more=False)
+        else:
+            await self._response.send_all(HTTPStatus.OK, self._headers, answer)

@@ -23,12 +23,23 @@ _HOP_BY_HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding"
     b" upgrade".split()
 )
+# Of two such fields, the proxy might read one and the server the other.
+_SINGLE: Final = frozenset(
+    b"host origin authorization content-type last-event-id mcp-method mcp-name mcp-protocol-version"
+    b" mcp-session-id".split()
+)
 _SET_BY_PROXY: Final = frozenset({b"host", b"content-length", b"accept-encoding", b"expect"})
 
 
 def header(headers: Headers, name: bytes) -> str:
     """Return the first value of the field `name` (in lower case), empty if there is none."""
     return next((value.decode("latin-1") for field, value in headers if field == name), "")
+
+
+def _repeated(headers: Headers) -> str:
+    """Return a field that is there twice though it must not be, empty if there is none."""
+    names = [name for name, _ in headers if name in _SINGLE]
+    return next((name.decode() for name in names if names.count(name) > 1), "")
 
 
 def _end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -73,11 +84,13 @@ class AllowedHosts:
 
     def refusal(self, headers: Headers) -> tuple[HTTPStatus, str] | None:
         """Return the status and the reason for a request that is refused, None for one that is accepted."""
+        if repeated := _repeated(headers):
+            return HTTPStatus.BAD_REQUEST, f"expected one field {repeated!r}, found several"
         host, origin = header(headers, b"host"), header(headers, b"origin")
         if not self._allows(f"//{host}"):
-            return HTTPStatus.MISDIRECTED_REQUEST, f"expected a host in {sorted(self.names)}, found {host!r}"
+            return HTTPStatus.MISDIRECTED_REQUEST, f"expected a host in {sorted(self.names)}, found {host!r:.200}"
         if origin and not self._allows(origin):
-            return HTTPStatus.FORBIDDEN, f"expected an origin in {sorted(self.names)}, found {origin!r}"
+            return HTTPStatus.FORBIDDEN, f"expected an origin in {sorted(self.names)}, found {origin!r:.200}"
         return None
 
     def _allows(self, address: str) -> bool:

@@ -1,95 +1,55 @@
-"""A proxy in front of a server that speaks streamable HTTP; other paths of that server's origin pass unchanged.
+"""A proxy in front of a server that speaks streamable HTTP.
 
-Requests pass byte for byte, streams event by event. One shim serves one session up to the protocol of 2025-11-25, and
-one exchange from 2026-07-28 on, which has no sessions; the request ids of different clients never meet. The OAuth
-metadata documents under `/.well-known/` pass unchanged: they name the server's own URL.
+Requests pass byte for byte, streams event by event. The proxy serves the path of the endpoint and the OAuth metadata
+documents under `/.well-known/`, which pass unchanged: they name the server's own URL. What the proxy answers by itself
+is as authenticated as what it forwards: each time, the server is asked first (`access_check`).
 """
 
 from __future__ import annotations
 
-import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
 
 import httpx
-import uvicorn
 
+from accp_adapters.mcp.proxy.access_check import (
+    ClientRequest,
+    access_check,
+    answer_with,
+    list_request,
+    read_answer,
+    read_refusal,
+)
 from accp_adapters.mcp.proxy.exchange import (
+    BodyRefused,
     ClientResponse,
+    ListResponse,
     Receive,
+    Rewriting,
     Scope,
     Send,
     error_response,
     forward_response,
     read_body,
+    relay_client,
     run_until_disconnect,
 )  # fmt: skip
-from accp_adapters.mcp.proxy.headers import AllowedHosts, Headers, header, server_headers
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay
-from accp_core.bounded import BoundedDict
+from accp_adapters.mcp.proxy.headers import AllowedHosts, Headers, server_headers
+from accp_adapters.mcp.proxy.limits import ByteBudget, ProxyLimits
+from accp_adapters.mcp.proxy.listening import http_server, listen_at
+from accp_adapters.mcp.proxy.relay import Relay, read_message, write_message
+from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
+from accp_adapters.mcp.proxy.sessions import SESSION_HEADER, Caller, Sessions, caller_of
+from accp_adapters.mcp.proxy.upstream import Upstream, connect
 
-__all__ = ["MAX_SESSIONS", "SESSION_HEADER", "HttpProxy", "Sessions", "connect", "listen_at", "serve_http"]
+__all__ = ["HttpProxy", "serve_http"]
 
-MAX_SESSIONS: Final = 10_000
-"""Sessions of one proxy; beyond, the one that was silent for longest is dropped, and its results pass unchanged."""
-SESSION_HEADER: Final = "mcp-session-id"
-# A line end cannot occur in a header, so no session has such an id.
-_CALLER_PREFIX: Final = "\n"
-_BACKLOG: Final = 2048
-# Seconds; a thousand calls at once keep the event loop busy for several.
-_CONNECT_SECONDS: Final = 30.0
-
-
-class Sessions:
-    """The relay of each session; for requests without a session, one relay for each caller."""
-
-    def __init__(self, new_relay: Callable[[], Relay], limit: int = MAX_SESSIONS) -> None:
-        """Start empty.
-
-        Args:
-            new_relay: Returns the relay of a new session.
-            limit: Sessions that are remembered.
-        """
-        self._new_relay = new_relay
-        self._relays: Final[BoundedDict[str, Relay]] = BoundedDict(limit)
-
-    def __len__(self) -> int:
-        return len(self._relays)
-
-    def find(self, session_id: str) -> Relay:
-        """Return the relay of a session, a new one if the session is unknown."""
-        relay = self._relays.get(session_id)
-        if relay is None:
-            return self._new_relay()
-        self._relays.move_to_end(session_id)
-        return relay
-
-    def exchange(self, caller: str) -> Relay:
-        """Return a relay for one exchange by 2026-07-28 of the client with the credentials `caller`."""
-        key = f"{_CALLER_PREFIX}{caller}"
-        common = self.find(key)
-        self.keep(key, common)
-        return common.exchange() if common.exchange else self._new_relay()
-
-    def keep(self, session_id: str, relay: Relay) -> None:
-        """Remember the relay of a session."""
-        self._relays.put(session_id, relay)
-
-    def forget(self, session_id: str) -> None:
-        """Drop a session, if it is known."""
-        self._relays.pop(session_id, None)
-
-
-@asynccontextmanager
-async def connect() -> AsyncIterator[httpx.AsyncClient]:
-    """Yield an HTTP client that limits neither connections nor response times: client and server set those limits."""
-    timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-    async with httpx.AsyncClient(timeout=timeout, limits=limits) as client:
-        yield client
+_MAX_PAGES: Final = 100
+"""Pages of the server's tools."""
 
 
 class HttpProxy:
@@ -103,26 +63,32 @@ class HttpProxy:
         *,
         hosts: AllowedHosts | None = None,
         extra: Headers = (),
-        limit: int = MAX_MESSAGE_BYTES,
+        limits: ProxyLimits | None = None,
     ) -> None:
         """Serve the server at `url`.
 
         Args:
-            url: The server's endpoint; requests for other paths pass unchanged.
-            new_relay: Returns the relay of a new session or exchange.
+            url: The server's endpoint; its user info becomes an `Authorization` field, its query is sent each time.
+            new_relay: Returns the relay of a caller about whom nothing is known.
             client: Sends the requests to the server.
             hosts: The names by which clients may reach the proxy; None: the loopback names.
             extra: Fields for every request to the endpoint, such as `authorization`.
-            limit: Bytes of a request, which is refused if it is longer, and of a response or event that is rewritten.
+            limits: The limits of memory and time; None: the defaults.
+
+        Raises:
+            ValueError: `url` is no http or https URL.
         """
-        parts = urlsplit(url)
-        self._origin = f"{parts.scheme}://{parts.netloc}"
-        self.path = parts.path or "/"
-        self._sessions = Sessions(new_relay)
-        self._client = client
+        self._upstream = Upstream(url, client, extra)
         self._hosts = hosts or AllowedHosts()
-        self._extra = extra
-        self._limit = limit
+        self._limits = limits or ProxyLimits()
+        self._budget = ByteBudget(self._limits.buffered_bytes)
+        server = str(self._upstream.endpoint.url)
+        self._sessions = Sessions(new_relay, server=server, max_chars=self._limits.stored_chars, run=_run_in_thread)
+
+    @property
+    def path(self) -> str:
+        """The path of the endpoint, here and at the server."""
+        return self._upstream.endpoint.path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; if the client disconnects, the request to the server is cancelled, too."""
@@ -130,88 +96,164 @@ class HttpProxy:
         if refusal := self._hosts.refusal(scope["headers"]):
             await response.refuse(*refusal)
             return
-        # RFC 9112, 3.2.1: "origin-form = absolute-path [ "?" query ]". Any other form, such as "@other.example/", would
-        # name another host behind the server's origin.
-        if not scope["raw_path"].startswith(b"/"):
-            reason = f"expected a path that starts with '/', found {scope['raw_path'][:100]!r}"
+        url = self._upstream.endpoint.resolve(scope["raw_path"], scope["query_string"])
+        if url is None:
+            reason = f"expected {self.path!r} or a path under '/.well-known/', found {scope['raw_path'][:100]!r}"
             await response.refuse(HTTPStatus.BAD_REQUEST, reason)
             return
-        body = await read_body(receive, self._limit)
-        if body is None:
-            reason = f"expected a body of at most {self._limit} bytes, found a longer one"
-            await response.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
-            return
-        await run_until_disconnect(receive, self._exchange(scope, body, response))
-
-    async def _exchange(self, scope: Scope, body: bytes, response: ClientResponse) -> None:
-        relay = None
-        if scope["path"] == self.path:
-            relay = self._relay(scope["headers"])
-            relayed = relay.from_client(body)
-            if relayed.is_answer:
-                await response.send_message(relayed.data)
+        with self._budget.lease() as lease:
+            try:
+                limit, seconds = self._limits.body_bytes, self._limits.request_seconds
+                body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
+            except BodyRefused as refused:
+                await response.refuse(refused.status, str(refused))
                 return
-            body = relayed.data
+            await run_until_disconnect(receive, self._serve(scope, url, body, response))
+
+    async def _serve(self, scope: Scope, url: httpx.URL, body: bytes, response: ClientResponse) -> None:
+        request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), body)
         try:
-            await self._forward(scope, body, relay, response)
+            if self._upstream.endpoint.is_endpoint(scope["raw_path"]):
+                await self._exchange(request, response)
+            else:
+                await self._pass_document(request, response)
         except httpx.HTTPError as error:
             # A response that has started lacks its end: the client's connection is cut, as the server's was.
             if not response.started:
-                reason = f"the server at {self._origin} cannot be reached: {error!r}"
+                reason = self._upstream.explain(error)
                 await response.send_message(error_response(reason, body), HTTPStatus.BAD_GATEWAY)
 
-    def _relay(self, headers: Headers) -> Relay:
-        session_id = header(headers, SESSION_HEADER.encode())
-        if not session_id and header(headers, b"mcp-method"):
-            return self._sessions.exchange(header(headers, b"authorization"))
-        return self._sessions.find(session_id)
+    async def _pass_document(self, request: ClientRequest, response: ClientResponse) -> None:
+        sent = self._upstream.fetch_document(request.method, request.headers, request.body, request.url)
+        async with sent as answer:
+            await forward_response(answer.status_code, self._headers(answer), answer.aiter_raw(), None, response)
 
-    async def _forward(self, scope: Scope, body: bytes, relay: Relay | None, response: ClientResponse) -> None:
-        request = self._request(scope, body, extra=self._extra if relay else ())
-        answer = await self._client.send(request, stream=True)
+    async def _exchange(self, request: ClientRequest, response: ClientResponse) -> None:
+        caller = caller_of(request.headers)
+        relay = self._sessions.find(caller)
+        if request.method == "POST":
+            if relay.lacks_tools(request.body):
+                await self._list_tools(request, relay)
+            relayed = await relay_client(relay, request.body)
+            if not relayed.is_answer and relay.runs_list(request.body):
+                await self._run_list(request, relayed.data, caller, relay, response)
+                return
+            if not relayed.is_answer:
+                request = _rewritten(request, relayed.data, relay)
+            # Headers that do not fit are for the server to refuse.
+            elif fits(request.headers, read_message(request.body) or {}):
+                await self._answer(request, relayed.data, caller, response)
+                return
+        async with self._sent(request) as answer:
+            self._track(request, answer, caller, relay)
+            with self._budget.lease() as lease:
+                rewriting = Rewriting(relay, lease, self._limits.message_bytes)
+                body = answer.aiter_raw()
+                await forward_response(answer.status_code, self._headers(answer), body, rewriting, response)
+        self._sessions.count(caller)
+
+    async def _run_list(
+        self, request: ClientRequest, call: bytes | None, caller: Caller, relay: Relay, response: ClientResponse
+    ) -> None:
+        """Make the calls of the client's list one after the other, each with the headers of the client's request."""
+        with self._budget.lease() as lease:
+            listed = ListResponse(Rewriting(relay, lease, self._limits.message_bytes), response)
+            is_first = True
+            try:
+                while call is not None:
+                    call = await self._call(request, call, caller, listed, response if is_first else None)
+                    is_first = False
+            finally:
+                # Frees the list of a client that has gone; one that is over is not there any more.
+                params = {"requestId": (read_message(request.body) or {}).get("id")}
+                cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                relay.from_client(write_message(cancelled))
+        self._sessions.count(caller)
+
+    async def _call(
+        self,
+        request: ClientRequest,
+        call: bytes,
+        caller: Caller,
+        listed: ListResponse,
+        refused: ClientResponse | None,
+    ) -> bytes | None:
+        """Make one call of a list; return the next one.
+
+        What the server says to the first call instead of a result is the response `refused` to the client.
+        """
         try:
-            if relay is not None:
-                self._track_session(scope, answer, relay)
-            headers = [(name.lower(), self._local_value(name, value)) for name, value in answer.headers.raw]
-            await forward_response(answer.status_code, headers, answer.aiter_raw(), relay, response, self._limit)
-        finally:
-            await answer.aclose()
+            async with self._sent(_rewritten(request, call, listed.relay)) as answer:
+                self._track(request, answer, caller, None)
+                if answer.is_success:
+                    return await listed.receive(self._headers(answer), answer.aiter_raw(), call)
+                if refused is not None:
+                    await forward_response(answer.status_code, self._headers(answer), answer.aiter_raw(), None, refused)
+                else:
+                    await listed.fail(f"HTTP {answer.status_code} {answer.reason_phrase}", call)
+        except httpx.HTTPError as error:
+            if refused is not None:
+                raise
+            await listed.fail(self._upstream.explain(error), call)
+        return None
 
-    def _request(self, scope: Scope, body: bytes, *, extra: Headers) -> httpx.Request:
-        target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
-        url = self._origin + target.decode("latin-1")
-        return httpx.Request(scope["method"], url, headers=server_headers(scope["headers"], extra), content=body)
+    async def _list_tools(self, request: ClientRequest, relay: Relay) -> None:
+        """Learn the tools that the caller has: another process listed them, or this one has forgotten."""
+        cursor = None
+        for _ in range(_MAX_PAGES):
+            listing = list_request(request, cursor)
+            async with self._sent(listing) as answer:
+                page = await read_answer(answer, self._limits.message_bytes) if answer.is_success else {}
+            if not isinstance(page.get("result"), dict):
+                return
+            relay.learn_tools(read_message(listing.body) or {}, page)
+            cursor = page["result"].get("nextCursor")
+            if not isinstance(cursor, str):
+                return
 
-    def _local_value(self, name: bytes, value: bytes) -> bytes:
-        """Return the value of a response's field; a redirect within the server's origin becomes one within ours."""
-        return value.removeprefix(self._origin.encode()) if name.lower() == b"location" else value
+    async def _answer(self, request: ClientRequest, answer: bytes, caller: Caller, response: ClientResponse) -> None:
+        """Send the answer of the proxy itself, if the server accepts a request with the same headers."""
+        async with self._sent(access_check(request)) as checked:
+            self._track(request, checked, caller, None)
+            if not checked.is_success:
+                body = checked.aiter_raw()
+                await forward_response(checked.status_code, self._headers(checked), body, None, response)
+                return
+            refusal = await read_refusal(checked)
+        await response.send_message(answer if refusal is None else answer_with(refusal, request.body))
 
-    def _track_session(self, scope: Scope, answer: httpx.Response, relay: Relay) -> None:
-        """Remember a session that starts, drop one that has ended."""
-        if answer.status_code == HTTPStatus.NOT_FOUND or (scope["method"] == "DELETE" and answer.is_success):
-            self._sessions.forget(header(scope["headers"], SESSION_HEADER.encode()))
-        elif session_id := answer.headers.get(SESSION_HEADER):
-            self._sessions.keep(session_id, relay)
+    def _sent(self, request: ClientRequest) -> AbstractAsyncContextManager[httpx.Response]:
+        return self._upstream.send(request.method, request.headers, request.body, request.url)
+
+    def _headers(self, answer: httpx.Response) -> Headers:
+        """Return the fields of a response; a redirect within the server's origin becomes one within ours."""
+        endpoint = self._upstream.endpoint
+        fields = ((name.lower(), value) for name, value in answer.headers.raw)
+        return [(name, endpoint.local_location(value) if name == b"location" else value) for name, value in fields]
+
+    def _track(self, request: ClientRequest, answer: httpx.Response, caller: Caller, relay: Relay | None) -> None:
+        """Remember a caller that the server accepts and a session that starts, drop a session that has ended."""
+        is_gone = answer.status_code == HTTPStatus.NOT_FOUND or (request.method == "DELETE" and answer.is_success)
+        if is_gone and caller.session_id:
+            self._sessions.end(caller)
+        elif answer.is_success:
+            self._sessions.accept(caller)
+            begun = answer.headers.get(SESSION_HEADER, "")
+            if relay is not None and begun and begun != caller.session_id:
+                self._sessions.begin(caller.in_session(begun), relay)
 
 
-def listen_at(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at `host` and `port`, at a free port for 0.
+def _rewritten(request: ClientRequest, body: bytes, relay: Relay) -> ClientRequest:
+    """Return a request with another body, and with the headers that repeat parts of it."""
+    if body is request.body:
+        return request
+    received, sent = read_message(request.body) or {}, read_message(body) or {}
+    marked = header_arguments({"tools": relay.tools})
+    return replace(request, headers=reroute(request.headers, received, sent, marked), body=body)
 
-    Raises:
-        OSError: The address is not available.
-    """
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    family, kind, protocol, _, address = addresses[0]
-    # asyncio switches Nagle's algorithm off only for a socket that names TCP; with it, every response takes 40 ms.
-    listening = socket.socket(family, kind, protocol)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_BACKLOG)
-    except OSError:
-        listening.close()
-        raise
-    return listening
+
+def _run_in_thread(work: Callable[[], None]) -> object:
+    return asyncio.get_running_loop().run_in_executor(None, work)
 
 
 async def serve_http(
@@ -222,6 +264,8 @@ async def serve_http(
     port: int,
     hosts: AllowedHosts | None = None,
     extra: Headers = (),
+    limits: ProxyLimits | None = None,
+    prepare: Callable[[], None] = lambda: None,
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve the proxy in front of `url` until a signal ends it.
@@ -233,29 +277,19 @@ async def serve_http(
         port: The port to listen at; 0: a free one.
         hosts: As in `HttpProxy`.
         extra: As in `HttpProxy`.
+        limits: As in `HttpProxy`.
+        prepare: Called in a thread before the first connection is accepted.
         announce: Called with the proxy's URL once it accepts connections.
 
     Raises:
         OSError: The address is not available.
+        ValueError: As in `HttpProxy`.
     """
+    limits = limits or ProxyLimits()
     with listen_at(host, port) as listening:
+        await asyncio.to_thread(prepare)
         async with connect() as client:
-            proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra)
+            proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra, limits=limits)
             shown = f"[{host}]" if ":" in host else host
             announce(f"http://{shown}:{listening.getsockname()[1]}{proxy.path}")
-            await _server(proxy).serve(sockets=[listening])
-
-
-def _server(proxy: HttpProxy) -> uvicorn.Server:
-    # Streams stay open as long as clients want; after a second they no longer delay the end.
-    return uvicorn.Server(
-        uvicorn.Config(
-            proxy,
-            lifespan="off",
-            ws="none",
-            log_level="critical",
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=1,
-        )
-    )
+            await http_server(proxy, header_seconds=limits.request_seconds).serve(sockets=[listening])

@@ -13,13 +13,12 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import httpx
 
-from accp_adapters.mcp.proxy.exchange import error_response, rewrite_bytes
+from accp_adapters.mcp.proxy.exchange import error_response, one_line, relay_client, rewrite_bytes
 from accp_adapters.mcp.proxy.headers import Headers
-from accp_adapters.mcp.proxy.http import SESSION_HEADER, connect
 from accp_adapters.mcp.proxy.relay import (
     MAX_MESSAGE_BYTES,
     JsonRpcMessage,
@@ -29,17 +28,21 @@ from accp_adapters.mcp.proxy.relay import (
     write_message,
 )  # fmt: skip
 from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
+from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
 from accp_adapters.mcp.proxy.stdio import LinePipe
+from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import is_modern
 
-__all__ = ["RemoteServer", "run_remote"]
+__all__ = ["LineWriter", "RemoteServer", "lines_of", "run_remote"]
 
 _ACCEPT: Final = "application/json, text/event-stream"
 _CHUNK: Final = 256 * 1024
 """Bytes that are read at once."""
 _CLOSE_SECONDS: Final = 10.0
 """How long pending calls are awaited after the client has closed."""
+_DELETE_SECONDS: Final = 2.0
+"""How long the end of the session may take."""
 _MAX_FAILURES: Final = 5
 """Failed attempts in a row to resume a stream."""
 _RETRY_SECONDS: Final = 1.0
@@ -48,10 +51,20 @@ _MAX_RETRY_DIGITS: Final = 10
 _MAX_QUEUED_LINES: Final = 16
 
 
+class LineWriter(Protocol):
+    """Where a client reads."""
+
+    def write(self, data: bytes, /) -> None:
+        """Write a line."""
+        ...
+
+
 @dataclass(slots=True)
 class _StreamPosition:
-    """How far a stream was read, and when it may be resumed."""
+    """How far a response was read, and when its stream may be resumed."""
 
+    further: bytes | None = None
+    """The next call, where the response answers one of a list of calls."""
     last_event_id: str = ""
     retry_seconds: float = _RETRY_SECONDS
 
@@ -67,7 +80,7 @@ class RemoteServer:
     """The server at a URL, for one client that sends and reads lines."""
 
     def __init__(
-        self, url: str, relay: Relay, http: httpx.AsyncClient, client: LinePipe, *, extra: Headers = ()
+        self, url: str, relay: Relay, http: httpx.AsyncClient, client: LineWriter, *, extra: Headers = ()
     ) -> None:
         """Connect one client with the server.
 
@@ -77,12 +90,13 @@ class RemoteServer:
             http: Sends the requests to the server.
             client: Where the client reads.
             extra: Fields for every request, such as `authorization`.
+
+        Raises:
+            ValueError: `url` is no http or https URL.
         """
-        self._url = url
+        self._upstream = Upstream(url, http, extra)
         self._relay = relay
-        self._http = http
         self._client = client
-        self._extra = [(name.decode(), value.decode()) for name, value in extra]
         self._session_id = ""
         self._version = ""
         self._marked: dict[str, dict[tuple[str, ...], str]] = {}
@@ -96,13 +110,14 @@ class RemoteServer:
         if not is_complete:
             self._write(error_response(f"expected a line of at most {MAX_MESSAGE_BYTES} bytes, found a longer one"))
             return
-        relayed = self._relay.from_client(line)
+        relayed = await relay_client(self._relay, line)
         if relayed.is_answer:
             self._write(relayed.data)
             return
-        message = read_message(relayed.data) or {}
-        if self._cancels(message):
+        # The client names its own request; the relay may have put in the id of the call that runs for it.
+        if self._cancels(read_message(line) or {}):
             return
+        message = read_message(relayed.data) or {}
         sending = self._send(relayed.data.strip(), message)
         if "method" in message and "id" in message:
             self._call(message, sending)
@@ -119,8 +134,9 @@ class RemoteServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._session_id:
-            with suppress(httpx.HTTPError):
-                await self._http.delete(self._url, headers=self._headers({}), timeout=2.0)
+            with suppress(httpx.HTTPError, TimeoutError):
+                async with asyncio.timeout(_DELETE_SECONDS), self._upstream.send("DELETE", self._headers({})):
+                    pass
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -144,30 +160,38 @@ class RemoteServer:
         return task.cancel()
 
     def _write(self, data: bytes) -> None:
-        # A JSON string cannot hold a raw line end, so those between values may be replaced.
-        self._client.write(data.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+        self._client.write(one_line(data) + b"\n")
 
-    def _headers(self, message: JsonRpcMessage) -> dict[str, str]:
-        headers = {"accept": _ACCEPT}
+    def _headers(self, message: JsonRpcMessage, **more: str) -> Headers:
+        headers = {"accept": _ACCEPT, "user-agent": "accp-middleware"}
         if self._session_id:
             headers[SESSION_HEADER] = self._session_id
         if self._version:
             headers["mcp-protocol-version"] = self._version
-        return headers | routing_headers(message, self._marked) | dict(self._extra)
+        headers |= routing_headers(message, self._marked) | more
+        return [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def _send(self, data: bytes, message: JsonRpcMessage) -> None:
-        headers = self._headers(message) | {"content-type": "application/json"}
+        """Send a message and what its responses ask for, which are the further calls of a list of calls."""
+        further = await self._exchange(data, message)
+        while further is not None:
+            further = await self._exchange(further, read_message(further) or {})
+
+    async def _exchange(self, data: bytes, message: JsonRpcMessage) -> bytes | None:
+        """Send a message and what the server responds to the client; return the further call to make, if any."""
+        headers = self._headers(message, content_type="application/json")
         position = _StreamPosition()
         try:
-            async with self._http.stream("POST", self._url, content=data, headers=headers) as response:
+            async with self._upstream.send("POST", headers, data) as response:
                 self._session_id = response.headers.get(SESSION_HEADER, self._session_id)
                 reason = await self._forward_response(response, position, message)
             if position.last_event_id and reason and await self._follow(position, message):
                 reason = ""
         except httpx.HTTPError as error:
-            reason = f"the server at {self._url} cannot be reached: {error!r}"
+            reason = self._upstream.explain(error)
         if reason and "id" in message and "method" in message:
-            self._write(error_response(reason, data))
+            self._write(self._relay.from_server(error_response(reason, data)))
+        return position.further
 
     async def _forward_response(
         self, response: httpx.Response, position: _StreamPosition, message: JsonRpcMessage
@@ -180,11 +204,11 @@ class RemoteServer:
         body = await response.aread()
         answer = read_message(body) if kind == "application/json" else None
         if answer is None or "jsonrpc" not in answer:
-            return f"expected a JSON-RPC response, found HTTP {response.status_code} {response.reason_phrase}"
+            return f"expected a JSON-RPC response, found {_describe(response)}"
         if answer.get("id") is None:
             # An error from before the server read the request; it answers this one.
             body = write_message(answer | {"id": message.get("id")})
-        await self._forward_message(body, message)
+        await self._forward_message(body, position, message)
         return ""
 
     async def _forward_events(
@@ -196,17 +220,19 @@ class RemoteServer:
             for event, _ in splitter.feed(chunk):
                 position.advance(event)
                 data = event_data(event)
-                if data and await self._forward_message(data, message):
+                if data and await self._forward_message(data, position, message):
                     return True
         return False
 
-    async def _forward_message(self, data: bytes, message: JsonRpcMessage) -> bool:
+    async def _forward_message(self, data: bytes, position: _StreamPosition, message: JsonRpcMessage) -> bool:
         """Send the client one message of the server; return whether it is the response to `message`."""
         received = read_message(data) or {}
         is_answer = "method" not in received and "id" in message and received.get("id") == message["id"]
         if is_answer:
             self._learn(message.get("method"), received.get("result"))
-        self._write(await rewrite_bytes(self._relay.from_server, data))
+            position.further = await rewrite_bytes(self._relay.follow_up, data)
+        if position.further is None:
+            self._write(await rewrite_bytes(self._relay.from_server, data))
         return is_answer
 
     def _learn(self, method: object, result: object) -> None:
@@ -225,16 +251,27 @@ class RemoteServer:
         failures = 0
         while failures < _MAX_FAILURES:
             await asyncio.sleep(position.retry_seconds if position.last_event_id or failures else 0)
-            resume = {"last-event-id": position.last_event_id} if position.last_event_id else {}
+            headers = self._headers({}, **({"last_event_id": position.last_event_id} if position.last_event_id else {}))
             failures += 1
             with suppress(httpx.HTTPError):
-                async with self._http.stream("GET", self._url, headers=self._headers({}) | resume) as response:
+                async with self._upstream.send("GET", headers) as response:
                     if _content_type(response) != "text/event-stream" or not response.is_success:
                         return False
                     failures = 0
                     if await self._forward_events(response, position, message):
                         return True
         return False
+
+
+def _describe(response: httpx.Response) -> str:
+    """Return the status of a response; of a redirect, the origin to which it leads and credentials must not follow."""
+    described = f"HTTP {response.status_code} {response.reason_phrase}"
+    if not response.has_redirect_location:
+        return described
+    with suppress(httpx.InvalidURL):
+        target = response.request.url.join(response.headers["location"])
+        described += f" to {target.scheme}://{target.host}"
+    return f"{described}, which is not followed: name the server there by --url"
 
 
 def _content_type(response: httpx.Response) -> str:
@@ -255,13 +292,15 @@ async def run_remote(url: str, relay: Relay, *, source: int = 0, target: int = 1
     async with connect() as http:
         remote = RemoteServer(url, relay, http, client, extra=extra)
         with suppress(BrokenPipeError):
-            async for line, is_complete in _lines_of(source):
+            async for line, is_complete in lines_of(source):
                 await remote.receive(line, is_complete=is_complete)
         await remote.close()
+    relay.close()
     client.close()
 
 
-async def _lines_of(source: int) -> AsyncIterator[tuple[bytes, bool]]:
+async def lines_of(source: int) -> AsyncIterator[tuple[bytes, bool]]:
+    """Yield the lines on a descriptor with their ends, and whether each is complete, as they arrive."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[bytes, bool]] = asyncio.Queue(_MAX_QUEUED_LINES)
 

@@ -11,9 +11,21 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from accp_adapters.mcp.proxy.headers import Headers
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage
 
-__all__ = ["HeaderArguments", "header_arguments", "routing_headers"]
+__all__ = [
+    "ROUTING_FIELD",
+    "HeaderArguments",
+    "fits",
+    "header_arguments",
+    "reroute",
+    "routing_fields",
+    "routing_headers",
+]
+
+ROUTING_FIELD: Final = re.compile(rb"mcp-method|mcp-name|mcp-param-.*")
+"""The names of the headers that repeat the method, the name and the arguments of a request."""
 
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 
@@ -51,6 +63,37 @@ def routing_headers(message: JsonRpcMessage, marked: HeaderArguments) -> dict[st
         if method == "tools/call":
             headers |= _argument_headers(marked.get(name, {}), params.get("arguments"))
     return headers
+
+
+def routing_fields(message: JsonRpcMessage, marked: HeaderArguments) -> list[tuple[bytes, bytes]]:
+    """Return the headers of `message` that `ROUTING_FIELD` names; the version is that of the client."""
+    named = ((name.lower().encode(), value.encode()) for name, value in routing_headers(message, marked).items())
+    return [(name, value) for name, value in named if ROUTING_FIELD.fullmatch(name)]
+
+
+def reroute(
+    headers: Headers, received: JsonRpcMessage, sent: JsonRpcMessage, marked: HeaderArguments
+) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request whose body was rewritten.
+
+    Headers that did not fit the body before stay as they are: the server refuses such a request, and so it must be
+    refused behind the proxy.
+
+    Args:
+        headers: The fields of the request, names in lower case.
+        received: Its message as the client sent it.
+        sent: Its message as the server gets it.
+        marked: The arguments of the server's tools that headers repeat.
+    """
+    if not fits(headers, received):
+        return list(headers)
+    return [*(field for field in headers if not ROUTING_FIELD.fullmatch(field[0])), *routing_fields(sent, marked)]
+
+
+def fits(headers: Headers, message: JsonRpcMessage) -> bool:
+    """Return whether the headers of a request repeat its message, which has no marked arguments."""
+    given = [field for field in headers if ROUTING_FIELD.fullmatch(field[0])]
+    return sorted(given) == sorted(routing_fields(message, {}))
 
 
 def _argument_headers(names: Mapping[tuple[str, ...], str], arguments: object) -> dict[str, str]:

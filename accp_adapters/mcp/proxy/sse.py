@@ -35,6 +35,16 @@ class EventSplitter:
         self._searched = 0
         self._is_long = False
 
+    @property
+    def waiting(self) -> int:
+        """The bytes of the event that is not complete yet."""
+        return len(self._rest)
+
+    def give_up(self) -> bytes:
+        """Return what has come of an event, whose rest is passed on in pieces."""
+        self._is_long = True
+        return self._take(len(self._rest))
+
     def feed(self, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield the events that `chunk` completes, and whether each is complete.
 
@@ -47,8 +57,7 @@ class EventSplitter:
             yield self._take(end.end()), is_complete
         self._searched = len(self._rest)
         if len(self._rest) > self._limit:
-            yield self._take(len(self._rest)), False
-            self._is_long = True
+            yield self.give_up(), False
 
     def close(self) -> bytes:
         """Return what came after the last event."""

@@ -7,20 +7,30 @@ One thread waits for each pipe, since that works on every operating system.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, Final
 
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, read_lines
+from accp_adapters.mcp.proxy.relay import (
+    MAX_MESSAGE_BYTES,
+    Relay,
+    read_lines,
+    read_message,
+    refuse_unread,
+    write_message,
+)
 
 __all__ = ["LinePipe", "end_like", "run_stdio"]
 
 _FORWARDED_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGBREAK")
+_CLOSED: Final = -32000
+"""The JSON-RPC code of the SDKs for a connection that is closed."""
 _CHUNK: Final = 256 * 1024
 """Bytes that are read at once."""
 
@@ -28,9 +38,11 @@ _CHUNK: Final = 256 * 1024
 class LinePipe:
     """A file descriptor to which several threads write lines, each of which stays in one piece."""
 
-    def __init__(self, descriptor: int) -> None:
-        """Write to `descriptor`."""
+    def __init__(self, descriptor: int, close: Callable[[], None] | None = None) -> None:
+        """Write to `descriptor`, which `close` closes; None: it is closed by its number."""
         self._descriptor = descriptor
+        self._close = close or partial(os.close, descriptor)
+        self._is_closed = False
         self._lock = threading.RLock()
         self._is_inside_line = False
 
@@ -43,6 +55,8 @@ class LinePipe:
         rest = memoryview(data)
         ends_line = data.endswith(b"\n")
         with self._lock:
+            if self._is_closed:
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
             if ends_line and self._is_inside_line:
@@ -53,7 +67,9 @@ class LinePipe:
 
     def close(self) -> None:
         """Close the descriptor."""
-        os.close(self._descriptor)
+        with self._lock:
+            self._is_closed = True
+            self._close()
 
 
 def run_stdio(
@@ -79,12 +95,13 @@ def run_stdio(
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert child.stdin is not None
     assert child.stdout is not None
-    client = LinePipe(target)
+    client, server = LinePipe(target), LinePipe(child.stdin.fileno(), child.stdin.close)
     with _signals_sent_to(child):
-        start(target=_client_to_server, args=(relay, source, child.stdin, client, limit)).start()
-        answering = start(target=_server_to_client, args=(relay, child.stdout, client, limit))
+        start(target=_client_to_server, args=(relay, source, server, client, limit)).start()
+        answering = start(target=_server_to_client, args=(relay, child.stdout, server, client, limit))
         answering.start()
         answering.join()
+        relay.close()
         return child.wait()
 
 
@@ -108,8 +125,7 @@ def _signals_sent_to(child: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _client_to_server(relay: Relay, source: int, child_in: IO[bytes], client: LinePipe, limit: int) -> None:
-    server = LinePipe(child_in.fileno())
+def _client_to_server(relay: Relay, source: int, server: LinePipe, client: LinePipe, limit: int) -> None:
     try:
         for line, is_complete in read_lines(partial(os.read, source, _CHUNK), limit):
             _forward(relay, line, is_complete, server, client)
@@ -117,22 +133,41 @@ def _client_to_server(relay: Relay, source: int, child_in: IO[bytes], client: Li
         # The child reads no more; the client learns that from a closed pipe, as it would from the child.
         os.close(source)
     finally:
-        child_in.close()
+        server.close()
 
 
 def _forward(relay: Relay, line: bytes, is_complete: bool, server: LinePipe, client: LinePipe) -> None:
     if not is_complete:
-        server.write(line)
+        if relay.passes_unread:
+            server.write(line)
+        elif line.endswith(b"\n"):
+            client.write(refuse_unread() + b"\n")
         return
     relayed = relay.from_client(line)
     pipe = client if relayed.is_answer else server
     pipe.write(line if relayed.data is line else relayed.data + b"\n")
 
 
-def _server_to_client(relay: Relay, child_out: IO[bytes], client: LinePipe, limit: int) -> None:
+def _server_to_client(relay: Relay, child_out: IO[bytes], server: LinePipe, client: LinePipe, limit: int) -> None:
     # If the client reads no more, the child gets a broken pipe, as it would from the client.
     with suppress(OSError), child_out:
         for line, is_complete in read_lines(partial(os.read, child_out.fileno(), _CHUNK), limit):
-            written = relay.from_server(line) if is_complete else line
-            client.write(line if written is line else written + b"\n")
+            written = _answer(relay, line, server) if is_complete else line
+            if written is not None:
+                client.write(line if written is line else written + b"\n")
         client.close()
+
+
+def _answer(relay: Relay, line: bytes, server: LinePipe) -> bytes | None:
+    """Return what the client is sent for a line of the server; None where the server is sent a further call."""
+    further = relay.follow_up(line)
+    if further is None:
+        return relay.from_server(line)
+    try:
+        server.write(further + b"\n")
+    except OSError:
+        # The client has closed its end, and so the server's: the call fails as if the server had said so.
+        reason = {"code": _CLOSED, "message": "the server takes no more requests"}
+        unsent = (read_message(further) or {}).get("id")
+        return relay.from_server(write_message({"jsonrpc": "2.0", "id": unsent, "error": reason}))
+    return None

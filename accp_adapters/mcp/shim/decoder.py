@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias, get_args
 
 from accp_adapters.mcp.shim.error_frames import remove_frame
+from accp_adapters.mcp.shim.hosts import shown_text
 from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension, find_capability, remove_announcement
 from accp_adapters.mcp.shim.pending import PendingRequest, PendingRequests
 from accp_adapters.mcp.shim.protocol import (
@@ -13,11 +14,10 @@ from accp_adapters.mcp.shim.protocol import (
     JsonObject,
     is_longer_than,
     unchanged_on_error,
-    visible_text,
 )  # fmt: skip
 from accp_adapters.mcp.shim.registry import merge_registry
 from accp_adapters.mcp.shim.results.frames import is_framed, restore_frame
-from accp_adapters.mcp.shim.results.views import ViewSettings, is_view, restore_view, write_view
+from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, is_alone, is_view, restore_view, write_view
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
@@ -98,7 +98,7 @@ class Decoder:
         if is_framed(result):
             return _with_structured(result) if self.view == "frame" else restore_frame(result)
         if is_view(result):
-            return restore_view(result) if self.view == "plain" else result
+            return restore_view(result) if self.view == "plain" or is_alone(result) else result
         capability = find_capability(result.get("capabilities"))
         if capability is not None:
             self.announced = str(capability["registry"]["hash"])
@@ -121,10 +121,10 @@ class Decoder:
         # A result that cannot be shown as a view must not undo the decoding of its frame.
         try:
             shown = write_view(result, ViewSettings(counter=self._counter, limits=ResultLimits(inline=None)))
-            gains = shown is not None and self._counter(visible_text(shown)) < self._counter(visible_text(result))
+            gains = shown is not None and self._counter(shown_text(shown)) < self._counter(shown_text(result))
         except (ValueError, RecursionError):
             return result
-        return shown if shown is not None and gains else result
+        return shown if shown is not None and (gains or has_escapes(shown)) else result
 
 
 def _with_structured(result: JsonObject) -> JsonObject:

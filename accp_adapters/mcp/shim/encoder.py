@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.shim.error_frames import json_rpc_error
+from accp_adapters.mcp.shim.hosts import client_name
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import PendingRequest, PendingRequests
@@ -22,6 +23,8 @@ from accp_adapters.mcp.shim.protocol import (
     JsonObject,
     is_modern,
     message_id,
+    text_block,
+    tool_result,
     unchanged_on_error,
 )  # fmt: skip
 from accp_adapters.mcp.shim.registry import read_registry
@@ -29,8 +32,12 @@ from accp_adapters.mcp.shim.result_rewriter import ResultRewriter
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import StoredResults, answer_fetch, read_stored
 from accp_adapters.mcp.shim.tools import tool_index
+from accp_adapters.mcp.shim.tools.call_list import CallList, CallRules, ListedCall, read_calls
+from accp_adapters.mcp.shim.tools.running_lists import RunningLists
 from accp_adapters.stores import embedded_store
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.strict_json import compact_json
 
 __all__ = ["Encoder"]
 
@@ -38,7 +45,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class Encoder:
-    """The server's side of one connection, or of one HTTP exchange."""
+    """The server's side of one connection, or of one HTTP exchange; threads may share it."""
 
     def __init__(
         self, options: EncoderOptions | None = None, *, session: SessionState | None = None, **settings: Any
@@ -55,19 +62,55 @@ class Encoder:
         """
         self.options: Final = replace(options or EncoderOptions(), **settings)
         self.session: Final = session or SessionState()
-        if self.options.fetch and self.session.stored_results is None:
+        if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
             self.session.stored_results = StoredResults(self.options.store or embedded_store())
         self._pending: Final = PendingRequests()
+        self._lists: Final = RunningLists(self.options.new_id)
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 
     def exchange(self) -> Encoder:
-        """Return an encoder for another HTTP exchange of the same session, with pending requests of its own."""
-        return Encoder(self.options, session=self.session)
+        """Return an encoder for another HTTP exchange of the same session, with pending requests of its own.
+
+        Without a session, what one client declares says nothing of the next one.
+        """
+        session = self.session
+        if not session.is_session:
+            session = replace(session, client_settings=None, client_name="")
+        return Encoder(self.options, session=session)
+
+    def for_owner(self, owner: str, *, is_session: bool) -> Encoder:
+        """Return an encoder for another owner: the same settings, and the same client where that declared itself.
+
+        Args:
+            owner: The namespace of its texts in `options.store`, the same in every process; empty: it has none, so
+                that large results are shown whole.
+            is_session: As in `SessionState`.
+        """
+        state = SessionState(is_session=is_session, has_owner=bool(owner))
+        if is_session:
+            state.client_settings, state.client_name = self.session.client_settings, self.session.client_name
+        if owner and self.options.fetch and self.options.store is not None:
+            state.stored_results = StoredResults(self.options.store, owner, is_shared=True)
+        return Encoder(self.options, session=state)
+
+    def warm_up(self) -> None:
+        """Load what the first result needs, the vocabulary of the counter above all; a later call does nothing new."""
+        sample = Encoder(self.options, policy="always", fetch=False)
+        blocks = [text_block(compact_json([{"id": number, "name": "a  b"} for number in range(3)]))]
+        sample.from_client({"id": 0, "method": "tools/call", "params": {"name": "sample"}})
+        sample.from_server({"id": 0, "result": {"content": blocks}})
+        self.options.counter("warm up")
 
     def close(self) -> None:
         """Delete the texts that were stored for this session; it is over."""
         if self.session.stored_results is not None:
             self.session.stored_results.close()
+
+    def release(self) -> None:
+        """Free what this process keeps for the session; texts in a store that others share stay for them."""
+        stored = self.session.stored_results
+        if stored is not None and not stored.is_shared:
+            stored.close()
 
     def answer_own(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request that the shim answers itself; None for one that the server answers."""
@@ -81,7 +124,8 @@ class Encoder:
             return {**response, "error": json_rpc_error(error)}
         except Exception:
             # The store failed, or the text cannot be shown: the server refuses what it does not have.
-            _LOG.warning("the shim could not answer a request of its own; the server is asked", exc_info=True)
+            _LOG.warning("the shim could not answer a request of its own; the server is asked")
+            _LOG.debug("the request failed with", exc_info=True)
             return None
         return None if result is None else {**response, "result": result}
 
@@ -92,6 +136,24 @@ class Encoder:
     def from_server(self, message: JsonObject) -> JsonObject:
         """Return a server's message for the client; the result of a known request is rewritten."""
         return message if self.options.is_off else unchanged_on_error(self._from_server, message)
+
+    @property
+    def runs_lists(self) -> bool:
+        """Whether a list of calls is on its way."""
+        return bool(self._lists)
+
+    def runs_list(self, request: JsonObject) -> bool:
+        """Return whether the client's request `request` is a list of calls that is on its way."""
+        return self._lists.runs(request)
+
+    def follow_up(self, message: JsonObject) -> JsonObject | None:
+        """Return what the server is sent in answer to its response `message`, which then is not for the client.
+
+        None: it is for the client, see `from_server`. Where `call_lists` is on, a transport asks this first.
+        """
+        if not self.options.call_lists or type(message) is not dict or "method" in message:
+            return None
+        return self._lists.follow_up(message, self.options.now())
 
     def _own_result(self, method: object, params: JsonObject) -> JsonObject | None:
         if method == "resources/read":
@@ -108,14 +170,50 @@ class Encoder:
         return None
 
     def _own_tool(self, params: JsonObject) -> JsonObject | None:
-        params = self._unwrap_call(params)
-        name, arguments = params.get("name"), params.get("arguments")
-        if not self._is_own_tool(name):
-            return None
+        called = self._unwrap_call(params)
+        name, arguments = called.get("name"), called.get("arguments")
+        try:
+            if not self._is_own_tool(name):
+                self._check_call(called, is_wrapped=called is not params)
+                return None
+            if name == tool_index.INDEX_NAME and self._read_calls(arguments) is not None:
+                return None
+        except ProtocolError as error:
+            return tool_result([text_block(str(error))], is_error=True)
         stored, options = self.session.stored_results, self.options
         if name == FETCH_NAME and stored is not None:
             return answer_fetch(stored, arguments, limit=options.limits.fetch, counter=options.counter)
-        return tool_index.answer_index_call(arguments, self.session.catalog)
+        return tool_index.answer_index_call(arguments, self.session.catalog, options.counter)
+
+    def _check_call(self, params: JsonObject, *, is_wrapped: bool) -> None:
+        """Check that a tool is offered and, where the host checked no arguments, that they fit its schema.
+
+        Raises:
+            ProtocolError: E4001, there is no such tool; E4003, the arguments violate its schema.
+        """
+        name = params.get("name")
+        if isinstance(name, str) and not self.options.offers(name):
+            raise ProtocolError(f"expected the name of a tool, found {name[:200]!r}", code=ErrorCode.TOOL_NOT_FOUND)
+        if is_wrapped:
+            tool_index.check_call(str(name), params.get("arguments"), self.session.catalog)
+
+    def _read_calls(self, arguments: object) -> list[ListedCall] | None:
+        """Return the list of calls in the arguments of `accp_tools`; None where it has none, or none are taken."""
+        return read_calls(arguments, self._rules()) if self.options.call_lists else None
+
+    def _rules(self) -> CallRules:
+        options = self.options
+        return CallRules(catalog=self.session.catalog, allowed=options.allow, server_of=options.server_of)
+
+    def _start_list(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
+        """Return the request with the first call of a list of calls; None where `message` has no such list."""
+        is_index = params.get("name") == tool_index.INDEX_NAME and self._is_own_tool(tool_index.INDEX_NAME)
+        calls = self._read_calls(params.get("arguments")) if is_index else None
+        if calls is None:
+            return None
+        options, now = self.options, self.options.now()
+        running = CallList(calls, self._rules(), options.counter, options.limits.fetch, now)
+        return self._lists.start(message, running, now)
 
     def _unwrap_call(self, params: JsonObject) -> JsonObject:
         """Return the params of the call inside a call of the tool index; any other params unchanged."""
@@ -124,7 +222,7 @@ class Encoder:
     def _is_own_tool(self, name: object) -> bool:
         """Return whether the shim serves the tool `name`; a tool of the server with that name takes precedence."""
         serves = {
-            tool_index.INDEX_NAME: self.options.tools == "lazy",
+            tool_index.INDEX_NAME: self.options.tools != "full",
             FETCH_NAME: self.session.stored_results is not None,
         }
         return isinstance(name, str) and serves.get(name, False) and name not in self.session.catalog.tools
@@ -135,9 +233,15 @@ class Encoder:
             return message
         if method == "notifications/cancelled":
             self._pending.cancel(params)
-            return message
+            cancelled = self._lists.cancel(params)
+            return message if cancelled is None else {**message, "params": cancelled}
         if method == "initialize":
             self.session.client_settings = settings_in_initialize(params)
+            self.session.client_name = client_name(params)
+        if method == "tools/call" and isinstance(params, dict):
+            started = self._start_list(message, params)
+            if started is not None:
+                return started
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
             message = {**message, "params": called}
@@ -150,10 +254,14 @@ class Encoder:
         settings = settings_in_request(params) if modern else self.session.client_settings
         if self.options.policy == "never":
             settings = None
-        return PendingRequest.of(message, client_settings=settings, is_modern=modern)
+        name = client_name(params) or self.session.client_name
+        return PendingRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
 
     def _from_server(self, message: JsonObject) -> JsonObject:
         if message.get("method") == "notifications/tools/list_changed":
             self.session.catalog.clear()
+        finished = None if "method" in message else self._lists.finish(message)
+        if finished is not None:
+            return finished
         request = None if "method" in message else self._pending.pop(message)
         return message if request is None else self._rewriter.rewrite(message, request)

@@ -10,7 +10,7 @@ from typing import Final
 
 from accp_adapters.mcp.shim.protocol import EXTENSION, JsonObject, without
 
-__all__ = ["add_metadata", "has_room_for_metadata", "read_metadata", "remove_metadata"]
+__all__ = ["add_metadata", "extend_metadata", "has_room_for_metadata", "read_metadata", "remove_metadata"]
 
 _WAS_EMPTY: Final = "empty"
 """The flag in our metadata which says that the member was there before, as an empty object."""
@@ -35,6 +35,11 @@ def add_metadata(holder: JsonObject, metadata: JsonObject, member: str = "_meta"
     if member in holder and not value:
         metadata = {**metadata, _WAS_EMPTY: True}
     return {**holder, member: {**value, EXTENSION: metadata}}
+
+
+def extend_metadata(holder: JsonObject, metadata: JsonObject, member: str = "_meta") -> JsonObject:
+    """Return a result or error that has metadata of ours, with more of it."""
+    return {**holder, member: {**holder[member], EXTENSION: {**read_metadata(holder, member), **metadata}}}
 
 
 def remove_metadata(holder: JsonObject, member: str = "_meta") -> JsonObject:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from accp_adapters.mcp.shim.hosts import HOSTS
 from accp_adapters.mcp.shim.negotiation import ResultForms
-from accp_adapters.mcp.shim.protocol import MAX_RESULT_CHARS
+from accp_adapters.mcp.shim.protocol import MAX_RESULT_CHARS, JsonObject
 from accp_adapters.mcp.shim.results.frames import FrameCarrier
+from accp_adapters.mcp.shim.tools.levels import LEVELS, ToolListing
+from accp_adapters.mcp.shim.tools.tool_catalog import matches_any
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import BUILT_IN, SchemaRegistry
 from accp_core.compression import ResultLimits
@@ -20,12 +23,14 @@ __all__ = ["EncoderOptions", "RewritePolicy", "ToolListing"]
 
 RewritePolicy: TypeAlias = Literal["negotiate", "always", "never"]
 """Whose results are rewritten: those of clients that declared the extension, of all clients, or of none."""
-ToolListing: TypeAlias = Literal["plain", "lazy"]
-"""What tools/list returns: all definitions, or one tool that lists, describes and calls the others."""
 
-_CHOICES: dict[str, Any] = {
-    "policy": RewritePolicy, "carrier": FrameCarrier, "structured": ResultForms, "tools": ToolListing,
-}  # fmt: skip
+_CHOICES: dict[str, Sequence[str]] = {
+    "policy": get_args(RewritePolicy),
+    "carrier": get_args(FrameCarrier),
+    "structured": ("auto", *get_args(ResultForms)),
+    "host": ("auto", *HOSTS),
+    "tools": (*LEVELS, "auto"),
+}
 _PREVIEWED_CHARS = 200_000
 """Characters of a text that a preview is made of, which bounds its time to about a second."""
 
@@ -38,17 +43,30 @@ class EncoderOptions:
     """With "always", clients that did not declare the extension get views; otherwise they get unchanged results."""
     carrier: FrameCarrier = "resource"
     """The kind of content block that holds a frame, for clients that negotiated frames."""
-    structured: ResultForms = "keep"
-    """Which forms of a result are sent to a client that is sent views and did not choose itself."""
-    tools: ToolListing = "plain"
-    """What tools/list returns; "lazy" applies to every client."""
+    host: str = "auto"
+    """The program that shows the results to a model, one of `HOSTS`; "auto": by the name that its client gives."""
+    structured: ResultForms | Literal["auto"] = "auto"
+    """Which forms of a result are sent to a client that is sent views and did not choose itself; "auto": as its host
+    needs."""
+    tools: ToolListing = "full"
+    """What tools/list returns; anything but "full" applies to every client."""
+    include: tuple[str, ...] = ()
+    """Patterns of the names of the tools that are listed and called; none: all of them."""
+    exclude: tuple[str, ...] = ()
+    """Patterns of the names of tools that are not."""
+    call_lists: bool = False
+    """Whether `accp_tools` takes lists of calls; the transport must send what `Encoder.follow_up` returns."""
+    allow: tuple[str, ...] = ()
+    """Patterns of the names of tools that a list of calls runs although they are not read-only."""
+    server_of: Callable[[str], str] = lambda name: ""
+    """Returns the server of a tool by the tool's name, where there are several."""
     fetch: bool = False
     """Whether a large result becomes a preview with a reference that `accp_fetch` opens, for clients that get views."""
     store: ColdStore | None = None
     """Where the full texts are kept; None: in the memory of this process."""
-    inline_limit: int = 3_000
+    inline_limit: int = 2_500
     """A view of more tokens becomes a preview with a reference."""
-    preview_limit: int = 2_000
+    preview_limit: int = 1_000
     """Tokens of a preview, at least 60."""
     fetch_limit: int = 4_000
     """Tokens of one answer of `accp_fetch`."""
@@ -68,8 +86,8 @@ class EncoderOptions:
     def __post_init__(self) -> None:
         """Refuse an invalid setting (ValueError)."""
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in get_args(choices):
-                expected = ", ".join(map(repr, get_args(choices)))
+            if getattr(self, name) not in choices:
+                expected = ", ".join(map(repr, choices))
                 raise ValueError(f"expected {name!r} to be one of {expected}, found {getattr(self, name)!r}")
         if self.max_chars < 0:
             raise ValueError(f"expected 'max_chars' to be at least 0, found {self.max_chars!r}")
@@ -85,7 +103,22 @@ class EncoderOptions:
             previewed_chars=_PREVIEWED_CHARS,
         )
 
+    def offers(self, name: str) -> bool:
+        """Return whether a tool of the server is listed and called, by `include` and `exclude`."""
+        return (not self.include or matches_any(name, self.include)) and not matches_any(name, self.exclude)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some tools may not be called."""
+        return bool(self.include or self.exclude)
+
+    def offered(self, tools: list[Any]) -> list[JsonObject]:
+        """Return the tools of a page of tools/list that are listed and called."""
+        if not self.is_filtered:
+            return tools
+        return [tool for tool in tools if isinstance(tool, dict) and self.offers(str(tool.get("name")))]
+
     @property
     def is_off(self) -> bool:
         """Whether every message passes unchanged."""
-        return self.policy == "never" and self.tools == "plain" and not self.fetch
+        return self.policy == "never" and self.tools == "full" and not (self.is_filtered or self.fetch)

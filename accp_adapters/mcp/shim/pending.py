@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -30,17 +31,22 @@ class PendingRequest:
     """What the client declared; None: it did not declare the extension."""
     is_modern: bool
     """Whether it belongs to the era of 2026-07-28."""
+    client_name: str
+    """The name in the client's `clientInfo`; empty: it gave none."""
     correlation_id: str
     """Its id, as the envelope of a frame holds it."""
 
     @classmethod
-    def of(cls, message: JsonObject, *, client_settings: ClientSettings | None, is_modern: bool) -> PendingRequest:
+    def of(
+        cls, message: JsonObject, *, client_settings: ClientSettings | None, is_modern: bool, client_name: str = ""
+    ) -> PendingRequest:
         """Return the record of the request `message`."""
         return cls(
             method=message["method"],
             params=message.get("params"),
             client_settings=client_settings,
             is_modern=is_modern,
+            client_name=client_name,
             correlation_id=_correlation_id(message.get("id")),
         )
 
@@ -52,22 +58,25 @@ def _correlation_id(request_id: object) -> str:
 
 
 class PendingRequests:
-    """The pending requests by id."""
+    """The pending requests by id; both directions may use it from different threads."""
 
     def __init__(self) -> None:
         """Start empty."""
         self._requests: Final[BoundedDict[MessageId, PendingRequest]] = BoundedDict(_MAX_REQUESTS)
+        self._lock: Final = threading.Lock()
 
     def add(self, message: JsonObject, request: PendingRequest) -> None:
         """Add the record of `message`; it replaces one with the same id. Notifications are ignored."""
         key = message_id(message)
         if key is not None:
-            self._requests.put(key, request)
+            with self._lock:
+                self._requests.put(key, request)
 
     def pop(self, message: JsonObject) -> PendingRequest | None:
         """Remove and return the request that the response `message` answers; None if it is unknown."""
         key = message_id(message)
-        return None if key is None else self._requests.pop(key, None)
+        with self._lock:
+            return None if key is None else self._requests.pop(key, None)
 
     def cancel(self, params: object) -> None:
         """Remove the request that the params of a `notifications/cancelled` name: its result is not awaited."""

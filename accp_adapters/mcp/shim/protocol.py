@@ -29,7 +29,6 @@ __all__ = [
     "text_block",
     "tool_result",
     "unchanged_on_error",
-    "visible_text",
     "without",
 ]
 
@@ -76,41 +75,18 @@ def without(members: JsonObject, *names: str) -> JsonObject:
 
 def is_longer_than(value: object, limit: int) -> bool:
     """Return whether the characters, keys and members of `value` add up to more than `limit`; stops once they do."""
-    left, waiting = limit, [value]
-    while waiting and left >= 0:
-        part = waiting.pop()
-        if isinstance(part, str):
-            left -= len(part)
-        elif isinstance(part, dict):
-            left -= len(part)
-            if left >= 0:
-                waiting += part
-                waiting += part.values()
-        elif isinstance(part, list):
-            left -= len(part)
-            if left >= 0:
-                waiting += part
-        else:
-            left -= 1
-    return left < 0
-
-
-def visible_text(result: JsonObject) -> str:
-    """Return what a host may show its model of a result: texts as they are, everything else as JSON, no `_meta`.
-
-    Raises:
-        EncodeError: E1004, the result is not JSON.
-    """
-    content = result.get("content")
-    parts = [_block_text(block) for block in content] if isinstance(content, list) else [compact_json(content)]
-    if "structuredContent" in result:
-        parts.append(compact_json(result["structuredContent"]))
-    return "\n".join(parts)
-
-
-def _block_text(block: Any) -> str:
-    is_text = isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-    return str(block["text"]) if is_text else compact_json(block)
+    left, level = limit, [value]
+    while level:
+        texts = [part for part in level if isinstance(part, str)]
+        maps = [part for part in level if isinstance(part, dict)]
+        lists = [part for part in level if isinstance(part, list)]
+        left -= len(level) - len(texts) - len(maps) - len(lists)
+        left -= sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))
+        if left < 0:
+            return True
+        level = [part for members in maps for part in (*members, *members.values())]
+        level += [part for members in lists for part in members]
+    return False
 
 
 def is_same_result(left: JsonObject, right: JsonObject) -> bool:
@@ -120,9 +96,13 @@ def is_same_result(left: JsonObject, right: JsonObject) -> bool:
         EncodeError: E1004, a result is not JSON.
     """
     structured = "structuredContent"
-    return compact_json(left.get(structured)) == compact_json(right.get(structured)) and compact_json(
-        left, sort_keys=True
-    ) == compact_json(right, sort_keys=True)
+    if (structured in left) != (structured in right):
+        return False
+    one, other = left.get(structured), right.get(structured)
+    if one is not other and compact_json(one) != compact_json(other):
+        return False
+    rest = [compact_json(without(result, structured), sort_keys=True) for result in (left, right)]
+    return rest[0] == rest[1]
 
 
 def text_block(text: str) -> JsonObject:

@@ -8,24 +8,37 @@ from typing import Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.shim import error_frames
+from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain
+from accp_adapters.mcp.shim.meta import extend_metadata
 from accp_adapters.mcp.shim.negotiation import ClientSettings, ResultForms, announce_registry
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.pending import PendingRequest
-from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, visible_text, without
+from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, without
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
 from accp_adapters.mcp.shim.results.frames import FrameSettings, write_frame
-from accp_adapters.mcp.shim.results.views import ViewSettings, write_view
+from accp_adapters.mcp.shim.results.resources import write_contents
+from accp_adapters.mcp.shim.results.views import ViewSettings, has_escapes, write_alone, write_view
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import FETCH_TOOL, list_stored
-from accp_adapters.mcp.shim.tools import tool_index
+from accp_adapters.mcp.shim.tools.levels import ListOptions, listed_tools
+from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME
 from accp_core.accp import Envelope
+from accp_core.error_codes import ErrorCode
+from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
+from accp_core.view.text import remembering
 
 __all__ = ["ResultRewriter"]
 
+_Gains: TypeAlias = Callable[[JsonObject], bool]
+"""Returns whether a rewritten result is smaller for who reads it."""
 _Rewrite: TypeAlias = "Callable[[ResultRewriter, JsonObject, PendingRequest], JsonObject]"
 
 _METHOD_NOT_FOUND: Final = -32601
+_FALLBACK: Final[tuple[ResultForms, ...]] = ("keep",)
+"""The forms of a result that is not smaller in the ones that are wanted."""
+_MAX_SHORT_ERROR: Final = 500
+"""Characters of the result of a failed call that stays as it is."""
 _MAX_REQUEST: Final = 2_000
 """Characters of a call's arguments that rank what a preview keeps."""
 
@@ -68,12 +81,13 @@ class ResultRewriter:
         return _as_private(announce_registry(result, request.method, self.options.registry))
 
     def _list_tools(self, result: JsonObject, request: PendingRequest) -> JsonObject:
-        catalog = self.session.catalog
-        catalog.add(result, request.params)
-        tools = result["tools"]
-        if self.options.tools == "lazy" and tool_index.INDEX_NAME not in catalog.tools:
+        catalog, options = self.session.catalog, self.options
+        tools = options.offered(result["tools"])
+        catalog.add({**result, "tools": tools}, request.params)
+        if options.tools != "full" and INDEX_NAME not in catalog.tools:
             # The index covers all pages, so it is returned with the last of them.
-            tools = tool_index.listed_tools(catalog, self.options.counter) if catalog.is_complete else []
+            lists = ListOptions(options.tools, options.call_lists)
+            tools = listed_tools(catalog, lists, options.counter) if catalog.is_complete else []
         if self._drops_structured(request):
             tools = [without(tool, "outputSchema") for tool in tools]
         if self._cites(request) and catalog.is_complete and FETCH_NAME not in catalog.tools:
@@ -97,25 +111,65 @@ class ResultRewriter:
         if request.client_settings is not None and not is_large:
             code = error_frames.code_of_result(result, request, self.session.catalog)
             if code is not None:
-                frame = error_frames.write_error_frame(code, _first_text(result), self._envelope(request))
-                return error_frames.add_to_result(result, frame)
-        if result.get("isError") or (is_large and not self._cites(request)):
+                return self._add_error_frame(result, code, request)
+        if (is_large and not self._cites(request)) or self._is_short_error(result):
             return result
         return self._compress_result(result, request, is_large=is_large) or result
 
+    def _add_error_frame(self, result: JsonObject, code: ErrorCode, request: PendingRequest) -> JsonObject:
+        """Return the result of a failed call with its frame, and with views for a client that reads them."""
+        frame = error_frames.write_error_frame(code, _first_text(result), self._envelope(request))
+        reads_views = self._shows_views(request) and not self._is_short_error(result)
+        shown = self._compress_result(result, request, is_large=False) if reads_views else None
+        return error_frames.add_to_result(result, frame) if shown is None else extend_metadata(shown, {"frame": frame})
+
+    def _is_short_error(self, result: JsonObject) -> bool:
+        return bool(result.get("isError")) and not is_longer_than(result, _MAX_SHORT_ERROR)
+
+    def _read_resource(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+        if not self._shows_views(request) or is_longer_than(result, self.options.max_chars):
+            return result
+        return write_contents(result, self.options.counter, self.options.min_gain) or result
+
     def _compress_result(self, result: JsonObject, request: PendingRequest, *, is_large: bool) -> JsonObject | None:
         """Return what is sent instead of a result; None where the result itself is sent."""
-        count = self.options.counter
+        counter = remembering(self.options.counter)
 
         def gains(written: JsonObject) -> bool:
-            return count(visible_text(result)) - count(visible_text(written)) >= self.options.min_gain
+            # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.
+            return is_gain(result, written, self._host(request), len if is_large else counter, self.options.min_gain)
 
         if self._shows_views(request):
-            shown = write_view(result, self._view_settings(request), is_large=is_large)
-            return shown if shown is not None and (is_large or gains(shown)) else None
+            return self._choose_view(result, request, counter, gains, is_large=is_large)
         if request.client_settings is None:
             return None
-        return write_frame(result, self._frame_settings(request, request.client_settings), gains)
+        return self._choose_frame(result, request.client_settings, request, gains)
+
+    def _choose_view(
+        self, result: JsonObject, request: PendingRequest, counter: TokenCounter, gains: _Gains, *, is_large: bool
+    ) -> JsonObject | None:
+        """Return a result in the forms that are wanted, else in both, if a model then reads less."""
+        wanted: ResultForms = "keep" if result.get("isError") else self._result_forms(request)
+        escaped: list[JsonObject] = []
+        for forms in dict.fromkeys((wanted, *_FALLBACK)):
+            shown = write_view(result, self._view_settings(request, forms, counter), is_large=is_large)
+            if shown is not None and gains(shown):
+                return shown
+            adds_no_text = forms == "keep" or "text" not in self._host(request).forms
+            if shown is not None and adds_no_text and has_escapes(shown):
+                escaped.append(shown)
+        return escaped[0] if escaped else None
+
+    def _choose_frame(
+        self, result: JsonObject, client_settings: ClientSettings, request: PendingRequest, gains: _Gains
+    ) -> JsonObject | None:
+        """Return a result as a frame; where that saves nothing, only the texts that repeat its `structuredContent`."""
+        settings = self._frame_settings(request, client_settings)
+        framed = write_frame(result, settings, gains)
+        if framed is not None or not settings.drop_structured:
+            return framed
+        alone = write_alone(result)
+        return alone if alone is not None and gains(alone) else None
 
     def _shows_views(self, request: PendingRequest) -> bool:
         """Return whether the client gets views: it asked for them, or asked for nothing and `policy` is "always"."""
@@ -136,12 +190,20 @@ class ResultRewriter:
 
     def _result_forms(self, request: PendingRequest) -> ResultForms:
         wanted = request.client_settings.structured if request.client_settings else None
-        return wanted or self.options.structured
+        if wanted is not None:
+            return wanted
+        if self.options.structured == "auto":
+            return "keep" if request.client_settings else self._host(request).result_forms
+        return self.options.structured
 
-    def _view_settings(self, request: PendingRequest) -> ViewSettings:
+    def _host(self, request: PendingRequest) -> Host:
+        """Return who reads the results: a client that negotiated knows both forms, any other is a host."""
+        return HOSTS["both"] if request.client_settings else host_named(self.options.host, request.client_name)
+
+    def _view_settings(self, request: PendingRequest, forms: ResultForms, counter: TokenCounter) -> ViewSettings:
         return ViewSettings(
-            counter=self.options.counter,
-            structured=self._result_forms(request),
+            counter=counter,
+            structured=forms,
             stored_results=self.session.stored_results if self._cites(request) else None,
             limits=self.options.limits,
             request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
@@ -170,6 +232,7 @@ _REWRITES: Final[dict[str, _Rewrite]] = {
     "server/discover": ResultRewriter._announce,
     "tools/list": ResultRewriter._list_tools,
     "resources/list": ResultRewriter._list_resources,
+    "resources/read": ResultRewriter._read_resource,
     "tools/call": ResultRewriter._rewrite_call,
 }
 

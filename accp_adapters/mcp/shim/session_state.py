@@ -19,8 +19,12 @@ class SessionState:
 
     is_session: bool = True
     """Whether all messages come from one client. If not, references are not listed: any client could list them."""
+    has_owner: bool = True
+    """Whether it is known whose session this is. If not, no references are granted: nobody could open them again."""
     client_settings: ClientSettings | None = None
     """What the client declared in `initialize`; None in the era in which it declares with every request."""
+    client_name: str = ""
+    """The name that the client gave in `initialize`."""
     catalog: ToolCatalog = field(default_factory=ToolCatalog)
     """The server's tools, as the client listed them."""
     stored_results: StoredResults | None = None

@@ -15,7 +15,7 @@ from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETE
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
-from accp_core.references import StoredText, open_reference, reference_to, reference_to_uri
+from accp_core.references import StoredText, open_reference, parse_reference, reference_to, reference_to_uri
 
 __all__ = ["FETCH_TOOL", "StoredResults", "answer_fetch", "list_stored", "read_stored"]
 
@@ -28,6 +28,8 @@ FETCH_TOOL: Final[JsonObject] = {
 
 _MAX_REFERENCES: Final = 10_000
 """References of one session; once there are so many, further results are shown whole."""
+_MAX_CHARS: Final = 64 * 1024 * 1024
+"""Characters of the texts of one session, likewise."""
 
 
 @dataclass(slots=True)
@@ -40,11 +42,18 @@ class StoredResults:
     """The namespace of the session in the store; it is never sent to a peer."""
     granted: dict[str, int] = field(default_factory=dict)
     """Key to the number of characters of its text, for every reference that was granted."""
+    is_shared: bool = False
+    """Whether `session_id` names the same session in other processes, so that what is stored there is granted, too."""
 
     @property
     def is_full(self) -> bool:
         """Whether no further reference is granted."""
-        return len(self.granted) >= _MAX_REFERENCES
+        return len(self.granted) >= _MAX_REFERENCES or self.chars >= _MAX_CHARS
+
+    @property
+    def chars(self) -> int:
+        """The characters of all texts that this process stored for the session."""
+        return sum(list(self.granted.values()))
 
     def keep(self, stored: StoredText) -> None:
         """Store a text and grant its reference; call this before the reference is sent."""
@@ -57,7 +66,11 @@ class StoredResults:
         Raises:
             ProtocolError: E5002, it was not granted in this session; E2001, the store no longer has the text.
         """
-        return open_reference(reference, self.granted, functools.partial(self.store.get, self.session_id))
+        read = functools.partial(self.store.get, self.session_id)
+        key = parse_reference(reference)
+        if self.is_shared and key not in self.granted and (text := read(key)) is not None:
+            self.granted[key] = len(text)
+        return open_reference(reference, self.granted, read)
 
     def close(self) -> None:
         """Delete the texts and all grants; the session is over."""
@@ -69,7 +82,8 @@ def answer_fetch(stored_results: StoredResults, arguments: object, *, limit: int
     """Return the result of a call of `accp_fetch`, at most `limit` tokens; a refusal starts with its code."""
     try:
         request = read_request(arguments)
-        text = answer(stored_results.open(request.ref), request, limit=limit, counter=counter)
+        texts = {parse_reference(reference): stored_results.open(reference) for reference in request.references}
+        text = answer(texts, request, limit=limit, counter=counter)
     except ProtocolError as error:
         return tool_result([text_block(str(error))], is_error=True)
     return tool_result([text_block(text)])
@@ -91,5 +105,5 @@ def list_stored(stored_results: StoredResults) -> list[JsonObject]:
     """Return the entries of resources/list for the references of a session."""
     return [
         {"uri": reference_to_uri(reference_to(key)), "name": key, "mimeType": "text/plain", "size": size}
-        for key, size in stored_results.granted.items()
+        for key, size in list(stored_results.granted.items())
     ]

@@ -1,38 +1,96 @@
-"""The JSON documents of a file, each with its line: the whole text, or one a line."""
+"""The JSON documents of a file, each with its line, read without holding a whole log: one document, or one a line."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
 
 from accp_adapters.replay.errors import UnreadableRun
+from accp_core.strict_json import unique_members
 
-__all__ = ["read_document", "read_documents"]
+__all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_documents"]
+
+MAX_RECORD: Final = 256 << 20
+"""Bytes of one record: a line of JSON lines, or a whole document."""
+_GZIP: Final = b"\x1f\x8b"
+_BOM: Final = b"\xef\xbb\xbf"
 
 
-def read_documents(text: str, path: str, is_message: Callable[[object], bool]) -> Iterator[tuple[int, object]]:
-    """Yield line and value of each document in `text`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one file may take."""
+
+    record: int = MAX_RECORD
+    """Bytes of one record."""
+    unpacked: int = 64 << 30
+    """Bytes that a compressed file may unpack to."""
+
+
+def open_bounded(raw: BinaryIO) -> BinaryIO:
+    """Return a stream of the bytes of a file, unpacked where it is gzip."""
+    buffered = io.BufferedReader(raw) if isinstance(raw, io.RawIOBase) else raw
+    peek = getattr(buffered, "peek", None)
+    if peek is not None and peek(2)[:2] == _GZIP:
+        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]  # reads like one
+    return buffered
+
+
+def _refuse(error: UnreadableRun) -> None:
+    raise error
+
+
+def read_documents(
+    stream: BinaryIO,
+    path: str,
+    limits: Limits | None = None,
+    on_broken: Callable[[UnreadableRun], object] = _refuse,
+) -> Iterator[tuple[int, object]]:
+    """Yield line and value of each document.
 
     Args:
-        text: One JSON document, a list of runs, or JSON lines.
+        stream: One JSON document, or JSON lines, in UTF-8.
         path: The file, for errors.
-        is_message: Whether a value is one message, so that a list of such values is one document.
+        limits: What the file may take.
+        on_broken: Called with the error of each line of JSON lines that cannot be read, such as the last one of a log
+            that is still written; raises it where not given.
 
     Raises:
-        UnreadableRun: the text is not JSON; with its line and column.
+        UnreadableRun: the text is not JSON, not UTF-8 or too large; with its line and column.
     """
+    lines = _Lines(stream, path, limits or Limits())
+    filled = lines.filled()
+    number, content = next(filled, (0, b""))
+    if not number:
+        raise UnreadableRun("expected a recorded run, found nothing", path=path)
+    first = lines.decoded(content)
     try:
-        whole = _load(text)
+        value = _load(first)
     except ValueError as error:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        if len(lines) < 2 or not _is_json(lines[0][1]):
-            raise _refusal(error, path, first_line=1) from error
-        yield from ((number, read_document(line, path, number)) for number, line in lines)
+        yield from _whole_document(lines, number, first, error, path)
         return
-    if isinstance(whole, list) and whole and not is_message(whole[0]):
-        yield from ((1, run) for run in whole)
-    else:
-        yield 1, whole
+    yield number, value
+    yield from _following(lines, filled, path, on_broken)
+
+
+def _following(
+    lines: _Lines, filled: Iterator[tuple[int, bytes]], path: str, on_broken: Callable[[UnreadableRun], object]
+) -> Iterator[tuple[int, object]]:
+    """Yield the document of each line that can be read; a file that breaks off ends `filled`."""
+    while True:
+        try:
+            number, content = next(filled, (0, b""))
+            value = read_document(lines.decoded(content), path, number) if number else None
+        except UnreadableRun as error:
+            on_broken(error)
+            continue
+        if not number:
+            return
+        yield number, value
 
 
 def read_document(text: str, path: str, first_line: int = 1) -> object:
@@ -52,21 +110,76 @@ def read_document(text: str, path: str, first_line: int = 1) -> object:
         raise _refusal(error, path, first_line=first_line) from error
 
 
+class _Lines:
+    """The lines of a file; none is larger than a record may be."""
+
+    def __init__(self, stream: BinaryIO, path: str, limits: Limits) -> None:
+        self._stream = stream
+        self._path = path
+        self._limits = limits
+        self._number = 0
+        self._read = 0
+
+    def filled(self) -> Iterator[tuple[int, bytes]]:
+        """Yield number and bytes of each line that is not blank."""
+        while True:
+            self._number += 1
+            line = self._bytes(lambda: self._stream.readline(self._limits.record + 1))
+            if not line:
+                return
+            if line.strip():
+                yield self._number, line.removeprefix(_BOM) if self._number == 1 else line
+
+    def rest(self) -> str:
+        """Return everything after the last line, which is no line but a part of one document."""
+        self._number += 1
+        return self.decoded(self._bytes(lambda: self._stream.read(self._limits.record + 1)))
+
+    def _bytes(self, read: Callable[[], bytes]) -> bytes:
+        try:
+            content = read()
+        except (EOFError, OSError, zlib.error) as error:
+            raise self._refused(f"expected gzip, found {error}") from error
+        self._read += len(content)
+        if len(content) > self._limits.record:
+            raise self._refused(f"expected records of at most {self._limits.record:,} bytes, found a larger one")
+        if self._read > self._limits.unpacked:
+            raise self._refused(f"expected a file of at most {self._limits.unpacked:,} bytes, found a larger one")
+        return content
+
+    def decoded(self, content: bytes) -> str:
+        """Return the text of the line that was read last."""
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            before = content[: error.start].decode("utf-8")
+            line, column = self._number + before.count("\n"), len(before) - (before.rfind("\n") + 1) + 1
+            raise UnreadableRun(f"expected UTF-8: {error.reason}", path=self._path, line=line, column=column) from error
+
+    def _refused(self, reason: str) -> UnreadableRun:
+        return UnreadableRun(reason, path=self._path, line=self._number)
+
+
+def _whole_document(
+    lines: _Lines, number: int, first: str, error: ValueError, path: str
+) -> Iterator[tuple[int, object]]:
+    """Yield the document that begins in line `number` and ends in a later one, or the end of the file."""
+    rest = lines.rest()
+    try:
+        value = _load(first + rest)
+    except ValueError as whole:
+        # One line that is closed is JSON lines with a broken first line.
+        raise _refusal(whole, path, first_line=number) from error
+    yield number, value
+
+
 def _load(text: str) -> object:
     # Not strictly: recordings may hold what Python's own writer lets through, such as NaN.
     try:
-        value: object = json.loads(text)
+        value: object = json.loads(text, object_pairs_hook=unique_members)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return value
-
-
-def _is_json(line: str) -> bool:
-    try:
-        _load(line)
-    except ValueError:
-        return False
-    return True
 
 
 def _refusal(error: ValueError, path: str, *, first_line: int) -> UnreadableRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final
@@ -13,9 +13,9 @@ from accp_core.accp.keys import SCHEMA_KEY, KeyTable
 from accp_core.accp.message import Message
 from accp_core.accp.vocabulary import FRAME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import EncodeError
+from accp_core.errors import EncodeError, ProtocolError
 
-__all__ = ["cut_text", "is_frame_chunk", "split_frame", "swap_delimiters"]
+__all__ = ["cut_text", "is_frame_chunk", "join_chunks", "split_frame", "swap_delimiters"]
 
 _MAX_INDEX: Final = 999_999
 """Chunks are counted with this index before their number is known."""
@@ -61,6 +61,19 @@ def swap_delimiters(text: str) -> str:
     of a twentieth.
     """
     return text.translate(_SWAPPED)
+
+
+def join_chunks(chunks: Sequence[Message]) -> str:
+    """Return the text of the frame that was cut into `chunks`, without metadata.
+
+    Raises:
+        ProtocolError: E1001, the data of a chunk is not text.
+    """
+    data = [chunk.payload.get("data") for chunk in chunks]
+    texts = [text for text in data if isinstance(text, str)]
+    if not texts or len(texts) < len(data):
+        raise ProtocolError("expected text as the data of each chunk", code=ErrorCode.PARSE_ERROR)
+    return swap_delimiters("".join(texts))
 
 
 def _make_chunk(frame: Frame, keys: KeyTable, data: str, index: int, total: int) -> Frame:

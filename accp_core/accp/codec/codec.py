@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from accp_core.accp.codec.chunking import swap_delimiters
+from accp_core.accp.codec.chunking import join_chunks
 from accp_core.accp.codec.decoding import DECODING, Decoding, NeedsRefs
 from accp_core.accp.codec.encoding import ENCODING, Encoding
 from accp_core.accp.codec.settings import CodecSettings
@@ -27,10 +27,15 @@ class Encoded:
 
     frames: tuple[Frame, ...]
     """One frame, or the chunks of a frame over its limits, in order."""
+    parts: tuple[tuple[str, str], ...]
+    """Each frame, serialized: header and body, and its metadata, with placeholders for a missing msg_id, sequence and
+    timestamp; `Codec.complete` writes other metadata."""
     stored: tuple[StoredText, ...] = ()
     """Texts that must be in the shared store before a frame is sent."""
     tokens: int
-    """Tokens of all frames, with placeholders for what a session adds to their envelopes."""
+    """Tokens of all frames, part by part, with placeholders for what a session adds to their envelopes."""
+    whole: tuple[str, int]
+    """Header and body of the message in one frame, serialized, and their tokens."""
     notes: tuple[str, ...] = ()
     """Sentences about exceeded soft limits and long values in the frame, for a log."""
 
@@ -57,8 +62,10 @@ class Codec(CodecSettings):
             step(work)
         return Encoded(
             frames=work.frames,
+            parts=work.parts,
             stored=tuple(work.stored.values()),
             tokens=sum(tokens.total for tokens in work.tokens),
+            whole=work.whole,
             notes=tuple(work.notes),
         )
 
@@ -74,7 +81,7 @@ class Codec(CodecSettings):
             keep_refs: Whether references stay in the message as they are.
 
         Raises:
-            DecodeError: as `parse_frame`.
+            DecodeError: as `parse_frame`; E2003, the values of references in several places pass `expansion`.
             ProtocolError: E1001, a key stands in two spellings; E1003, the schema is unknown; E1004, a field has the
                 wrong type.
         """
@@ -98,12 +105,8 @@ class Codec(CodecSettings):
             ProtocolError: E1001, the data of a chunk is not text, or the chunks hold a frame of another sender or a
                 chunk; or as `decode`.
         """
-        data = [chunk.payload.get("data") for chunk in chunks]
-        texts = [text for text in data if isinstance(text, str)]
-        if not texts or len(texts) < len(data):
-            raise ProtocolError("expected text as the data of each chunk", code=ErrorCode.PARSE_ERROR)
-        last = chunks[-1]
-        frame = replace(self.read(swap_delimiters("".join(texts))), envelope=last.envelope)
+        text, last = join_chunks(chunks), chunks[-1]
+        frame = replace(self.read(text), envelope=last.envelope)
         if frame.sender != last.sender or (frame.intent, frame.operation) == (Intent.STREAM, FRAME_OPERATION):
             raise ProtocolError("expected the chunks of a whole frame of their own sender", code=ErrorCode.PARSE_ERROR)
         return self.decode(frame, resolved, keep_refs=keep_refs)

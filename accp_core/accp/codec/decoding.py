@@ -14,7 +14,8 @@ from accp_core.accp.profiles import check_fields
 from accp_core.accp.schema import Schema
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_core.errors import DecodeError, ProtocolError
+from accp_core.packing.expansion import Expansion, ExpansionError, size_of
 
 __all__ = ["DECODING", "Decoding", "NeedsRefs"]
 
@@ -43,6 +44,10 @@ class Decoding:
     """Key of the frame to value, with references resolved and without the key that names the schema."""
     missing: dict[Ref, None] = field(default_factory=dict)
     """References without a value, in the order of the frame."""
+    sizes: dict[Ref, int] = field(default_factory=dict)
+    """Members and characters of the value of each reference that was resolved."""
+    expansion: Expansion | None = None
+    """What more places of references may add; None: each has one place so far."""
     payload: dict[str, Value] = field(default_factory=dict)
     defaulted: frozenset[str] = frozenset()
     result: Message | NeedsRefs = field(init=False)
@@ -73,6 +78,7 @@ def _resolve(value: Value, work: Decoding) -> Value:
     """Return `value` with the values of the references in it."""
     if isinstance(value, Ref):
         if value in work.resolved:
+            _count(value, work)
             return work.resolved[value]
         work.missing[value] = None
     elif isinstance(value, Mapping):
@@ -80,6 +86,26 @@ def _resolve(value: Value, work: Decoding) -> Value:
     elif isinstance(value, (list, tuple)):
         return [_resolve(item, work) for item in value]
     return value
+
+
+def _count(ref: Ref, work: Decoding) -> None:
+    """Count a place of a reference; its first place is free, for the value is stored in that size.
+
+    Raises:
+        DecodeError: E2003, the message would become too large.
+    """
+    if ref not in work.sizes:
+        work.sizes[ref] = size_of(work.resolved[ref])
+        return
+    if work.expansion is None:
+        size = size_of(dict(work.frame.params)) + sum(map(size_of, work.resolved.values()))
+        work.expansion = Expansion(work.codec.expansion.of(size) - size)
+    try:
+        work.expansion.add(work.sizes[ref], f"${ref.key}")
+    except ExpansionError as error:
+        text = work.source if isinstance(work.source, str) else error.sign
+        position = max(text.find(error.sign), 0)
+        raise DecodeError(str(error), code=ErrorCode.BUDGET_EXCEEDED, text=text, position=position) from None
 
 
 # "3. Expand abbreviations (abbreviated keys to full keys)"

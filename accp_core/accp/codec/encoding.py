@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_core.accp.budget import FrameTokens
+from accp_core.accp.budget import FrameTokens, estimate_parts
 from accp_core.accp.codec.chunking import is_frame_chunk, split_frame
 from accp_core.accp.codec.settings import CodecSettings
 from accp_core.accp.frame import Frame, Ref, Value
@@ -42,6 +42,10 @@ class Encoding:
     stored: dict[str, StoredText] = field(default_factory=dict)
     """Full key to the text that is stored instead of its value."""
     frames: tuple[Frame, ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
+    """Each frame, serialized: header and body, and the metadata with placeholders for what is missing in it."""
+    whole: tuple[str, int] = ("", 0)
+    """Header and body of the frame before it is cut, and their tokens."""
     tokens: tuple[FrameTokens, ...] = ()
     """Those of each frame."""
     notes: list[str] = field(default_factory=list)
@@ -112,7 +116,15 @@ def estimate_tokens(work: Encoding) -> None:
         params=params,
         envelope=message.envelope,
     )
-    work.frames, work.tokens = (frame,), (work.codec.count(frame),)
+    measure(work, (frame,))
+    work.whole = work.parts[0][0], work.tokens[0].header + work.tokens[0].body
+
+
+def measure(work: Encoding, frames: tuple[Frame, ...]) -> None:
+    """Serialize and count frames, each once."""
+    parts = [work.codec.write_parts(frame) for frame in frames]
+    work.frames, work.parts = frames, tuple(parts)
+    work.tokens = tuple(estimate_parts(*part, work.codec.counter) for part in parts)
 
 
 # "6. Budget check (within frame limits): if YES, emit single frame; if NO, split into frame sequence or
@@ -129,8 +141,7 @@ def check_budget(work: Encoding) -> None:
             f"found {tokens.total} and {tokens.body}",
             code=ErrorCode.BUDGET_EXCEEDED,
         )
-    work.frames = split_frame(work.frames[0], work.codec)
-    work.tokens = tuple(map(work.codec.count, work.frames))
+    measure(work, split_frame(work.frames[0], work.codec))
 
 
 # "7. Emit ACCP Frame string"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate, with_placeholders
-from accp_core.accp.frame import Frame
+from accp_core.accp.budget import DRAFT_LIMITS, FrameLimits, FrameTokens, estimate_parts, with_placeholders
+from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import SchemaRegistry
-from accp_core.accp.serializer import serialize_frame
+from accp_core.accp.serializer import check_size, serialize_envelope, serialize_frame, serialize_parts
+from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 
 __all__ = ["CodecSettings"]
@@ -39,6 +40,8 @@ class CodecSettings:
     """The type of the decimals that are read."""
     grammar: GrammarLimits = field(default=DEFAULT_LIMITS, kw_only=True)
     """How much one frame may hold."""
+    expansion: ExpansionLimits = field(default=DEFAULT_EXPANSION, kw_only=True)
+    """How large a message may become where a reference stands in several places."""
 
     def read(self, text: str) -> Frame:
         """Return the frame that `text` spells.
@@ -46,7 +49,13 @@ class CodecSettings:
         Raises:
             DecodeError: as `parse_frame`.
         """
-        return parse_frame(text, strict=self.strict, decimal_type=self.decimal_type, limits=self.grammar)
+        return parse_frame(
+            text,
+            strict=self.strict,
+            decimal_type=self.decimal_type,
+            limits=self.grammar,
+            ascii_ids=self.ascii_only,
+        )
 
     def write(self, frame: Frame) -> str:
         """Return the text of a frame.
@@ -56,10 +65,28 @@ class CodecSettings:
         """
         return serialize_frame(frame, ascii_only=self.ascii_only, limits=self.grammar)
 
+    def write_parts(self, frame: Frame) -> tuple[str, str]:
+        """Return header and body of a frame, and its metadata with a placeholder for what a session adds to it.
+
+        Raises:
+            EncodeError: as `serialize_frame`.
+        """
+        return serialize_parts(with_placeholders(frame), ascii_only=self.ascii_only, limits=self.grammar)
+
+    def complete(self, body: str, envelope: Envelope) -> str:
+        """Return the text of a frame whose header and body are written already.
+
+        Raises:
+            EncodeError: as `serialize_frame`.
+        """
+        metadata = serialize_envelope(envelope, ascii_only=self.ascii_only, limits=self.grammar)
+        check_size(body, metadata, self.grammar)
+        return body + metadata
+
     def count(self, frame: Frame) -> FrameTokens:
         """Return the tokens of a frame, with placeholders for a missing msg_id, sequence and timestamp.
 
         Raises:
             EncodeError: as `serialize_frame`.
         """
-        return estimate(self.write(with_placeholders(frame)), self.counter)
+        return estimate_parts(*self.write_parts(frame), self.counter)

@@ -36,7 +36,7 @@ class FrameSeen:
     registry: SchemaRegistry = BUILT_IN
     """The schemas by which the frame's keys are expanded."""
     tokens: int | None = None
-    """Tokens of the frame's canonical text; None where they were not counted."""
+    """Tokens of the frame's text; None where they were not counted, as for a refused frame."""
     notes: tuple[str, ...] = ()
     """Other remarks, such as "part 2 of 3", without values of the payload."""
     code: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from accp_core.accp.frame import Value
@@ -23,7 +23,13 @@ class ContextTracker:
     """Keeps the state of one session up to date and small."""
 
     def __init__(
-        self, state: ContextState, counter: TokenCounter, *, summarizer: Summarizer | None, lifetime: int | None
+        self,
+        state: ContextState,
+        counter: TokenCounter,
+        *,
+        summarizer: Summarizer | None,
+        lifetime: int | None,
+        triggers: Collection[CheckpointTrigger] = frozenset(CheckpointTrigger),
     ) -> None:
         """Start with `state`.
 
@@ -32,16 +38,18 @@ class ContextTracker:
             counter: Counts the tokens of what is kept.
             summarizer: Writes the summaries of checkpoints; None: they are made by rule.
             lifetime: Seconds for which the raw data of a checkpoint may be read; None: as long as the store keeps it.
+            triggers: When a checkpoint is taken; where hot state is too big, one is always taken.
         """
         self.state = state
         """The current state; only the tracker replaces it."""
         self._counter = counter
         self._summarizer = summarizer
         self._lifetime = lifetime
+        self._triggers = {*triggers, CheckpointTrigger.HOT_LIMIT}
         self._resync = False
 
     # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
-    def remember(self, key: str, message: Message, text: str, now: int) -> Effects:
+    def remember(self, key: str, message: Message, text: str, now: int, tokens: int | None = None) -> Effects:
         """Put a message into hot state, and take the checkpoints that this makes due.
 
         Args:
@@ -49,19 +57,20 @@ class ContextTracker:
             message: The message.
             text: Its frame without metadata, which is counted and becomes the raw data of a checkpoint.
             now: The current time, in seconds of the Unix epoch.
+            tokens: The tokens of the text, where they are known.
         """
         entry = Entry(
             value={"intent": message.intent.value, **message.payload},
-            tokens=self._counter(text),
+            tokens=self._counter(text) if tokens is None else tokens,
             text=text,
             entity=f"{message.sender}.{message.operation}",
         )
         effects = NO_EFFECTS
-        if self.state.hot and not self._has_room(entry):
+        if self.state.hot and self.state.hot_tokens + entry.tokens > self.state.limits.hot:
             effects += self._take(CheckpointTrigger.HOT_LIMIT, now)
         # An entry that is too big for the tier by itself stays only until the checkpoint that it makes due.
         self.state = replace(self.state, hot={**self.state.hot, key: entry})
-        trigger = due_trigger(self.state, message.intent)
+        trigger = due_trigger(self.state, message.intent, self._triggers)
         return effects if trigger is None else effects + self._take(trigger, now)
 
     def checkpoint(self, trigger: CheckpointTrigger, now: int) -> Checkpoint:
@@ -74,9 +83,6 @@ class ContextTracker:
     def _take(self, trigger: CheckpointTrigger, now: int) -> Effects:
         taken = self.checkpoint(trigger, now)
         return Effects(events=(CheckpointTaken(checkpoint=taken),), stored=taken.stored)
-
-    def _has_room(self, entry: Entry) -> bool:
-        return self.state.hot_tokens + entry.tokens <= self.state.limits.hot
 
     def receive_context(self, message: Message, agent_id: str) -> StateChanged | ResyncRequested | None:
         """Apply a `sync:state` message of a peer; return what happened, None where the message comes too late.

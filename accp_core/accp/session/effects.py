@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.accp.session.delivery import FrameText
 from accp_core.accp.session.events import Event
 from accp_core.references import StoredText
 
@@ -20,7 +22,7 @@ class Effects:
 
     events: tuple[Event, ...] = ()
     """Events to report."""
-    frames: tuple[str, ...] = ()
+    frames: tuple[FrameText, ...] = ()
     """Serialized frames to send."""
     stored: tuple[StoredText, ...] = ()
     """Texts that must be in the store before any of the frames is sent."""
@@ -36,6 +38,11 @@ class Effects:
             frames=self.frames + later.frames,
             stored=self.stored + later.stored,
         )
+
+    @staticmethod
+    def all(steps: Iterable[Effects]) -> Effects:
+        """Return what all steps lead to, in their order."""
+        return sum(steps, start=NO_EFFECTS)
 
 
 NO_EFFECTS: Final = Effects()

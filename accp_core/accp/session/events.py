@@ -12,8 +12,10 @@ from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ColdKey
 
 __all__ = [
+    "Acknowledged",
     "CheckpointTaken",
     "Event",
+    "EventsDropped",
     "ExchangeClosed",
     "ExchangeOpened",
     "FrameDropped",
@@ -24,10 +26,12 @@ __all__ = [
     "RefsNeeded",
     "RegistryAgreed",
     "RegistryUpdated",
+    "ResumeImpossible",
     "ResyncRequested",
     "StateChanged",
     "StreamChunkReceived",
     "StreamEnded",
+    "Writable",
 ]
 
 
@@ -181,6 +185,37 @@ class HeartbeatMissed:
     """When something was received last, in seconds of the Unix epoch."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """The peer has processed our frames; they will not be sent again."""
+
+    sequence: int
+    """The number of the last of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writable:
+    """A message that was refused by `WindowFull` may be sent now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeImpossible:
+    """One end misses a frame that the other end does not keep any more: the session is over, nothing else is sent."""
+
+    expected: int
+    """The sequence number of the missing frame."""
+    oldest: int
+    """The first sequence number that can be sent again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsDropped:
+    """The oldest events were dropped, because nobody took them for too long."""
+
+    count: int
+    """Their number."""
+
+
 Event: TypeAlias = (
     MessageReceived
     | ExchangeOpened
@@ -197,5 +232,9 @@ Event: TypeAlias = (
     | FrameRefused
     | FrameDropped
     | HeartbeatMissed
+    | Acknowledged
+    | Writable
+    | ResumeImpossible
+    | EventsDropped
 )
 """Any event of a session."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 
 from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.streams import StreamLimits
+from accp_core.accp.state.checkpoint import CheckpointTrigger
 
-__all__ = ["SessionOptions"]
+__all__ = ["SessionOptions", "whole_seconds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class SessionOptions:
     that comes first, so that a frame lost before it is not noticed."""
     reorder: int = 0
     """How many numbers ahead of its turn a frame may come and be held; 0: it is refused with E3003."""
+    gap_delay: int = 0
+    """How long a frame is held before E3003 names the missing one, for frames that overtake each other; 0: at once."""
     remembered: int = 1_024
     """Ids of received frames that are remembered; older frames are recognized by their numbers."""
     senders: int = 64
@@ -30,9 +34,16 @@ class SessionOptions:
     backlog: int = 64
     """Frames that may wait while an earlier one waits for a text of the cold store."""
     sent_frames: int = 256
-    """Sent frames that are kept for a peer that misses one."""
+    """Sent frames that are kept for a peer that misses one. Once the caller reports its connections, this is the
+    window: so many frames may be unacknowledged, and the next message is refused by `WindowFull`."""
     sent_characters: int = 1 << 20
-    """Characters of the sent frames that are kept."""
+    """Characters of the sent frames that are kept, or of the window."""
+    waiting: int = 1_024
+    """Events, and texts for the store, that may wait to be taken. Of more events the oldest are dropped and counted;
+    with more texts nothing is sent."""
+    checkpoints: frozenset[CheckpointTrigger] = frozenset(CheckpointTrigger)
+    """When a checkpoint is taken: by section 5.2 at all five conditions, so at each `done`. Beyond 400 hot tokens
+    one is always taken. Each costs about as much time as a request and its answer."""
     skew: int = 0
     """How much longer than its ttl a frame is accepted, because clocks differ."""
     ttl: int | None = None
@@ -53,3 +64,19 @@ class SessionOptions:
     """How long the raw data of a checkpoint may be read; None: as long as the store keeps it."""
     streams: StreamLimits = field(default_factory=StreamLimits)
     """How much of unfinished streams is kept."""
+
+
+def whole_seconds(now: float) -> int:
+    """Return a time, such as `time.time()`, in whole seconds of the Unix epoch, as frames write it.
+
+    Raises:
+        TypeError: it is not a number.
+        ValueError: it is not finite, or before 1970.
+    """
+    if type(now) is int and now >= 0:
+        return now
+    if isinstance(now, bool) or not isinstance(now, int | float):
+        raise TypeError(f"expected seconds of the Unix epoch as now, found {now!r}")
+    if not isfinite(now) or now < 0:
+        raise ValueError(f"expected seconds of the Unix epoch as now, found {now!r}")
+    return int(now)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Direction, FrameSeen, Observer
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
@@ -15,7 +14,7 @@ from accp_core.accp.profiles import ToolSignature, Transactions
 from accp_core.accp.schema import SchemaRegistry
 from accp_core.accp.session.chains import RequestChains
 from accp_core.accp.session.context_tracker import ContextTracker
-from accp_core.accp.session.delivery import Inbox, Outbox
+from accp_core.accp.session.delivery import Inbox, Link, Outbox
 from accp_core.accp.session.effects import Effects
 from accp_core.accp.session.negotiation import Negotiation
 from accp_core.accp.session.options import SessionOptions
@@ -23,10 +22,37 @@ from accp_core.accp.state.context_state import ColdKey
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["SessionParts"]
+__all__ = ["Arrival", "Peer", "SessionParts"]
 
 _MAX_REF_HOPS: Final = 8
-_NO_TOKEN_LIMIT: Final = FrameLimits(body_hard=1 << 40, total_hard=1 << 40)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Whom the transport has authenticated at the other end of a session."""
+
+    principal: str
+    """Its name, for logs and errors."""
+    agents: frozenset[str]
+    """The agents in whose names it may send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A received frame and its text, which is not parsed or serialized a second time."""
+
+    frame: Frame
+    text: str
+
+    @property
+    def sender(self) -> str:
+        """The sending agent."""
+        return self.frame.sender
+
+    @property
+    def envelope(self) -> Envelope:
+        """The metadata."""
+        return self.frame.envelope
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +72,8 @@ class SessionParts:
     observe: Observer | None = None
     now: int = 0
     """The current time, in seconds of the Unix epoch."""
-    inbox: Inbox = field(init=False)
+    link: Link = field(default_factory=Link)
+    inbox: Inbox[Arrival] = field(init=False)
     outbox: Outbox = field(init=False)
     chains: RequestChains = field(init=False)
     negotiation: Negotiation = field(init=False)
@@ -69,25 +96,15 @@ class SessionParts:
         """Encode and decode with another registry from now on."""
         self.codec = replace(self.codec, registry=registry)
 
-    def remember(self, message: Message, frame: Frame | None) -> Effects:
+    def remember(self, message: Message, body: str, tokens: int | None = None) -> Effects:
         """Put a message with a msg_id into hot state.
 
         Args:
             message: The message.
-            frame: Its frame; None for a message that came in chunks.
+            body: Header and body of its frame, serialized.
+            tokens: The tokens of `body`, where they are known.
         """
-        text = self._frame_text(message, frame)
-        return self.context.remember(f"{message.envelope.msg_id}", message, text, self.now)
-
-    # Not all that can be read can be written again: a reference at the last level, a text that grows by its escapes.
-    def _frame_text(self, message: Message, frame: Frame | None) -> str:
-        """Return the frame without metadata, or the payload in words where it cannot be written as a frame."""
-        try:
-            if frame is None:
-                frame = replace(self.codec, limits=_NO_TOKEN_LIMIT, shared_store=False).encode(message).frames[0]
-            return self.codec.write(replace(frame, envelope=Envelope()))
-        except ProtocolError:
-            return f"@{message.sender}>{message.intent}:{message.operation} {dict(message.payload)}"
+        return self.context.remember(f"{message.envelope.msg_id}", message, body, self.now, tokens)
 
     def look_up(self, ref: Ref) -> Value | ColdKey:
         """Return the value of a reference, following references to references.
@@ -104,14 +121,9 @@ class SessionParts:
             f"expected ${ref.key} to lead to a value within {_MAX_REF_HOPS} references", code=ErrorCode.REF_NOT_FOUND
         )
 
-    def notify(self, direction: Direction, frame: Frame | None, **details: Any) -> None:
-        """Call the observer, if there is one; tokens are counted for it only."""
+    def notify(self, direction: Direction, frame: Frame | None, text: str | None = None, **details: Any) -> None:
+        """Call the observer, if there is one; the tokens of `text` are counted for it only."""
         if self.observe is not None:
-            seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, **details)
-            self.observe(replace(seen, registry=self.codec.registry, tokens=self._count(frame)))
-
-    def _count(self, frame: Frame | None) -> int | None:
-        try:
-            return None if frame is None else self.codec.counter(self.codec.write(frame))
-        except ProtocolError:
-            return None
+            tokens = None if text is None else self.codec.counter(text)
+            seen = FrameSeen(direction=direction, session_id=self.session_id, frame=frame, tokens=tokens, **details)
+            self.observe(replace(seen, registry=self.codec.registry))

@@ -2,7 +2,8 @@
 
 | step | check                                              | refused with                                |
 |-----:|----------------------------------------------------|---------------------------------------------|
-|  1-3 | grammar, intent, types and presence of metadata    | E1001, E1002, E1004; E5001: another session |
+|  1-3 | grammar, intent, types and presence of metadata    | E1001, E1002, E1004                         |
+|    - | the session, and the sender is one of the peer     | E5001                                       |
 |    4 | ttl                                                | nothing: silently                           |
 |  5-6 | msg_id seen before, sequence is the next one       | E3002, E3003                                |
 |    7 | the request chain was cancelled                    | nothing: dropped                            |
@@ -20,11 +21,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from accp_core.accp.codec.chunking import is_frame_chunk
+from accp_core.accp.codec.chunking import is_frame_chunk, join_chunks
 from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame, Ref, Value
+from accp_core.accp.grammar import metadata_start
 from accp_core.accp.message import Message
-from accp_core.accp.profiles import ErrorReport, check_incoming, check_tool_call, read_error
+from accp_core.accp.profiles import check_incoming, check_tool_call, read_error
 from accp_core.accp.session.delivery import has_expired
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import (
@@ -35,7 +37,8 @@ from accp_core.accp.session.events import (
     RefsNeeded,
     ResyncRequested,
 )
-from accp_core.accp.session.parts import SessionParts
+from accp_core.accp.session.parts import Arrival, Peer, SessionParts
+from accp_core.accp.session.resumption import Resumption, is_greeting
 from accp_core.accp.session.sender import Sender, read_target
 from accp_core.accp.state.context_state import ColdKey
 from accp_core.accp.values import json_to_value
@@ -55,7 +58,7 @@ _STILL_OPEN: Final = frozenset({ErrorCode.DUPLICATE, ErrorCode.SEQUENCE_GAP})
 class _IncomingFrame:
     """A frame that is being processed, and the values of its references so far."""
 
-    frame: Frame
+    arrival: Arrival
     """The frame; of one that came in chunks, the last chunk."""
     chunks: tuple[Message, ...] = ()
     """All chunks of a frame that came in chunks."""
@@ -63,6 +66,11 @@ class _IncomingFrame:
     """References with their values."""
     missing: dict[Ref, ColdKey] = field(default_factory=dict)
     """References whose texts must be read from the cold store."""
+
+    def body(self) -> str:
+        """Return header and body as they came."""
+        text = join_chunks(self.chunks) if self.chunks else self.arrival.text
+        return text[: metadata_start(text)]
 
 
 class Receiver:
@@ -72,34 +80,40 @@ class Receiver:
         """Start without frames; `sender` makes the replies."""
         self._parts = parts
         self._sender = sender
-        self._ready: deque[Frame] = deque()
+        self.resumption = Resumption(parts, sender)
+        """What a connection after another one needs."""
+        self.gap_at: int | None = None
+        """When a frame that others wait for counts as missing; None while none is held."""
+        self._peer: Peer | None = None
+        self._ready: deque[Arrival] = deque()
         self._blocked: _IncomingFrame | None = None
 
     def __len__(self) -> int:
         """Return the number of frames that wait for a text of the cold store."""
         return len(self._ready) + (self._blocked is not None)
 
-    def receive(self, text: str) -> Effects:
-        """Take the text of a frame; whatever is wrong with it is refused and reported, never raised."""
+    def receive(self, text: str, peer: Peer | None) -> Effects:
+        """Take the text of a frame of `peer`; whatever is wrong with it is refused and reported, never raised."""
+        self._peer = peer
         try:
             frame = self._parts.codec.read(text)
         except DecodeError as error:
             return self._refuse(None, error, silent=_FAILURE.match(text) is not None)
-        return self._guard(frame, partial(self._admit, frame)) + self._process_ready()
+        return self._guard(frame, partial(self._admit, Arrival(frame, text))) + self._process_ready()
 
     def resolve(self, texts: Mapping[ColdKey, str | None]) -> Effects:
         """Continue with the frame that waits for `texts`; None for a text that the store does not have."""
         blocked, self._blocked = self._blocked, None
         if blocked is None:
             return NO_EFFECTS
-        return self._guard(blocked.frame, partial(self._fill, blocked, texts)) + self._process_ready()
+        return self._guard(blocked.arrival.frame, partial(self._fill, blocked, texts)) + self._process_ready()
 
     def _process_ready(self) -> Effects:
         """Process the admitted frames, until one has to wait for the cold store."""
         effects = NO_EFFECTS
         while self._ready and self._blocked is None:
-            frame = self._ready.popleft()
-            effects += self._guard(frame, partial(self._process, frame))
+            arrival = self._ready.popleft()
+            effects += self._guard(arrival.frame, partial(self._process, arrival))
         return effects
 
     def _guard(self, frame: Frame, step: Callable[[], Effects]) -> Effects:
@@ -125,64 +139,87 @@ class Receiver:
         self._parts.notify(Direction.RECEIVED, frame, reason=reason)
         return Effects(events=(FrameDropped(frame=frame, reason=reason),))
 
-    def _admit(self, frame: Frame) -> Effects:
-        """Check metadata, age, id and sequence number of a frame; queue the frames that may be processed now."""
-        parts = self._parts
+    def _admit(self, arrival: Arrival) -> Effects:
+        """Check metadata, sender, age, id and number of a frame; queue the frames that may be processed now."""
+        parts, frame = self._parts, arrival.frame
         check_envelope(frame.envelope, parts.session_id)
+        check_sender(frame.sender, parts.agent_id, self._peer)
+        early = self.resumption.read(frame)
         if has_expired(frame.envelope, parts.now, parts.options.skew):
-            self._ready += parts.inbox.skip(frame)
-            return self._drop(frame, "expired")
+            self._ready += parts.inbox.skip(arrival)
+            return early + self._drop(frame, "expired")
         if len(self._ready) >= parts.options.backlog:
             raise ProtocolError("earlier frames are still waiting", code=ErrorCode.SEQUENCE_GAP)
-        resent = self._resend_early(frame)
+        if self._comes_early(frame):
+            if is_greeting(frame) and parts.link.is_tracked:
+                return early + self._drop(frame, "before its turn; it has said what it had to say")
+            early += self._resend_early(frame)
         try:
-            admitted = parts.inbox.admit(frame)
+            admitted = parts.inbox.admit(arrival)
         except ProtocolError as error:
-            return resent + self._refuse(frame, error)
+            return early + self._refuse(frame, error)
         if admitted is None:
-            return resent + self._hold(frame)
+            return early + self._hold(frame)
         self._ready += admitted
-        return resent
+        return early
+
+    def _comes_early(self, frame: Frame) -> bool:
+        expected = self._parts.inbox.expected(frame.sender)
+        return expected is not None and (frame.envelope.sequence or 0) > expected
 
     # Where frames are missing in both directions, the error frame of each end is itself behind a gap. It has its effect
     # all the same: the frames that it asks for are sent again, and it is processed when its turn comes.
     def _resend_early(self, frame: Frame) -> Effects:
         """Send again what the peer misses, where an error frame that came before its turn asks for it."""
-        expected = self._parts.inbox.expected(frame.sender)
-        if not _is_failure(frame) or expected is None or (frame.envelope.sequence or 0) <= expected:
+        if not _is_failure(frame):
             return NO_EFFECTS
         message = self._parts.codec.decode(frame, keep_refs=True)
         error = read_error(message) if isinstance(message, Message) else None
-        return self._resend(error) if error is not None and error.code == ErrorCode.SEQUENCE_GAP else NO_EFFECTS
-
-    def _resend(self, error: ErrorReport) -> Effects:
-        """Send the frames again that the peer misses, unchanged."""
-        expected = error.detail.get("expected") if isinstance(error.detail, Mapping) else None
-        return Effects(frames=tuple(self._parts.outbox.since(expected))) if type(expected) is int else NO_EFFECTS
+        if error is None or error.code != ErrorCode.SEQUENCE_GAP:
+            return NO_EFFECTS
+        return self.resumption.take_gap(error, frame.envelope.correlation_id)
 
     def _hold(self, frame: Frame) -> Effects:
-        """Report a frame that is kept until its turn; name the missing one to the sender."""
-        expected, mid = self._parts.inbox.expected(frame.sender), frame.envelope.msg_id
-        gap = ProtocolError("an earlier frame is missing", code=ErrorCode.SEQUENCE_GAP)
-        reply = NO_EFFECTS if _is_failure(frame) else self._sender.send_error(gap, frame)
-        held = FrameHeld(msg_id=f"{mid}", expected=expected or 0, reply=_last_frame(reply))
-        return reply + Effects(events=(held,))
+        """Report a frame that is kept until its turn; name the missing one to the sender, now or after `gap_delay`."""
+        parts, mid = self._parts, frame.envelope.msg_id
+        expected = parts.inbox.expected(frame.sender) or 0
+        if parts.options.gap_delay:
+            self.gap_at = self.gap_at or parts.now + parts.options.gap_delay
+            return Effects(events=(FrameHeld(msg_id=f"{mid}", expected=expected, reply=None),))
+        reply = self._report_gap(frame)
+        return reply + Effects(events=(FrameHeld(msg_id=f"{mid}", expected=expected, reply=_last_frame(reply)),))
 
-    def _process(self, frame: Frame) -> Effects:
-        """Process a frame whose turn it is."""
+    def _report_gap(self, frame: Frame) -> Effects:
+        """Name the missing frame to the sender of a frame that waits for it."""
+        gap = ProtocolError("an earlier frame is missing", code=ErrorCode.SEQUENCE_GAP)
+        return NO_EFFECTS if _is_failure(frame) else self._sender.send_error(gap, frame)
+
+    def handle_timer(self) -> Effects:
+        """Name the frames that are still missing after `gap_delay`."""
         parts = self._parts
+        if self.gap_at is None or parts.now < self.gap_at:
+            return NO_EFFECTS
+        held = parts.inbox.first_held()
+        self.gap_at = parts.now + parts.options.gap_delay if held else None
+        return Effects.all(self._report_gap(arrival.frame) for arrival in held)
+
+    def _process(self, arrival: Arrival) -> Effects:
+        """Process a frame whose turn it is."""
+        parts, frame = self._parts, arrival.frame
         is_stopped = parts.chains.exchanges.is_stopped(parts.chains.chain_of(frame), frame.intent)
         if is_stopped and frame.intent is not Intent.CANCEL:
             return self._drop(frame, "cancelled")
         # "At session start, agents MUST exchange registry versions" (section 6.4)
         if parts.options.registry_first and not (parts.negotiation.is_peer_known or may_come_first(frame)):
             raise ProtocolError("expected the registry before any other frame", code=ErrorCode.POLICY_DENIED)
-        return self._decode(_IncomingFrame(frame))
+        return self._decode(_IncomingFrame(arrival))
 
     def _decode(self, incoming: _IncomingFrame) -> Effects:
         """Decode a frame with the values of its references, or wait for those in the cold store."""
         codec, resolved = self._parts.codec, incoming.resolved
-        result = codec.join(incoming.chunks, resolved) if incoming.chunks else codec.decode(incoming.frame, resolved)
+        result = (
+            codec.join(incoming.chunks, resolved) if incoming.chunks else codec.decode(incoming.arrival.frame, resolved)
+        )
         if isinstance(result, Message):
             return self._deliver(result, incoming)
         for ref in result.refs:
@@ -210,56 +247,57 @@ class Receiver:
 
     def _deliver(self, message: Message, incoming: _IncomingFrame) -> Effects:
         """Do what a message asks of the session, and report it."""
-        parts = self._parts
+        parts, arrival = self._parts, incoming.arrival
         if is_frame_chunk(message):
-            parts.notify(Direction.RECEIVED, incoming.frame)
+            parts.notify(Direction.RECEIVED, arrival.frame, arrival.text)
             chunks = parts.chains.joiner.add(message)
-            return NO_EFFECTS if chunks is None else self._decode(_IncomingFrame(incoming.frame, chunks))
+            return NO_EFFECTS if chunks is None else self._decode(_IncomingFrame(arrival, chunks))
         check_incoming(message, parts.transactions)
         if parts.tools is not None and message.schema == "TC" and message.intent is Intent.REQUEST:
             check_tool_call(message, parts.tools)
-        frame = None if incoming.chunks else incoming.frame
-        parts.notify(Direction.RECEIVED, frame, payload=message.payload, defaulted=message.defaulted)
+        seen = (None, None) if incoming.chunks else (arrival.frame, arrival.text)
+        parts.notify(Direction.RECEIVED, *seen, payload=message.payload, defaulted=message.defaulted)
         handle = _HANDLERS.get((message.intent, message.operation)) or _HANDLERS.get((message.intent, ""))
-        return (handle or Receiver._report)(self, message, frame)
+        return (handle or Receiver._report)(self, message, incoming)
 
-    def _report(self, message: Message, frame: Frame | None) -> Effects:
+    def _report(self, message: Message, incoming: _IncomingFrame) -> Effects:
         """Move the exchange of a message, and report the message."""
         parts, error = self._parts, read_error(message)
         if error is not None and error.code in _STILL_OPEN:
-            effects = self._resend(error)
+            is_gap = error.code == ErrorCode.SEQUENCE_GAP
+            effects = self.resumption.take_gap(error, message.envelope.correlation_id) if is_gap else NO_EFFECTS
         else:
             effects = parts.chains.update(parts.chains.next_exchange(message), message, parts.now, ours=False)
         notes = () if message.envelope.timestamp is not None else ("the frame has no timestamp",)
         received = Effects(events=(MessageReceived(message=message, notes=notes),))
-        return effects + received + parts.remember(message, frame)
+        return effects + received + parts.remember(message, incoming.body())
 
-    def _take_chunk(self, message: Message, frame: Frame | None) -> Effects:
+    def _take_chunk(self, message: Message, incoming: _IncomingFrame) -> Effects:
         if message.schema != "ST":
-            return self._report(message, frame)
+            return self._report(message, incoming)
         return self._parts.chains.add_chunk(message, self._parts.now)
 
-    def _end_stream(self, message: Message, frame: Frame | None) -> Effects:
-        return self._parts.chains.close_stream(message) + self._report(message, frame)
+    def _end_stream(self, message: Message, incoming: _IncomingFrame) -> Effects:
+        return self._parts.chains.close_stream(message) + self._report(message, incoming)
 
-    def _cancel(self, message: Message, _: Frame | None) -> Effects:
+    def _cancel(self, message: Message, _: _IncomingFrame) -> Effects:
         return self._parts.chains.cancel(read_target(message), message.sender, self._parts.now)
 
-    def _answer_ping(self, message: Message, _: Frame | None) -> Effects:
+    def _answer_ping(self, message: Message, _: _IncomingFrame) -> Effects:
         return self._sender.send_control(Intent.PONG, message.operation, {}, message.envelope.msg_id)
 
-    def _take_pong(self, message: Message, _: Frame | None) -> Effects:
-        """Do nothing: the heartbeat has recorded the frame already."""
-        return NO_EFFECTS
+    def _take_pong(self, message: Message, _: _IncomingFrame) -> Effects:
+        """Take what a pong acknowledges; the heartbeat has recorded the frame already."""
+        return self.resumption.take_pong(message)
 
-    def _negotiate(self, message: Message, _: Frame | None) -> Effects:
+    def _negotiate(self, message: Message, _: _IncomingFrame) -> Effects:
         parts = self._parts
         events, answer = parts.negotiation.receive(message.payload)
         parts.use_registry(parts.negotiation.registry)
         reply = NO_EFFECTS if answer is None else self._sender.send_control(Intent.SYNCHRONIZE, "registry", answer)
         return Effects(events=tuple(events)) + reply
 
-    def _take_context(self, message: Message, _: Frame | None) -> Effects:
+    def _take_context(self, message: Message, _: _IncomingFrame) -> Effects:
         event = self._parts.context.receive_context(message, self._parts.agent_id)
         if event is None:
             return NO_EFFECTS
@@ -268,7 +306,7 @@ class Receiver:
             query = self._sender.send_control(Intent.QUERY, "state", {"version": event.version})
         return query + Effects(events=(event,))
 
-    def _give_context(self, message: Message, _: Frame | None) -> Effects:
+    def _give_context(self, message: Message, _: _IncomingFrame) -> Effects:
         """Answer a peer that misses a delta with the whole context."""
         state, version = self._parts.context.state, message.payload.get("version")
         payload = {"version": state.version, "context": dict(state.context)}
@@ -277,7 +315,7 @@ class Receiver:
         return reply + Effects(events=(ResyncRequested(sender=message.sender, version=known),))
 
 
-_HANDLERS: Final[Mapping[tuple[Intent, str], Callable[[Receiver, Message, Frame | None], Effects]]] = {
+_HANDLERS: Final[Mapping[tuple[Intent, str], Callable[[Receiver, Message, _IncomingFrame], Effects]]] = {
     (Intent.SYNCHRONIZE, "registry"): Receiver._negotiate,
     (Intent.SYNCHRONIZE, "state"): Receiver._take_context,
     (Intent.QUERY, "state"): Receiver._give_context,
@@ -311,6 +349,18 @@ def check_envelope(envelope: Envelope, session_id: str) -> None:
         raise ProtocolError("expected a ts in a frame with a ttl", code=ErrorCode.PARSE_ERROR)
     if envelope.session_id not in (None, session_id):
         raise ProtocolError("expected a frame of this session, found one of another", code=ErrorCode.POLICY_DENIED)
+
+
+# Frames are not signed: whom a frame is of is as certain as the transport's word for its sender.
+def check_sender(sender: str, agent_id: str, peer: Peer | None) -> None:
+    """Refuse a frame in our own name, and one of an agent that does not belong to the peer.
+
+    Raises:
+        ProtocolError: E5001.
+    """
+    if sender == agent_id or (peer is not None and sender not in peer.agents):
+        allowed = "another agent than this one" if peer is None else f"an agent of {peer.principal!r}"
+        raise ProtocolError(f"expected a frame of {allowed}, found @{sender}", code=ErrorCode.POLICY_DENIED)
 
 
 def may_come_first(frame: Frame) -> bool:

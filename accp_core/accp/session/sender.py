@@ -11,12 +11,13 @@ from accp_core.accp.debug import Direction
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import check_outgoing, error_message
+from accp_core.accp.session.delivery import FrameText, LinkState
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.exchanges import Exchange
 from accp_core.accp.session.parts import SessionParts
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.vocabulary import ACKNOWLEDGED, RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import LocalProtocolError, ProtocolError
+from accp_core.errors import EncodeError, LocalProtocolError, ProtocolError, WindowFull
 
 __all__ = ["Sender", "read_target"]
 
@@ -30,8 +31,7 @@ class _OutgoingMessage:
     message: Message
     """With the envelope of its last frame."""
     encoded: Encoded
-    frames: tuple[Frame, ...]
-    texts: tuple[str, ...]
+    texts: tuple[FrameText, ...]
     """The frames, serialized."""
 
 
@@ -42,7 +42,8 @@ class Sender:
         """Start with sequence number 1; `new_id` returns a msg_id that was never used."""
         self._parts = parts
         self._new_id = new_id
-        self._last = 0
+        self.last = 0
+        """The sequence number of the last frame sent."""
         self.frames = 0
         """Number of frames sent."""
         self.tokens = 0
@@ -53,23 +54,43 @@ class Sender:
 
         Raises:
             LocalProtocolError: E1002, the message is not allowed where its request stands, or its chain was cancelled;
-                E1004, the version of a shared context is not the next one; or as `check_outgoing`. Nothing has changed.
-            EncodeError: as `Codec.encode`; nothing has changed.
+                E1004, the version of a shared context is not the next one; E2003 (`WindowFull`), the peer has to
+                acknowledge frames first; E3003, the session cannot be resumed; or as `check_outgoing`. Nothing has
+                changed.
+            EncodeError: as `Codec.encode`; E2003, the message is larger than the window. Nothing has changed.
         """
         outgoing = self._encode(message)
         try:
+            self._check_window(outgoing)
             after = self._check_allowed(outgoing.message)
             check_outgoing(outgoing.message, self._parts.transactions)
             effects = self._apply(outgoing.message, after)
-        except LocalProtocolError:
+        except (LocalProtocolError, EncodeError):
             raise
         except ProtocolError as error:
             raise LocalProtocolError(error.reason, code=error.code) from None
-        remembered = NO_EFFECTS
-        if message.intent is not Intent.SYNCHRONIZE:
-            whole = outgoing.frames[0] if len(outgoing.frames) == 1 else None
-            remembered = self._parts.remember(outgoing.message, whole)
-        return effects + self._commit(outgoing) + remembered
+        return effects + self._commit(outgoing) + self._remember(outgoing)
+
+    def _remember(self, outgoing: _OutgoingMessage) -> Effects:
+        """Put a message into hot state."""
+        if outgoing.message.intent is Intent.SYNCHRONIZE:
+            return NO_EFFECTS
+        return self._parts.remember(outgoing.message, *outgoing.encoded.whole)
+
+    def _check_window(self, outgoing: _OutgoingMessage) -> None:
+        """Refuse a message for which the window has no room, where the caller reports its connections."""
+        parts, frames = self._parts, outgoing.texts
+        if not parts.link.is_tracked:
+            return
+        if parts.link.state is LinkState.BROKEN:
+            raise LocalProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
+        if sum(map(len, frames)) > parts.options.sent_characters:
+            reason = f"expected a message of at most {parts.options.sent_characters} characters, found a longer one"
+            raise EncodeError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        if not parts.outbox.has_room(len(frames)):
+            parts.link.is_blocked = True
+            reason = f"expected an acknowledgement first: {len(parts.outbox)} frames wait for one"
+            raise WindowFull(reason, code=ErrorCode.BUDGET_EXCEEDED)
 
     def send_error(self, error: ProtocolError, frame: Frame | None) -> Effects:
         """Return the error frame that refuses a frame of a peer, no frame where it cannot be encoded."""
@@ -93,6 +114,27 @@ class Sender:
             )
         )
 
+    # "Heartbeat: ping/pong intent frames" (section 11.2); the pong acknowledges every frame up to the ping.
+    def send_ping(self, operation: str, payload: Mapping[str, Any] | None = None) -> Effects:
+        """Return the frame of a `ping`, whose answer acknowledges what was sent before it."""
+        ping = self.send_control(Intent.PING, operation, payload or {})
+        for text in ping.frames:
+            self._parts.link.pings.put(text.envelope.msg_id or "", self.last)
+        return ping
+
+    def send_greeting(self) -> Effects:
+        """Return the first frame of another connection: `ping:resume`."""
+        greeting = self.send_ping(RESUME_OPERATION, {"from": self._parts.outbox.oldest})
+        self._parts.link.greeting = self.last
+        return greeting
+
+    def request_acknowledgement(self) -> Effects:
+        """Return a `ping` where half of the window was sent since the last one, else nothing."""
+        link, outbox = self._parts.link, self._parts.outbox
+        known = max(outbox.acknowledged, next(reversed(link.pings.values()), 0))
+        half = self._parts.options.sent_frames // 2
+        return self.send_ping("ack") if link.is_tracked and self.last - known > half else NO_EFFECTS
+
     def _send_own(self, message: Message) -> Effects:
         """Return the frames of a message that moves no exchange and is not remembered."""
         try:
@@ -110,30 +152,44 @@ class Sender:
 
     def _encode(self, message: Message) -> _OutgoingMessage:
         """Return a message with its frames, which have ids and sequence numbers; nothing is counted yet."""
-        parts, addressed = self._parts, self._address(message)
+        parts, first = self._parts, max(self.last, self._parts.inbox.last_shared()) + 1
+        addressed = self._address(message, first)
         encoded = parts.codec.encode(addressed)
-        first = max(self._last, parts.inbox.last_shared()) + 1
-        frames = tuple(
-            replace(frame, envelope=replace(frame.envelope, msg_id=self._new_id(), sequence=number))
-            for number, frame in enumerate(encoded.frames, first)
-        )
-        return _OutgoingMessage(
-            message=replace(addressed, envelope=frames[-1].envelope),
-            encoded=encoded,
-            frames=frames,
-            texts=tuple(parts.codec.write(frame) for frame in frames),
+        texts = [FrameText("".join(encoded.parts[0]), encoded.frames[0].envelope)]
+        for number, frame in enumerate(encoded.frames[1:], first + 1):
+            envelope = replace(frame.envelope, msg_id=self._new_id(), sequence=number)
+            body, _ = encoded.parts[number - first]
+            texts.append(FrameText(parts.codec.complete(body, envelope), envelope))
+        if len(texts) > 1:
+            addressed = replace(addressed, envelope=texts[-1].envelope)
+        return _OutgoingMessage(message=addressed, encoded=encoded, texts=tuple(texts))
+
+    def _address(self, message: Message, number: int) -> Message:
+        """Return a message with our name, an id, its number, the time, its lifetime and the session's name."""
+        options, envelope = self._parts.options, message.envelope
+        return Message(
+            sender=self._parts.agent_id,
+            intent=_known_intent(message.intent),
+            operation=message.operation,
+            payload=message.payload,
+            schema=message.schema,
+            envelope=Envelope(
+                msg_id=self._new_id(),
+                sequence=number,
+                timestamp=self._parts.now,
+                correlation_id=envelope.correlation_id,
+                causation_id=envelope.causation_id,
+                session_id=self._parts.session_id if options.name_session else envelope.session_id,
+                ttl=options.ttl if envelope.ttl is None else envelope.ttl,
+                extra=self._acknowledge(envelope.extra),
+            ),
         )
 
-    def _address(self, message: Message) -> Message:
-        """Return a message with our name, the time, its lifetime and the session's name."""
-        options, envelope = self._parts.options, message.envelope
-        envelope = replace(
-            envelope,
-            timestamp=self._parts.now,
-            ttl=options.ttl if envelope.ttl is None else envelope.ttl,
-            session_id=self._parts.session_id if options.name_session else envelope.session_id,
-        )
-        return replace(message, sender=self._parts.agent_id, envelope=envelope)
+    def _acknowledge(self, extra: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the other metadata with the number of the last frame that was processed, where the peer uses it."""
+        if not self._parts.link.is_tracked:
+            return extra
+        return {**extra, ACKNOWLEDGED: str((self._parts.inbox.expected("") or 1) - 1)}
 
     def _check_allowed(self, message: Message) -> Exchange | None:
         """Return the exchange after a message of ours, None where it moves none; refuse what is not allowed."""
@@ -158,14 +214,27 @@ class Sender:
     def _commit(self, outgoing: _OutgoingMessage) -> Effects:
         """Count the frames of a message, which is now certain to be sent."""
         parts, encoded = self._parts, outgoing.encoded
-        for frame, text in zip(outgoing.frames, outgoing.texts, strict=True):
-            self._last = frame.envelope.sequence or 0
-            parts.inbox.count_sent(self._last)
-            parts.outbox.add(self._last, text)
-            parts.notify(Direction.SENT, frame, payload=outgoing.message.payload, notes=encoded.notes)
-        self.frames += len(outgoing.frames)
+        for frame, text in zip(encoded.frames, outgoing.texts, strict=True):
+            self.last = text.envelope.sequence or 0
+            parts.inbox.count_sent(self.last)
+            parts.outbox.add(text)
+            if parts.observe is not None:
+                numbered = replace(frame, envelope=text.envelope)
+                parts.notify(Direction.SENT, numbered, text, payload=outgoing.message.payload, notes=encoded.notes)
+        self.frames += len(outgoing.texts)
         self.tokens += encoded.tokens
         return Effects(frames=outgoing.texts, stored=encoded.stored)
+
+
+def _known_intent(intent: object) -> Intent:
+    """Return an intent, which may be given as its code, such as "req"."""
+    try:
+        return Intent(intent)  # type: ignore[arg-type]  # any value is looked up
+    except ValueError:
+        known = ", ".join(Intent)
+        raise LocalProtocolError(
+            f"expected an intent ({known}), found {intent!r}", code=ErrorCode.INVALID_INTENT
+        ) from None
 
 
 def read_target(message: Message) -> str:

@@ -9,6 +9,7 @@ caller does this, in this order, after each call:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sized
 from dataclasses import replace
 from typing import Any, cast
@@ -21,19 +22,19 @@ from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.schema import Schema
 from accp_core.accp.session.context_tracker import ContextTracker
+from accp_core.accp.session.delivery import FrameText, Heartbeat
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
-from accp_core.accp.session.events import Event, HeartbeatMissed
+from accp_core.accp.session.events import Event, EventsDropped, HeartbeatMissed
 from accp_core.accp.session.exchanges import Exchange
-from accp_core.accp.session.heartbeat import Heartbeat
-from accp_core.accp.session.options import SessionOptions
-from accp_core.accp.session.parts import SessionParts
+from accp_core.accp.session.options import SessionOptions, whole_seconds
+from accp_core.accp.session.parts import Peer, SessionParts
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_core.errors import LocalProtocolError, ProtocolError, WindowFull
 from accp_core.ports import Summarizer
 from accp_core.references import StoredText
 
@@ -77,6 +78,7 @@ class Session:
             codec.counter,
             summarizer=summarizer,
             lifetime=chosen.cold_lifetime,
+            triggers=chosen.checkpoints,
         )
         self._parts = SessionParts(
             session_id=session_id,
@@ -91,8 +93,9 @@ class Session:
         self._sender = Sender(self._parts, new_id)
         self._receiver = Receiver(self._parts, self._sender)
         self._heartbeat = Heartbeat(chosen.heartbeat)
-        self._events: list[Event] = []
-        self._frames: list[str] = []
+        self._events: deque[Event] = deque()
+        self._dropped = 0
+        self._frames: list[FrameText] = []
         self._stored: list[StoredText] = []
 
     @property
@@ -163,7 +166,7 @@ class Session:
         return cast(Message, self.codec.decode(frame, resolved))  # no reference is missing now
 
     # "Checkpoint(session) -> CheckpointResult  Trigger a compression checkpoint" (section 7.1)
-    def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: int | None = None) -> Checkpoint:
+    def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: float | None = None) -> Checkpoint:
         """Take a checkpoint, as at a phase boundary; `texts_to_store` then returns its raw data."""
         self._set_time(self._parts.now if now is None else now)
         taken = self._parts.context.checkpoint(trigger, self._parts.now)
@@ -196,29 +199,60 @@ class Session:
         if was_announced and not parts.negotiation.announced:
             self._collect(self._announce())
 
-    def open(self, now: int) -> list[str]:
+    def open(self, now: float) -> list[FrameText]:
         """Return the frames that open the session: our registry, "@orchestrator>sync:registry{v:3|hash:a7f2c1}"."""
         self._set_time(now)
         self._collect(self._announce())
         return self.frames_to_send()
 
-    def send(self, message: Message, now: int) -> list[str]:
+    def connected(self, now: float) -> list[FrameText]:
+        """Report a connection; return the frames to send first, before anything was received on it.
+
+        From now on the session outlives its connections: frames wait while there is none, each frame names the last one
+        that was processed, and a new connection sends what the peer misses. Where that is not kept any more,
+        `ResumeImpossible` is reported. The registry is announced once, not for each connection.
+
+        Raises:
+            ValueError: the options give the senders counts of their own.
+        """
+        self._set_time(now)
+        first = self._receiver.resumption.connect()
+        if self._parts.options.registry_first and not self._parts.negotiation.announced:
+            self._collect(self._announce())
+        return [*first, *self.frames_to_send()]
+
+    def disconnected(self, now: float) -> None:
+        """Report the loss of the connection: frames wait for the next one."""
+        self._set_time(now)
+        self._receiver.resumption.disconnect()
+
+    def send(self, message: Message, now: float) -> list[FrameText]:
         """Return the serialized frames to send now, in this order: those that were waiting, then the message.
 
         The session sets sender, msg_id, sequence and timestamp; an answer names its request by the correlation_id of
-        its envelope. Events, such as `ExchangeOpened`, are returned by the next call that returns events.
+        its envelope. Each text is a `FrameText` with its metadata. Events, such as `ExchangeOpened`, are returned by
+        the next call that returns events.
 
         Raises:
-            LocalProtocolError: as `Sender.send`; nothing has changed.
+            LocalProtocolError: as `Sender.send`; E2003, `texts_to_store` was not called for too long. Nothing has
+                changed.
+            WindowFull: E2003, the peer has to acknowledge frames first; `Writable` is reported then.
             EncodeError: as `Codec.encode`; nothing has changed.
+            TypeError: `message` is no `Message`, or `now` no number.
         """
+        if not isinstance(message, Message):
+            raise TypeError(f"expected a Message, found {message!r}")
         self._set_time(now)
+        if len(self._stored) > self._parts.options.waiting:
+            reason = f"expected a call of texts_to_store: {len(self._stored)} texts wait"
+            raise LocalProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         if self._parts.options.registry_first and not self._parts.negotiation.announced:
             self._collect(self._announce())
         self._collect(self._sender.send(message))
+        self._collect(self._sender.request_acknowledgement())
         return self.frames_to_send()
 
-    def share(self, context: Mapping[str, Value], now: int) -> list[str]:
+    def share(self, context: Mapping[str, Value], now: float) -> list[FrameText]:
         """Return the frames that change the shared context to `context`, none where nothing changes."""
         version, delta = self.state.delta_to(context)
         if not delta:
@@ -227,14 +261,27 @@ class Session:
         message = Message(sender=self.agent_id, intent=Intent.SYNCHRONIZE, operation="state", payload=payload)
         return self.send(message, now)
 
-    def receive(self, text: str, now: int) -> list[Event]:
-        """Take any text as a received frame and return the events; nothing is raised."""
+    def receive(self, text: str, now: float, *, peer: Peer | None = None) -> list[Event]:
+        """Take any text as a received frame and return the events; no text is raised for.
+
+        Args:
+            text: The text.
+            now: The current time, in seconds of the Unix epoch.
+            peer: Whom the transport has authenticated: a frame in another agent's name is refused with E5001. None: any
+                name but our own is believed.
+
+        Raises:
+            TypeError: `text` is no string, or `now` no number.
+            ValueError: `now` is not finite or before 1970.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"expected the text of a frame, found {text!r}")
         self._set_time(now)
-        self._heartbeat.record_frame(now)
-        self._collect(self._receiver.receive(text))
+        self._heartbeat.record_frame(self._parts.now)
+        self._collect(self._receiver.receive(text, peer))
         return self._take_events()
 
-    def resolve(self, texts: Mapping[ColdKey, str | None], now: int) -> list[Event]:
+    def resolve(self, texts: Mapping[ColdKey, str | None], now: float) -> list[Event]:
         """Continue with the frame for which `RefsNeeded` was reported.
 
         Args:
@@ -245,9 +292,13 @@ class Session:
         self._collect(self._receiver.resolve(texts))
         return self._take_events()
 
-    def frames_to_send(self) -> list[str]:
-        """Return the serialized frames waiting to be sent, each once, in order."""
+    def frames_to_send(self) -> list[FrameText]:
+        """Return the serialized frames waiting to be sent, each once, in order; none while there is no connection."""
         frames, self._frames = self._frames, []
+        link, outbox = self._parts.link, self._parts.outbox
+        if link.is_tracked and link.emits:
+            frames += outbox.since(max(link.next, outbox.oldest))
+            link.next = outbox.last + 1
         return frames
 
     def texts_to_store(self) -> list[StoredText]:
@@ -256,29 +307,45 @@ class Session:
         return stored
 
     def get_timer(self) -> int | None:
-        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not before the next call."""
-        deadlines = self._parts.chains.pending.next_deadline(), self._heartbeat.next_deadline()
+        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not before the next call.
+
+        While events wait to be taken, that is now.
+        """
+        deadlines = (
+            self._parts.chains.pending.next_deadline(),
+            self._heartbeat.next_deadline(),
+            self._receiver.gap_at,
+            self._parts.now if self._events else None,
+        )
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
-    def handle_timer(self, now: int) -> list[Event]:
+    def handle_timer(self, now: float) -> list[Event]:
         """Send again the requests that are due, give up those without retries, and keep up the heartbeat."""
         self._set_time(now)
         self._collect(self._retry())
-        self._collect(self._beat(now))
+        self._collect(self._receiver.handle_timer())
+        self._collect(self._beat())
         return self._take_events()
 
     def _collect(self, effects: Effects) -> None:
         self._events += effects.events
-        self._frames += effects.frames
         self._stored += effects.stored
+        if not self._parts.link.is_tracked:  # else the outbox knows what was handed out
+            self._frames += effects.frames
+        while len(self._events) > self._parts.options.waiting:
+            self._events.popleft()
+            self._dropped += 1
 
     def _take_events(self) -> list[Event]:
-        events, self._events = self._events, []
+        events: list[Event] = [EventsDropped(count=self._dropped)] if self._dropped else []
+        events += self._events
+        self._events.clear()
+        self._dropped = 0
         return events
 
-    def _set_time(self, now: int) -> None:
-        self._parts.now = now
-        self._heartbeat.start(now)
+    def _set_time(self, now: float) -> None:
+        self._parts.now = whole_seconds(now)
+        self._heartbeat.start(self._parts.now)
 
     def _announce(self) -> Effects:
         return self._sender.send_control(Intent.SYNCHRONIZE, "registry", self._parts.negotiation.announce())
@@ -290,15 +357,18 @@ class Session:
             envelope = Envelope(correlation_id=chain, causation_id=message.envelope.causation_id)
             try:
                 effects += self._sender.send(replace(message, envelope=envelope))
+            except WindowFull:
+                chains.pending.start(chain, message, self._parts.now)
             except ProtocolError:
                 expired.append(chain)
         for chain in expired:
             effects += chains.give_up(chain, self._parts.now)
         return effects
 
-    def _beat(self, now: int) -> Effects:
-        is_ping_due, last_heard = self._heartbeat.take_ping(now), self._heartbeat.take_silence(now)
-        ping = self._sender.send_control(Intent.PING, "hb", {}) if is_ping_due else NO_EFFECTS
+    def _beat(self) -> Effects:
+        heartbeat, now = self._heartbeat, self._parts.now
+        is_ping_due, last_heard = heartbeat.take_ping(now), heartbeat.take_silence(now)
+        ping = self._sender.send_ping("hb") if is_ping_due and self._parts.link.emits else NO_EFFECTS
         if last_heard is None:
             return ping
         return ping + Effects(events=(HeartbeatMissed(since=last_heard),))

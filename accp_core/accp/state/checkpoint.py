@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -46,10 +46,15 @@ INTENT_TRIGGERS: Final[Mapping[Intent, CheckpointTrigger]] = MappingProxyType(
 """The intents after which a checkpoint is due."""
 
 
-def due_trigger(state: ContextState, intent: Intent | None = None) -> CheckpointTrigger | None:
-    """Return why a checkpoint MUST be taken now, after a frame of that intent; None where none is due."""
-    if intent is not None and intent in INTENT_TRIGGERS:
-        return INTENT_TRIGGERS[intent]
+def due_trigger(
+    state: ContextState,
+    intent: Intent | None = None,
+    triggers: Collection[CheckpointTrigger] = frozenset(CheckpointTrigger),
+) -> CheckpointTrigger | None:
+    """Return why a checkpoint is due now, after a frame of that intent; None where none of `triggers` is met."""
+    trigger = None if intent is None else INTENT_TRIGGERS.get(intent)
+    if trigger in triggers:
+        return trigger
     return CheckpointTrigger.HOT_LIMIT if state.hot_tokens > state.limits.checkpoint else None
 
 
@@ -85,7 +90,7 @@ class Checkpoint:
     """The tokens of its warm entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Work:
     """The intermediate results of one checkpoint."""
 
@@ -117,7 +122,7 @@ class _Work:
         )
 
 
-_Step: TypeAlias = Callable[[_Work], _Work]
+_Step: TypeAlias = Callable[[_Work], None]
 
 _MAX_VALUE_CHARS: Final = 50
 _MAX_NAME_CHARS: Final = 40
@@ -159,68 +164,67 @@ def take_checkpoint(
         id=f"ckpt_{state.checkpoints + 1}",
     )
     for step in STEPS:
-        work = step(work)
+        step(work)
     return work.state, work.to_checkpoint()
 
 
 # "1. Freeze current hot state"
-def freeze_hot(work: _Work) -> _Work:
+def freeze_hot(work: _Work) -> None:
     """Take the entries as they are; their texts are the raw data."""
     raw = _to_json({key: entry.text or _to_text(entry.value) for key, entry in work.state.hot.items()})
-    return replace(work, frozen=work.state.hot, raw=StoredText.of(raw, expires_at=work.expires_at))
+    work.frozen, work.raw = work.state.hot, StoredText.of(raw, expires_at=work.expires_at)
 
 
 # "2. Extract key facts (entity, value, relationship triples)"
-def extract_facts(work: _Work) -> _Work:
+def extract_facts(work: _Work) -> None:
     """Extract one fact for each scalar of the values; the last one counts where two have the same relation."""
     facts: dict[tuple[str, str], Fact] = {}
     for key, entry in work.frozen.items():
         for fact in _facts(entry.entity or key, entry.value):
             facts.pop((fact.entity, fact.relation), None)
             facts[fact.entity, fact.relation] = fact
-    return replace(work, facts=tuple(facts.values())[-_MAX_FACTS:])
+    work.facts = tuple(facts.values())[-_MAX_FACTS:]
 
 
 # "3. Generate compressed summary (less than or equal to 100 tokens)"
-def generate_summary(work: _Work) -> _Work:
+def generate_summary(work: _Work) -> None:
     """Ask the summarizer; without one, and where it fails or its answer is too long, list the facts that fit."""
     limit = work.state.limits.summary
     answer = _summarize(work.summarizer, work.raw.text, limit)
     if answer and work.counter(answer) <= limit:
-        return replace(work, summary=answer, by_rule=False)
+        work.summary, work.by_rule = answer, False
+        return
     newest_first = list(reversed(work.facts))
     ordered = sorted(newest_first, key=lambda fact: fact.value not in _OUTCOMES)
-    fitting = _fit(ordered, limit, work.counter, _facts_to_text, _added_text)
-    return replace(work, summary=_facts_to_text(fitting), summarized=frozenset(fitting))
+    fitting, work.summary, _ = _fit(ordered, limit, work.counter, _facts_to_text, _added_text)
+    work.summarized = frozenset(fitting)
 
 
 # "4. Move summary to warm state with checkpoint ID"
-def move_summary_to_warm(work: _Work) -> _Work:
+def move_summary_to_warm(work: _Work) -> None:
     """Put the summary, the other facts that fit and the reference to the raw data under `$warm.<id>`."""
 
     def write(facts: Sequence[Fact]) -> str:
         return _to_json(_warm_value(work, facts))
 
     others = [fact for fact in reversed(work.facts) if fact not in work.summarized]
-    facts = _fit(others, work.state.limits.warm_entry, work.counter, write, _added_json)
-    text = write(facts)
-    entry = Entry(value=_warm_value(work, facts), tokens=work.counter(text), text=text)
-    return replace(work, state=work.state.put_warm(work.id, entry), tokens=entry.tokens)
+    facts, text, work.tokens = _fit(others, work.state.limits.warm_entry, work.counter, write, _added_json)
+    entry = Entry(value=_warm_value(work, facts), tokens=work.tokens, text=text)
+    work.state = work.state.put_warm(work.id, entry)
 
 
 # "5. Move raw data to cold state"
-def move_raw_to_cold(work: _Work) -> _Work:
+def move_raw_to_cold(work: _Work) -> None:
     """Remember the lifetime of the raw data; the caller stores it."""
-    return replace(work, state=work.state.put_cold(work.raw))
+    work.state = work.state.put_cold(work.raw)
 
 
 # "6. Reset hot state with checkpoint reference"
-def reset_hot(work: _Work) -> _Work:
+def reset_hot(work: _Work) -> None:
     """Leave only the reference to the checkpoint in hot state."""
     value = Ref(f"warm.{work.id}")
     entry = Entry(value=value, tokens=work.counter(f"${value.key}"), text=f"${value.key}")
-    hot = {_HOT_KEY: entry}
-    return replace(work, state=replace(work.state, hot=hot, checkpoints=work.state.checkpoints + 1))
+    work.state = replace(work.state, hot={_HOT_KEY: entry}, checkpoints=work.state.checkpoints + 1)
 
 
 STEPS: Final[tuple[_Step, ...]] = (
@@ -326,8 +330,8 @@ def _fit(
     counter: TokenCounter,
     write: Callable[[Sequence[Fact]], str],
     added: Callable[[Fact, Sequence[Fact]], str],
-) -> list[Fact]:
-    """Return those of `facts`, in order, whose text has at most `limit` tokens.
+) -> tuple[list[Fact], str, int]:
+    """Return those of `facts`, in order, whose text has at most `limit` tokens, with this text and its tokens.
 
     Args:
         facts: The facts, the most important ones first.
@@ -336,8 +340,9 @@ def _fit(
         write: Returns the text of some facts.
         added: Returns about what one fact adds to the text of the facts before it.
     """
-    if counter(write(facts)) <= limit:
-        return list(facts)
+    text = write(facts)
+    if (tokens := counter(text)) <= limit:
+        return list(facts), text, tokens
     kept: list[Fact] = []
     room = limit - counter(write(()))
     for fact in facts:
@@ -345,6 +350,6 @@ def _fit(
             kept.append(fact)
             room -= cost
     # The tokens of the parts do not add up to those of the whole, which must be within the limit.
-    while kept and counter(write(kept)) > limit:
+    while (tokens := counter(text := write(kept))) > limit and kept:
         kept.pop()
-    return kept
+    return kept, text, tokens

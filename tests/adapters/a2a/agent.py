@@ -203,6 +203,15 @@ async def several(job: Job) -> None:
     await job.updater.complete(job.says(text("Done."), new_data_part(TICKETS, media_type="application/json")))
 
 
+async def speak(job: Job) -> None:
+    """Say something twice while working, and complete without a word."""
+    await job.open()
+    await job.updater.start_work(job.says(text("Looking them up now.")))
+    await job.updater.start_work(job.says(text("Looked at 12 tickets")))
+    await job.add("result", text("two are open"))
+    await job.updater.complete()
+
+
 async def slow(job: Job) -> None:
     """Work until somebody cancels, or for four seconds."""
     await job.open()
@@ -258,6 +267,7 @@ BEHAVIOURS: Final[Mapping[str, Callable[[Job], Awaitable[None]]]] = {
     "reject": reject,
     "crash": crash,
     "several": several,
+    "words": speak,
     "load": stream,
 }
 """Beginning of a message id to what the agent does; those of the suite first, then ours."""

@@ -1,34 +1,52 @@
 """Runs A2A's own test suite (a2aproject/a2a-tck, branch 1.0-dev) against the fixture agent, plain and with frames.
 
-    python -m tests.adapters.a2a.tck CHECKOUT [--plain | --always] [--transport jsonrpc,http_json,grpc] [--level must]
+    python -m tests.adapters.a2a.tck CHECKOUT [--plain | --ask] [--transport jsonrpc,http_json,grpc] …
 
 CHECKOUT is a folder with the suite, set up as its README says (`pip install -e .` in an environment of its own, whose
-interpreter `--python` names). Nothing of the suite is in this repository. The exit code is the suite's; compare the
-numbers of a run with `--plain` with those of a run without.
+interpreter `--python` names). Nothing of the suite is in this repository. Other options go to the suite (`--level
+must`). The exit code is the suite's; the numbers of all legs are the same:
+
+    (none)    the agent offers frames, and the suite does not ask for them
+    --plain   the agent does not know frames
+    --ask     the suite's clients are patched to ask for frames with every call; as they cannot read them, everything
+              that the agent is sent and sends is encoded, all of it as frames, and decoded again inside the server
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.adapters.a2a.serve import always, negotiating, plain, serve
+from accp_adapters.a2a import EXTENSION
+from tests.adapters.a2a.serve import negotiating, plain, round_trip, serve
 
 __all__ = ["main"]
 
 
-async def run(python: str, checkout: Path, extra: Sequence[str], asked: argparse.Namespace) -> int:
+def asking_environment() -> dict[str, str]:
+    """Return the environment of a suite whose clients ask for frames."""
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -p ask_for_frames".strip()
+    path = os.pathsep.join(filter(None, paths))
+    return {**os.environ, "PYTHONPATH": path, "PYTEST_ADDOPTS": options, "ACCP_EXTENSION": EXTENSION}
+
+
+async def run(extra: Sequence[str], asked: argparse.Namespace) -> int:
     """Serve the agent, run the suite, return its exit code."""
+    checkout = asked.checkout.resolve()
     script = checkout / "run_tck.py"
     if not script.is_file():
         print(f"expected a checkout of a2a-tck with run_tck.py, found {str(checkout)!r}", file=sys.stderr)
         return 2
-    async with serve(asked.wrap or negotiating) as served:
-        command = [python, script.name, "--sut-host", served.url, "--transport", asked.transport, *extra]
-        suite = await asyncio.create_subprocess_exec(*command, cwd=checkout)
+    wrap = round_trip if asked.ask else plain if asked.plain else negotiating
+    async with serve(wrap) as served:
+        command = [asked.python, script.name, "--sut-host", served.url, "--transport", asked.transport, *extra]
+        environment = asking_environment() if asked.ask else None
+        suite = await asyncio.create_subprocess_exec(*command, cwd=checkout, env=environment)
         return await suite.wait()
 
 
@@ -38,11 +56,11 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("checkout", type=Path)
     options.add_argument("--python", default=sys.executable, help="the interpreter that has the suite's packages")
     options.add_argument("--transport", default="jsonrpc,http_json,grpc")
-    ways = options.add_mutually_exclusive_group()
-    ways.add_argument("--plain", action="store_const", const=plain, dest="wrap")
-    ways.add_argument("--always", action="store_const", const=always, dest="wrap")
+    legs = options.add_mutually_exclusive_group()
+    legs.add_argument("--plain", action="store_true")
+    legs.add_argument("--ask", action="store_true")
     asked, extra = options.parse_known_args(arguments)
-    return asyncio.run(run(asked.python, asked.checkout.resolve(), extra, asked))
+    return asyncio.run(run(extra, asked))
 
 
 if __name__ == "__main__":

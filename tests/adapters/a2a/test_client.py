@@ -69,7 +69,9 @@ async def test_a_call_asks_for_frames_and_keeps_what_the_caller_gave() -> None:
     )
     args = await begun(context=context)
     assert args.context is not None and args.context is not context
-    assert args.context.service_parameters == {"A2A-Extensions": f"{EXTENSION},urn:x", "key": "1"}
+    parameters = dict(args.context.service_parameters or {})
+    assert len(parameters.pop("ACCP-Client")) == 32
+    assert parameters == {"A2A-Extensions": f"{EXTENSION},urn:x", "key": "1"}
     assert args.context.timeout == 3
     assert args.context.state is context.state
     assert context.service_parameters == {"A2A-Extensions": "urn:x", "key": "1"}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import tracemalloc
 from collections.abc import AsyncIterator
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,11 +38,17 @@ from starlette.routing import Route
 
 from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code
 from accp_adapters.a2a.wire.events import encode
+from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.a2a.wire.parts import CODEC
+from accp_core.accp import Intent, serialize_frame
+from accp_core.accp import Message as AccpMessage
 from tests.adapters.a2a.agent import card
 from tests.adapters.a2a.calls import ASKED, Recorder, asking, connect, request, told
 from tests.adapters.a2a.serve import Served, always, negotiating, plain, running, serve
+from tests.core.view.bombs import BOMBS
 from tests.limits import PATIENCE, async_wait_until
 
+BOMB = BOMBS["a repeated array"]
 MEDIA_TYPE = ', "mediaType": "application/json"'
 
 
@@ -114,7 +122,7 @@ async def test_one_event_has_one_encoding_however_many_streams_see_it(
 ) -> None:
     encoded: list[object] = []
     monkeypatch.setattr(
-        "accp_adapters.a2a.server.encode",
+        "accp_adapters.a2a.wire.offloading.encode",
         lambda event, *given, **options: (encoded.append(event), encode(event, *given, **options))[1],
     )
     async with await connect(served.card, streaming=True, aware=False) as client:
@@ -165,50 +173,56 @@ async def test_who_comes_later_is_given_the_task_as_it_is_then(served: Served) -
         assert (await events_of(early))[2:] == streams[0]
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-async def test_a_message_that_comes_again_is_refused_and_runs_once(served: Served, streaming: bool) -> None:
-    async with await connect(served.card, streaming=streaming) as client:
-        assert len(await told(client, request("once"))) >= 1
-        ((kind, reason),) = await told(client, request("once"))
-    assert kind == "InvalidParamsError" and "E3002: expected a new message, found 'once' again" in reason
-    assert len(served.agent.seen) == 1
-
-
-async def test_a_message_that_was_not_accepted_may_come_again(served: Served) -> None:
-    async with await connect(served.card, streaming=False) as client:
-        unknown = request("again", task_id="nowhere")
-        first, second = await told(client, unknown), await told(client, unknown)
-    assert first == second
-    assert "E3002" not in str(first)
-
-
-async def test_callers_without_frames_are_not_checked(served: Served) -> None:
-    async with await connect(served.card, aware=False) as client:
-        assert len(await told(client, request("twice"))) == len(await told(client, request("twice"))) == 1
-
-
 @pytest.mark.parametrize(
     "sign",
     [
+        {"metadata": {"accp": True}},
         {"extensions": [EXTENSION]},
         {"parts": [Part(text="@me>req:task{d:hi}[mid:0123456789ab,seq:1]", media_type="application/accp")]},
     ],
-    ids=["extensions of the message", "a frame in the message"],
+    ids=["metadata", "extensions of the message", "a frame in the message"],
 )
-async def test_a_caller_may_ask_in_the_message(served: Served, sign: dict[str, Any]) -> None:
+async def test_nothing_in_a_message_asks_for_frames_and_all_of_it_reaches_the_agent(
+    served: Served, sign: dict[str, Any]
+) -> None:
     asked = request("several-sign")
     asked.message.MergeFrom(Message(**sign))
-    async with await connect(served.card, aware=False) as client:
-        (response,) = [each async for each in client.send_message(asked)]
-    assert holds_frames(response)
-
-
-async def test_a_caller_may_ask_by_output_modes(served: Served) -> None:
-    asked = request("several-modes")
     asked.configuration.CopyFrom(SendMessageConfiguration(accepted_output_modes=["application/accp"]))
     async with await connect(served.card, aware=False) as client:
         (response,) = [each async for each in client.send_message(asked)]
-    assert holds_frames(response)
+    assert not holds_frames(response.task.artifacts)
+    (seen,) = served.agent.seen
+    seen.ClearField("task_id")
+    seen.ClearField("context_id")
+    assert seen == asked.message
+
+
+async def test_metadata_like_ours_pass_between_peers_that_exchange_frames(served: Served) -> None:
+    asked = request("several-like-ours")
+    asked.message.metadata.update({"accp": True, "mine": {"was": 1}})
+    for context in (None, asking()):
+        async with await connect(served.card, aware=context is None) as client:
+            async for _ in client.send_message(asked, context=context):
+                pass
+        assert served.agent.seen[-1].metadata == asked.message.metadata
+
+
+@pytest.mark.parametrize("payload", [{"view": BOMB}, {"view": BOMB, "layout": f"j4:{len(BOMB)}"}])
+async def test_a_view_that_expands_is_refused_before_it_does(served: Served, payload: dict[str, str]) -> None:
+    asked = request("bomb")
+    part, location = next(iter(located_parts(asked.message)))
+    bomb = AccpMessage(sender="user", intent=Intent.REQUEST, operation="task", payload=payload, schema=None)
+    (frame,) = CODEC.encode(replace(bomb, envelope=location.envelope)).frames
+    part.CopyFrom(Part(text=serialize_frame(frame)))
+    asked.message.metadata["accp"] = True
+    tracemalloc.start()
+    async with await connect(served.card, aware=False) as client:
+        ((kind, reason),) = await told(client, asked, context=asking())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kind == "InvalidParamsError" and "E2003" in reason
+    assert served.agent.seen == []
+    assert peak < 20_000_000
 
 
 async def test_a_broken_frame_is_refused_with_its_code(served: Served) -> None:

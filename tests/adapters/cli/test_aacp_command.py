@@ -62,11 +62,13 @@ def test_steps_are_listed_with_their_arguments(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text(OWN, encoding="utf-8")
     _, out, _ = run("encode", "--workflows", str(path))
-    assert {"payroll period flags", "payroll.fetch_employees period [fields]", "own.fetch who"} <= set(out.splitlines())
+    assert {"payroll period prev_period flags", "payroll.fetch_employees period [fields]", "own.fetch who"} <= set(
+        out.splitlines()
+    )
 
 
 def test_warnings_are_told_beside_the_packet() -> None:
-    code, out, err = run("encode", "it.provision_email", "email=j@co.example")
+    code, out, err = run("encode", "it.provision_vpn", "username=j@co.example")
     assert (code, out[:4]) == (0, "PROC")
     assert err == "warning: personal-data: filter: holds an e-mail address; send the address of the data instead\n"
 
@@ -159,6 +161,14 @@ def test_what_is_no_packet_is_not_explained(text: str, place: str) -> None:
     code, _, err = run("explain", text=text)
     assert code == 1
     assert err.startswith(f"{place}: E1001: ")
+
+
+def test_what_is_no_record_is_told_with_its_code_and_the_missing_members() -> None:
+    assert run("explain", text='{"a":1}') == (
+        1,
+        "",
+        "-:1:1: E1001: expected an audit record: expected the members at, run, packet, found 'a'\n",
+    )
 
 
 RULES = json.dumps({"rules": [{"name": "Fetch it", "packet": PACKET}, {"name": "Break it", "packet": "FETCH"}]})

@@ -23,7 +23,8 @@ runner = CliRunner()
 
 
 def accp(*arguments: str, sent: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*ACCP, "mcp", *arguments], input=sent, capture_output=True, timeout=PATIENCE, check=False)
+    command = [*ACCP, "mcp", "--quiet", *arguments]
+    return subprocess.run(command, input=sent, capture_output=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize("separator", [["--"], []])
@@ -33,7 +34,7 @@ def test_the_servers_words_are_the_servers(separator: list[str]) -> None:
     assert (run.returncode, run.stdout) == (0, b"['--policy', '--', '--help']\n")
 
 
-@pytest.mark.parametrize("options", [[], ["--policy", "never"], ["--decode"]])
+@pytest.mark.parametrize("options", [[], ["--policy", "negotiate"], ["--policy", "never"], ["--decode"]])
 def test_lines_and_exit_code_are_the_servers(options: list[str]) -> None:
     sent = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\nnot JSON\n'
     run = accp(*options, "--", sys.executable, "-c", f"{ECHO}\nsys.stderr.write('bye')\nsys.exit(3)", sent=sent)
@@ -55,7 +56,7 @@ HOSTILE = [
 @pytest.mark.parametrize(
     "options",
     [
-        ["--policy", "always", "--structured", "drop"],
+        ["--structured", "drop"],
         ["--tools", "lazy", "--fetch"],
         ["--carrier", "text"],
         ["--decode"],
@@ -76,14 +77,14 @@ def test_a_server_that_a_signal_ends_ends_the_command_alike() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "neither"),
-        (["--url", "http://127.0.0.1:1/mcp", "--", "cat"], "both"),
+        ([], "found none"),
+        (["--host", "emacs", "--", "cat"], "found 'emacs'"),
+        (["--url", "http://127.0.0.1:1/mcp", "--", "cat"], "more than one"),
         (["--", "/no/such/server"], "'/no/such/server'"),
         (["--url", "http://127.0.0.1:1/mcp", "--listen", "8931x"], "'8931x'"),
         (["--url", "http://127.0.0.1:1/mcp", "--listen", "localhost:99999"], "'localhost:99999'"),
-        (["--url", "ftp://x/mcp"], "'ftp://x/mcp'"),
-        (["--url", "http://127.0.0.1:1/mcp", "--header", "authorization"], "'authorization'"),
-        (["--listen", "127.0.0.1:0", "--", "cat"], "--url"),
+        (["--url", "ftp://user:pw@x/mcp"], "found the scheme 'ftp'"),
+        (["--url", "http://127.0.0.1:1/mcp", "--header", "authorization"], "a line without a name"),
         (["--policy", "sometimes", "--", "cat"], "'sometimes'"),
     ],
 )
@@ -98,6 +99,7 @@ def test_it_listens_says_where_and_ends_when_told() -> None:
     command = [*ACCP, "mcp", "--url", nobody, "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as proxy:
         assert proxy.stderr is not None
+        assert b"no host of today does" in proxy.stderr.readline()
         said = proxy.stderr.readline().decode().split()
         answer = httpx.post(said[2], json={"jsonrpc": "2.0", "id": 5, "method": "ping"}, timeout=PATIENCE)
         assert (answer.status_code, answer.json()["id"]) == (502, 5)
@@ -121,7 +123,7 @@ def test_a_remote_server_that_cannot_be_reached_is_an_error_for_the_request() ->
 def test_the_proxy_for_a_command_needs_no_framework(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom accp_adapters.cli.app import app\n"
-        "try: app(['mcp', '--', sys.executable, '-c', 'pass'])\n"
+        "try: app(['mcp', '--quiet', '--', sys.executable, '-c', 'pass'])\n"
         "except SystemExit: sys.stderr.write(' '.join({'mcp', 'httpx', 'uvicorn', 'langgraph'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)

@@ -1,4 +1,7 @@
+import csv
+import gzip
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +12,11 @@ from accp_adapters.cli.app import app
 from tests.adapters.replay.runs import chat, trajectory
 
 runner = CliRunner()
+
+
+def unboxed(error: str) -> str:
+    """Return the words of a usage error, which are printed in a box."""
+    return " ".join(error.replace("│", "").split())
 
 
 @pytest.fixture
@@ -34,8 +42,8 @@ def test_the_report_shows_files_agents_tools_and_messages(conversation: Path, tr
 
 
 def test_json_holds_everything(trajectories: Path) -> None:
-    result = runner.invoke(app, ["replay", "--lossless", "--json", str(trajectories)])
-    report = json.loads(result.stdout)
+    result = runner.invoke(app, ["replay", "--policy", "lossless", "--json", str(trajectories)])
+    (report,) = json.loads(result.stdout)["policies"]
     assert report["strategy"] == "lossless"
     assert report["total"]["runs"] == len(report["runs"]) == 2
     assert report["total"]["after"]["visible"] == report["total"]["after"]["needed"] > 0
@@ -44,21 +52,128 @@ def test_json_holds_everything(trajectories: Path) -> None:
     assert {"agents", "tools", "sources", "largest_before", "largest_after"} <= report.keys()
 
 
-def test_one_policy_is_replayed_at_a_time(trajectories: Path) -> None:
-    result = runner.invoke(app, ["replay", "--tight", "--json", str(trajectories)])
-    assert json.loads(result.stdout)["strategy"] == "tight"
-    both = runner.invoke(app, ["replay", "--tight", "--lossless", str(trajectories)])
-    assert both.exit_code == 2
-    assert "expected one of --lossless and --tight, found both" in both.stderr.replace("\n", " ").replace("│", "")
+def test_several_policies_are_replayed_side_by_side(trajectories: Path) -> None:
+    command = ["replay", "--policy", "lossless, tight", str(trajectories), "--price", "3,0.3,3.75,15"]
+    shown = runner.invoke(app, command)
+    assert shown.exit_code == 0, shown.output
+    for expected in ("lossless", "tight", "money", "strictly %"):
+        assert expected in shown.stdout
+    first, second = json.loads(runner.invoke(app, [*command, "--json"]).stdout)["policies"]
+    assert (first["strategy"], second["strategy"]) == ("lossless", "tight")
+    assert first["total"]["before"] == second["total"]["before"]
+    before = first["total"]["before"]
+    paid = (3 * before["prompt"] + 15 * before["output"]) / 1e6
+    assert first["money"]["before"] == pytest.approx(paid)
+
+
+def test_a_line_for_each_run_and_policy(trajectories: Path) -> None:
+    result = runner.invoke(app, ["replay", "--csv", "--policy", "lossless,tight", str(trajectories)])
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [(row["run"], row["policy"]) for row in rows] == [
+        ("t1", "lossless"), ("t1", "lossless"), ("t1", "tight"), ("t1", "tight")
+    ]  # fmt: skip
+    assert int(rows[0]["tokens_after"]) < int(rows[0]["tokens_before"])
+
+
+def test_a_record_in_no_known_format_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"hello": 1}\n' + json.dumps({"messages": chat()}), encoding="utf-8")
+    result = runner.invoke(app, ["replay", "--json", str(path)])
+    assert result.exit_code == 3
+    assert f"not understood: 1 record in no known format ({path}:1)" in result.stderr
+    assert json.loads(result.stdout)["policies"][0]["total"]["runs"] == 1
+    path.write_text('{"hello": 1}\n', encoding="utf-8")
+    alone = runner.invoke(app, ["replay", "--ignore-unknown", str(path)])
+    assert alone.exit_code == 1
+    assert "found 1 record in no known format" in alone.stderr
+    assert "Claude Code transcripts" in alone.stderr
+
+
+def test_a_name_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(trajectory(trajectory_id="=1+1")), encoding="utf-8")
+    assert "'=1+1,default" in runner.invoke(app, ["replay", "--csv", str(path)]).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--policy", "none"], "expected one of compact-json, lossless, default, tight, found 'none'"),
+        (["--policy", ","], "expected the name of a policy, found none"),
+        (["--price", "1,2"], "expected four prices such as 3,0.3,3.75,15 or a price file, found '1,2'"),
+        (["--format", "yaml"], "expected one of the formats trajectories"),
+    ],
+)
+def test_an_option_without_such_a_value_is_a_usage_error(conversation: Path, options: list[str], reason: str) -> None:
+    result = runner.invoke(app, ["replay", str(conversation), *options])
+    assert result.exit_code == 2
+    assert reason in unboxed(result.stderr)
+
+
+def test_without_a_file_the_example_is_named_and_the_example_runs() -> None:
+    nothing = runner.invoke(app, ["replay"])
+    assert nothing.exit_code == 2
+    assert "try `accp replay --example`" in unboxed(nothing.stderr)
+    example = runner.invoke(app, ["replay", "--example", "--json"])
+    assert example.exit_code == 0
+    assert json.loads(example.stdout)["policies"][0]["total"]["before"]["calls"] > 2
+
+
+def test_what_is_not_understood_ends_with_3_and_names_its_place(tmp_path: Path) -> None:
+    messages = chat()
+    messages[1]["content"] += [{"type": "image_url", "image_url": {"url": "data:,"}}] * 3
+    path = tmp_path / "pictures.json"
+    path.write_text(json.dumps(messages), encoding="utf-8")
+    result = runner.invoke(app, ["replay", str(path)])
+    assert result.exit_code == 3
+    assert f"not understood: 3 blocks of type 'image_url' of an OpenAI message ({path}:1)" in result.stderr
+    assert runner.invoke(app, ["replay", "--ignore-unknown", str(path)]).exit_code == 0
+    (row,) = json.loads(runner.invoke(app, ["replay", "--json", str(path)]).stdout)["not_understood"]
+    assert (row["count"], row["line"]) == (3, 1)
+
+
+def test_a_file_without_a_call_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text("[]", encoding="utf-8")
+    result = runner.invoke(app, ["replay", "--format", "openai", str(path)])
+    assert result.exit_code == 1
+    assert "expected a run with a model call, found 1 record without a model call" in result.stderr
+    path.write_text("[1, 2]", encoding="utf-8")
+    result = runner.invoke(app, ["replay", "--format", "trajectories", str(path)])
+    assert result.exit_code == 1
+    assert "expected a trajectory as a JSON object, found [1, 2]" in result.stderr
+
+
+def test_folders_patterns_and_gzip_are_read(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "one.json").write_text(json.dumps(chat()), encoding="utf-8")
+    (tmp_path / "two.jsonl.gz").write_bytes(gzip.compress(json.dumps(trajectory()).encode()))
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    for argument in (tmp_path, f"{tmp_path}/**/*n*.json*", tmp_path / "two.jsonl.gz"):
+        result = runner.invoke(app, ["replay", "--json", str(argument)])
+        assert result.exit_code == 0, result.output
+    (both,) = json.loads(runner.invoke(app, ["replay", "--json", str(tmp_path)]).stdout)["policies"]
+    assert both["total"]["runs"] == 2
+    assert "expected a pattern that matches files" in runner.invoke(app, ["replay", f"{tmp_path}/*.log"]).stderr
+    missing = runner.invoke(app, ["replay", str(tmp_path / "none.json")])
+    assert (missing.exit_code, "No such file" in unboxed(missing.stderr)) == (2, True)
+
+
+def test_a_full_disk_is_no_traceback() -> None:
+    program = "from accp_adapters.cli import main; main()"
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-c", program, "replay", "--example"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"accp: standard output: No space left on device\n")
 
 
 def test_standard_input_is_read_for_a_dash() -> None:
     result = runner.invoke(app, ["replay", "--json", "-"], input=json.dumps(chat()))
-    assert json.loads(result.stdout)["total"]["before"]["calls"] == 2
+    assert json.loads(result.stdout)["policies"][0]["total"]["before"]["calls"] == 2
 
 
 def test_every_model_call_is_told_before_and_after(conversation: Path) -> None:
-    (run,) = json.loads(runner.invoke(app, ["replay", "--json", str(conversation)]).stdout)["runs"]
+    (run,) = json.loads(runner.invoke(app, ["replay", "--json", str(conversation)]).stdout)["policies"][0]["runs"]
     assert len(run["calls"]) == run["after"]["calls"]
     for side in ("before", "after"):
         assert sum(call[side]["tokens"] for call in run["calls"]) == run[side]["prompt"]
@@ -88,16 +203,12 @@ def test_the_format_can_be_given(conversation: Path) -> None:
     assert "E1001" in result.stderr
 
 
-def test_an_unknown_format_is_a_usage_error(conversation: Path) -> None:
-    assert runner.invoke(app, ["replay", "--format", "yaml", str(conversation)]).exit_code == 2
-
-
 def test_without_langgraph_the_missing_extra_is_named(conversation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
     result = runner.invoke(app, ["replay", str(conversation)])
     assert result.exit_code == 2
     assert "pip install 'accp-middleware[langgraph]'" in result.stderr
-    assert runner.invoke(app, ["replay", "--lossless", str(conversation)]).exit_code == 2
+    assert runner.invoke(app, ["replay", "--policy", "lossless", str(conversation)]).exit_code == 2
 
 
 def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:

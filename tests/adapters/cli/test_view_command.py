@@ -31,7 +31,7 @@ def test_prose_comes_out_as_it_is(tmp_path: Path) -> None:
 
 def test_restore_writes_the_source() -> None:
     source = json.dumps(FLIGHTS, indent=4)
-    assert runner.invoke(app, ["view", "--restore"], input=source).stdout == f"{source}\n"
+    assert runner.invoke(app, ["view", "--restore"], input=source).stdout == source
 
 
 def test_a_view_that_does_not_restore_its_text_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,3 +65,21 @@ def test_a_missing_file_is_a_usage_error() -> None:
 
 def test_an_unknown_tokenizer_is_a_usage_error() -> None:
     assert runner.invoke(app, ["view", "--tokenizer", "/no/such/tokenizer.json"], input="x").exit_code == 2
+
+
+@pytest.mark.parametrize("content", [b"[1, 2]", b"[1, 2]\n", b"\xef\xbb\xbf[1, 2]\r\n", b"", b"\n\n", b"words \n"])
+def test_a_restored_text_is_the_text_byte_for_byte(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(content)
+    result = runner.invoke(app, ["view", "--restore", str(path)])
+    assert (result.exit_code, result.stdout_bytes) == (0, content)
+
+
+def test_a_vocabulary_that_cannot_be_fetched_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(name: str) -> None:
+        raise ConnectionError("no network here")
+
+    monkeypatch.setattr("tiktoken.get_encoding", offline)
+    result = runner.invoke(app, ["view", "--tokenizer", "cl100k_base"], input="[1]")
+    assert result.exit_code == 2
+    assert "no network here" in result.stderr

@@ -6,6 +6,7 @@ import pytest
 
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_core.errors import ProtocolError
+from accp_core.references import key_of, reference_to, reference_to_uri
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,40 @@ def test_other_numbers_are_refused_by_name(name: str, value: object) -> None:
         ProtocolError, match=f"E1004: expected {name!r} to be a whole number from 0 on, found {value!r}"
     ):
         read_request({name: value})
+
+
+KEYS = [key_of("one"), key_of("other")]
+ONE, OTHER = map(reference_to, KEYS)
+
+
+@pytest.mark.parametrize(
+    ("ref", "query", "references"),
+    [
+        (ONE, "", (ONE,)),
+        (KEYS[0], "", (ONE,)),
+        (reference_to_uri(ONE), "", (ONE,)),
+        (f"`{ONE}`", "", (ONE,)),
+        (f"[{ONE}]", "", (ONE,)),
+        (f"accp_fetch {ONE}", "", (ONE,)),
+        (f"{ONE}, {OTHER}", "", (ONE, OTHER)),
+        (f'["{ONE}", "{OTHER}"]', "", (ONE, OTHER)),
+        (ONE, f"SELECT * FROM {OTHER} JOIN `{ONE}` USING (id)", (ONE, OTHER)),
+        ("", f"select * from {ONE}.orders", (ONE,)),
+        (ONE, f"SELECT * FROM lines WHERE text LIKE '%it''s {OTHER}%'", (ONE,)),
+        ("`$warm.x`, $cold.c95", "", ("$warm.x", "$cold.c95")),
+        ("the result", "", ("the result",)),
+        ("", "", ("",)),
+    ],
+)
+def test_the_references_are_those_in_ref_and_in_the_query(ref: str, query: str, references: tuple[str, ...]) -> None:
+    assert read_request({"ref": ref, "query": query}).references == references
+
+
+def test_a_list_of_references_is_read_too() -> None:
+    assert read_request({"ref": [ONE, OTHER]}).references == (ONE, OTHER)
+
+
+def test_too_many_references_are_refused() -> None:
+    many = " ".join(reference_to(key_of(str(number))) for number in range(9))
+    with pytest.raises(ProtocolError, match="E1004: expected at most 8 references, found 9"):
+        _ = FetchRequest(ref=many).references

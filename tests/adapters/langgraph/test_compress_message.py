@@ -1,9 +1,10 @@
-"""A tool result compressed and restored, without a graph."""
+"""A tool result that is stored compressed, and the way back, without a graph."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
 from accp_adapters.langgraph import Policy
-from accp_adapters.langgraph.metadata import METADATA_KEY, Metadata
-from accp_adapters.langgraph.results import ResultCompressor, restore_message
+from accp_adapters.langgraph.messages import to_records
+from accp_adapters.langgraph.results import compressed_message, is_compressed, restore_message
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from accp_core.projection import Projector
 from accp_core.references import StoredText, key_of
 from tests.adapters.langgraph.jobs import ROWS
 
@@ -28,7 +30,9 @@ def message(content: Any, **fields: Any) -> ToolMessage:
 
 
 def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
-    return ResultCompressor(policy=policy or Policy(), session_id="thread").compress_message(source)
+    chosen = policy or Policy()
+    (record,) = to_records([source], chosen, None, stays=is_compressed)
+    return compressed_message(source, Projector(chosen.rules).compress(record))
 
 
 def tokens(of: ToolMessage) -> int:
@@ -40,7 +44,7 @@ def test_a_result_that_fits_is_shown_whole_in_fewer_tokens() -> None:
     small, items = compress(source)
     assert tokens(small) < tokens(source)
     assert items == ()
-    assert "refs" not in small.additional_kwargs[METADATA_KEY]
+    assert small.additional_kwargs == {"accp": {"blocks": [{"layout": ANY}]}}
     assert restore_message(small) == source
 
 
@@ -51,7 +55,7 @@ def test_a_result_that_does_not_fit_is_previewed_and_kept_whole() -> None:
     assert items == (StoredText.of(MANY),)
     assert f"${key}" in small.text
     assert tokens(small) <= Policy().preview_limit
-    assert small.additional_kwargs[METADATA_KEY] == {"blocks": [{"ref": key}], "refs": [key], "sessions": ["thread"]}
+    assert small.additional_kwargs == {"accp": {"blocks": [{"ref": key}]}}
     assert restore_message(small, {key: MANY}.get) == source
 
 
@@ -62,12 +66,24 @@ def test_a_preview_whose_text_is_gone_cannot_be_restored() -> None:
             restore_message(small, read_cold)
 
 
-def test_the_same_text_has_one_key_in_every_session() -> None:
-    sessions = [ResultCompressor(policy=Policy(), session_id=name).compress_message(message(MANY)) for name in "ab"]
-    (first, _), (second, _) = sessions
-    assert first.text == second.text
-    assert sessions[0][1] == sessions[1][1]
-    assert [Metadata.of(small).grants[0].session_id for small, _ in sessions] == ["a", "b"]
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "x",
+        None,
+        [],
+        {"blocks": 5},
+        {"blocks": [None, None]},
+        {"blocks": ["layout"]},
+        {"blocks": [{"layout": 5}]},
+        {"blocks": [{"ref": "cold.1"}]},
+        {"blocks": [{"layout": "", "ref": key_of(MANY)}]},
+        {"refs": [key_of(MANY)], "texts": [[key_of(MANY), "x"]]},
+    ],
+)
+def test_metadata_of_another_shape_changes_nothing(forged: Any) -> None:
+    source = message(MANY, additional_kwargs={"accp": forged})
+    assert restore_message(source, {}.get) is source
 
 
 def test_a_preview_of_another_text_cannot_be_restored() -> None:
@@ -94,7 +110,7 @@ def test_a_rewritten_message_is_not_rewritten_again() -> None:
 @pytest.mark.parametrize(
     ("source", "policy"),
     [
-        (message(MANY, status="error"), Policy()),
+        (message(FEW, status="error"), Policy()),
         (message(MANY), Policy(exclude_tools=frozenset({"crm"}))),
         (message("Nothing to say."), Policy()),
         (message(""), Policy()),
@@ -117,7 +133,7 @@ def test_each_text_block_is_opened_and_other_blocks_stay() -> None:
     assert first == {"type": "text", "text": second, "id": "b1"}
     assert len(str(second)) < len(FEW)
     assert (image, prose) == (IMAGE, blocks[3])
-    assert small.additional_kwargs[METADATA_KEY]["blocks"][1::2] == [None, None]
+    assert small.additional_kwargs["accp"]["blocks"][1::2] == [None, None]
     assert restore_message(small) == source
 
 

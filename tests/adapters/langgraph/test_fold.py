@@ -14,11 +14,12 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.fold import Fold, Folder
-from accp_adapters.langgraph.turns import count_tokens
+from accp_adapters.langgraph.fold import Fold, Folder, folded_source
+from accp_adapters.langgraph.summary import rows_of
+from accp_adapters.langgraph.turns import count_tokens, turns_of
+from accp_adapters.policy import Size
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import ROWS, results, thread
@@ -52,8 +53,9 @@ def build(
     script: Sequence[Any], policy: Policy | None = None, *, budget: int | None = BUDGET, **options: Any
 ) -> tuple[Any, ScriptedModel]:
     model = ScriptedModel(script=list(script))
-    given = {key: options.pop(key) for key in ("store", "summarizer") if key in options}
-    middleware = AccpMiddleware(policy, hot_budget=budget, **{"store": SqliteColdStore(), **given})
+    given = {key: options.pop(key) for key in ("store", "summarizer", "fold_trigger") if key in options}
+    trigger = None if budget is None else ("tokens", budget)
+    middleware = AccpMiddleware(policy, **{"store": SqliteColdStore(), "fold_trigger": trigger, **given})
     return create_agent(model, [page, picture], middleware=[middleware], **options), model
 
 
@@ -91,7 +93,7 @@ async def test_ten_looks_break_the_prompt_twice_at_most_and_stay_small(asynchron
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_what_is_folded_is_one_fetch_away(asynchronous: bool) -> None:
-    graph, _ = build([*LOOKS[:6], fetching("2.result"), fetching("number=1"), "done"])
+    graph, _ = build([*LOOKS[:6], fetching("2.result"), fetching("1"), "done"])
     state = await ask(graph, "find customers", asynchronous)
     for fetched, number in zip(results(state)[-2:], (2, 1), strict=True):
         assert fetched.status == "success", fetched.text
@@ -100,26 +102,24 @@ async def test_what_is_folded_is_one_fetch_away(asynchronous: bool) -> None:
 
 
 def test_the_summary_numbers_what_was_asked_and_says_how_to_open_it() -> None:
-    first = folder().fold(history(5), None, overhead=0, session_id="s")
+    first = folder().fold(history(5), None, overhead=0)
     assert first
-    assert first[0].text.splitlines() == [
+    assert first.text.splitlines() == [
         "[earlier results folded: 4; each intact by its number, as in query='1.result']",
         "3 page: number=3, rows=10, of=id name email status trace; 2 page: number=2, rows=10, of=id name email status "
         "trace; 1 page: number=1, rows=10, of=id name email status trace; 0 page: number=0, rows=10, of=id name email "
         "status trace",
     ]
-    second = folder().fold(history(10), first[0], overhead=0, session_id="s")
+    second = folder().fold(history(10), first, overhead=0)
     assert second
-    assert second[0].text.startswith(
-        "[earlier results folded: 9; each intact by its number, as in query='1.result'; the first 4 by '0.ref']\n5 "
-    )
+    assert second.text.startswith("[earlier results folded: 9; each intact by its number, as in query='1.result']\n8 ")
 
 
 def fetching(query: str, call_id: str = "") -> Any:
     def step(messages: Sequence[BaseMessage]) -> AIMessage:
-        ref = folds(messages)[0].additional_kwargs["accp"]["refs"][-1]
-        chosen = "args.number=1" if query.startswith("number") else query
-        return calls(call("accp_fetch", call_id or f"f{len(messages)}", ref=f"${ref}", query=chosen))
+        at = messages.index(folds(messages)[0])
+        ref = messages[at - 1].tool_calls[0]["args"]["ref"]
+        return calls(call("accp_fetch", call_id or f"f{len(messages)}", ref=ref, query=query))
 
     return step
 
@@ -132,16 +132,27 @@ def test_the_fetch_tool_comes_with_the_fold() -> None:
     assert any(offered)
 
 
-def test_a_second_fold_leads_to_the_first() -> None:
-    graph, model = build([*LOOKS, fetching("0.ref", "f1"), first_of_all, "done"])
+def test_the_reference_of_a_second_fold_opens_the_results_of_the_first_directly() -> None:
+    graph, model = build([*LOOKS, fetching("0.result", "f1"), "done"])
     state = graph.invoke({"messages": "find customers"})
-    marks = [folds(messages)[0].additional_kwargs["accp"]["refs"] for messages in model.received if folds(messages)]
-    assert {len(refs) for refs in marks} == {1, 2}
+    assert breaks(model.received) == 2
     assert ROWS[0]["email"] in results(state)[-1].text
 
 
-def first_of_all(messages: Sequence[BaseMessage]) -> AIMessage:
-    return calls(call("accp_fetch", "f2", ref=messages[-1].text.strip(), query="0.result"))
+def test_a_summary_cites_no_reference_of_an_earlier_fetch() -> None:
+    ref = "$cold.00000000000000000123456789012"
+    fetched = [calls(call("accp_fetch", "f0", ref=ref, query="won")), ToolMessage("[]", tool_call_id="f0", id="rf")]
+    assert [row["args"] for row in rows_of(turns_of(fetched))] == [{"query": "won"}]
+
+
+def test_a_fold_of_messages_that_were_changed_since_is_no_longer_sent() -> None:
+    due = folder().fold(history(5), None, overhead=0)
+    assert due
+    redacted = history(5)
+    redacted[2].content = "[redacted]"
+    assert folder().apply(redacted, due) == redacted
+    assert folded_source(redacted, due) is None
+    assert folded_source(history(5), due) is not None
 
 
 def test_the_users_words_and_the_answers_stay() -> None:
@@ -175,11 +186,11 @@ def test_the_newest_results_and_parallel_ones_stay_together() -> None:
 
 def test_what_counts_is_what_the_model_reads() -> None:
     again = calls(*(call("page", f"q{number}", number=number) for number in range(2)))
-    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], budget=1_600)
+    graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], Policy(cache_aware=False), budget=1_600)
     graph.invoke({"messages": "find customers"})
     assert "[as above: " in model.received[-1][-3].text
     assert not folds(model.received[-1])
-    plain = Policy(repeats=False)
+    plain = Policy(repeats=False, cache_aware=False)
     graph, model = build([*LOOKS[:2], again, *LOOKS[2:3], "done"], plain, budget=1_600)
     graph.invoke({"messages": "find customers"})
     assert folds(model.received[-1])
@@ -187,10 +198,10 @@ def test_what_counts_is_what_the_model_reads() -> None:
 
 def test_a_result_that_no_model_has_read_stays_even_when_the_user_speaks_first() -> None:
     messages = [*history(5), HumanMessage("wait", id="h9")]
-    folded = folder(1_000).fold(messages, None, overhead=0, session_id="s")
+    folded = folder(1_000).fold(messages, None, overhead=0)
     assert folded
-    assert folded[0].cut_id == messages[-3].id
-    check(folder().apply(messages, folded[0]))
+    assert folded.cut_id == messages[-3].id
+    check(folder().apply(messages, folded))
 
 
 def history(looks: int) -> list[Any]:
@@ -205,7 +216,7 @@ def history(looks: int) -> list[Any]:
 
 def folder(budget: int = BUDGET, **changes: Any) -> Folder:
     given: dict[str, Any] = {"counter": count_o200k, "exclude_tools": frozenset(), "summarizer": None}
-    return Folder(budget=budget, **{**given, **changes})
+    return Folder(**{"trigger": Size("tokens", budget), **given, **changes})
 
 
 def test_pictures_and_excluded_tools_stay_where_they_are() -> None:
@@ -221,8 +232,8 @@ def test_pictures_and_excluded_tools_stay_where_they_are() -> None:
 
 
 def test_system_prompt_and_tools_count() -> None:
-    assert folder(3_000).fold(history(3), None, overhead=0, session_id="s") is None
-    assert folder(3_000).fold(history(3), None, overhead=3_000, session_id="s")
+    assert folder(3_000).fold(history(3), None, overhead=0) is None
+    assert folder(3_000).fold(history(3), None, overhead=3_000)
     graph, model = build([*LOOKS[:3], "done"], system_prompt="Be thorough. " * 1_000)
     graph.invoke({"messages": "find customers"})
     assert folds(model.received[-1])
@@ -263,10 +274,10 @@ def test_forks_before_a_fold_have_none_and_forks_after_it_have_the_same() -> Non
 
 def test_where_the_folds_place_is_gone_all_is_shown() -> None:
     messages = history(5)
-    due = folder().fold(messages, None, overhead=0, session_id="s")
+    due = folder().fold(messages, None, overhead=0)
     assert due
-    rest = [message for message in messages if message.id != due[0].cut_id]
-    assert folder().apply(rest, due[0]) == rest
+    rest = [message for message in messages if message.id != due.cut_id]
+    assert folder().apply(rest, due) == rest
     graph, model = build([*LOOKS[:6], "done", "bye"], checkpointer=InMemorySaver())
     graph.invoke({"messages": "find customers"}, thread("t"))
     state = graph.get_state(thread("t")).values
@@ -276,19 +287,19 @@ def test_where_the_folds_place_is_gone_all_is_shown() -> None:
 
 
 def test_nothing_is_folded_where_little_would_go_or_no_place_is_named() -> None:
-    assert folder(400).fold(history(1), None, overhead=0, session_id="s") is None
+    assert folder(400).fold(history(1), None, overhead=0) is None
     small = [HumanMessage("hi " * 600, id="h"), look(0), ToolMessage("none", tool_call_id="p0"), look(1)]
     small.append(ToolMessage("none", tool_call_id="p1"))
-    assert folder(400).fold(small, None, overhead=0, session_id="s") is None
+    assert folder(400).fold(small, None, overhead=0) is None
     nameless = [message.model_copy(update={"id": None}) for message in history(5)]
-    assert folder().fold(nameless, None, overhead=0, session_id="s") is None
+    assert folder().fold(nameless, None, overhead=0) is None
 
 
 def test_a_fold_survives_what_a_checkpointer_makes_of_it() -> None:
-    due = folder().fold(history(5), None, overhead=0, session_id="s")
+    due = folder().fold(history(5), None, overhead=0)
     assert due
-    assert Fold.of(json.loads(json.dumps(due[0].to_json()))) == due[0]
-    for other in (None, {}, "x", {**due[0].to_json(), "metadata": "x"}, {**due[0].to_json(), "more": 1}):
+    assert Fold.of(json.loads(json.dumps(due.to_json()))) == due
+    for other in (None, {}, "x", {"key": "x"}, {**due.to_json(), "more": 1}):
         assert Fold.of(other) is None
 
 
@@ -296,34 +307,65 @@ def test_a_summarizer_writes_the_summary_and_rules_stand_in_where_it_fails() -> 
     def fail(raw: str, limit: int) -> str:
         raise OSError("no network")
 
-    said = folder(summarizer=lambda raw, limit: f"pages of customers, {limit}").fold(
-        history(5), None, overhead=0, session_id="s"
-    )
-    ruled = folder(summarizer=fail).fold(history(5), None, overhead=0, session_id="s")
+    said = folder(summarizer=lambda raw, limit: f"pages of customers, {limit}").fold(history(5), None, overhead=0)
+    ruled = folder(summarizer=fail).fold(history(5), None, overhead=0)
     assert said
-    assert said[0].text.endswith("\npages of customers, 100")
+    assert said.text.endswith("\npages of customers, 100")
     assert ruled
-    assert "3 page: number=3, rows=10" in ruled[0].text
-    assert max(count_o200k(said[0].text), count_o200k(ruled[0].text)) <= 200
-
-
-def test_the_store_of_the_graph_keeps_it() -> None:
-    store = InMemoryStore()
-    graph = create_agent(
-        ScriptedModel(script=[*LOOKS[:6], fetching("1.result"), "done"]),
-        [page],
-        middleware=[AccpMiddleware(hot_budget=BUDGET)],
-        store=store,
-        checkpointer=InMemorySaver(),
-    )
-    state = graph.invoke({"messages": "find customers"}, thread("t"))
-    assert ROWS[10]["email"] in results(state)[-1].text
-    assert store.search(("accp", "t"))
+    assert "3 page: number=3, rows=10" in ruled.text
+    assert max(count_o200k(said.text), count_o200k(ruled.text)) <= 200
 
 
 def test_a_budget_without_room_for_a_summary_is_refused() -> None:
-    with pytest.raises(ValueError, match="hot_budget to be at least 400, found 10"):
-        AccpMiddleware(hot_budget=10)
+    with pytest.raises(ValueError, match="expected fold_trigger to be at least 400 tokens, found 10"):
+        AccpMiddleware(fold_trigger=("tokens", 10))
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"fold_trigger": 8_000}, r"fold_trigger to be like \('tokens', 8000\) or .*, found 8000"),
+        ({"fold_trigger": ("token", 8_000)}, r"fold_trigger to be like .*, found \('token', 8000\)"),
+        ({"fold_trigger": ("tokens", 0.5)}, r"fold_trigger to be like .*, found \('tokens', 0.5\)"),
+        ({"fold_trigger": ("messages", True)}, r"fold_trigger to be like .*, found \('messages', True\)"),
+        ({"fold_trigger": ("fraction", 1.5)}, r"fold_trigger to be like .*, found \('fraction', 1.5\)"),
+        ({"fold_trigger": ("fraction", 0.5)}, r"expected a window for fold_trigger=\('fraction', 0.5\)"),
+        (
+            {"fold_trigger": ("messages", 4), "fold_keep": ("messages", 4)},
+            "fold_keep to be smaller .* found 4 and 4",
+        ),
+        ({"fold_keep": ("messages", 4)}, "expected fold_trigger with fold_keep, found None"),
+        ({"summarizer": str}, "expected fold_trigger with summarizer, found None"),
+        ({"offer": "never"}, "expected offer to be one of .*, found 'never'"),
+        ({"exclude_tools": "shell"}, r"expected exclude_tools to be several names, as in \['search'\], found 'shell'"),
+        ({"exclude_tools": [len]}, "expected exclude_tools to be several names"),
+        ({"tool_policies": {"crm": 400}}, r"expected tool_policies\['crm'\] to be a Policy, found 400"),
+    ],
+)
+def test_an_option_of_another_form_is_refused_by_name_and_value(options: Any, found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        AccpMiddleware(**options)
+
+
+def test_a_fold_may_be_due_by_messages_and_keep_messages() -> None:
+    due = folder(trigger=Size("messages", 12), keep=Size("messages", 4))
+    assert due.fold(history(5), None, overhead=9_000) is None
+    fold = due.fold(history(6), None, overhead=0)
+    assert fold
+    assert len(due.apply(history(6), fold)) == 1 + 2 + 4
+    assert fold.cut_id == "a4"
+    wide = folder(trigger=Size("messages", 12), keep=Size("tokens", 4_000)).fold(history(6), None, overhead=0)
+    assert wide is None or wide.cut_id < fold.cut_id
+
+
+def test_a_share_of_the_window_is_a_number_of_tokens() -> None:
+    policy = Policy.for_window(2_600)
+    graph, model = build([*LOOKS, "done"], policy, budget=None, fold_trigger=("fraction", 0.5))
+    plain, alike = build([*LOOKS, "done"])
+    graph.invoke({"messages": "find customers"})
+    plain.invoke({"messages": "find customers"})
+    assert [len(messages) for messages in model.received] == [len(messages) for messages in alike.received]
+    assert folds(model.received[-1])
 
 
 SEGMENTS = st.lists(
@@ -360,8 +402,8 @@ def test_every_fold_is_a_transcript_that_providers_take_and_loses_no_words(segme
     fold = None
     for end in (len(messages) // 2, len(messages)):
         if end == len(messages) or isinstance(messages[end - 1], HumanMessage):
-            due = folder(2_000).fold(messages[:end], fold, overhead=0, session_id="s")
-            fold = due[0] if due else fold
+            due = folder(2_000).fold(messages[:end], fold, overhead=0)
+            fold = due if due else fold
     view = folder(2_000).apply(messages, fold)
     check(view)
     spoken = [message.id for message in messages if isinstance(message, HumanMessage)]

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.metadata import METADATA_KEY
-from accp_adapters.langgraph.results import restore_message
-from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import count_o200k
+from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import (
     LOOK_UP,
     ROWS,
@@ -31,6 +31,7 @@ from tests.adapters.langgraph.jobs import (
 from tests.scripted_model import ScriptedModel, call, calls
 
 SOURCE = json.dumps(ROWS)
+FEW = json.dumps(ROWS[:20])
 
 
 def tokens(messages: list[Any]) -> int:
@@ -40,13 +41,15 @@ def tokens(messages: list[Any]) -> int:
 def test_a_large_result_becomes_a_preview_and_its_rows_are_one_fetch_away() -> None:
     graph, model = agent([LOOK_UP, fetch_last, "done"])
     state = graph.invoke({"messages": "find customers"}, thread("t"))
-    shown, fetched = results(state)
+    whole, fetched = results(state)
+    shown = model.received[1][-1]
+    assert whole.text == SOURCE
     assert len(set(refs_in(shown))) == 1
     assert tokens([shown]) <= Policy().preview_limit
     assert (fetched.status, fetched.name, fetched.tool_call_id) == ("success", "accp_fetch", "f1")
     assert ROWS[1]["email"] in fetched.text
-    assert METADATA_KEY not in fetched.additional_kwargs
-    assert model.received[1][-1].content == shown.content
+    assert (whole.additional_kwargs, fetched.additional_kwargs) == ({}, {})
+    assert model.received[2][: len(model.received[1])] == model.received[1]
 
 
 async def test_the_fetch_tool_is_offered_from_the_first_reference_on() -> None:
@@ -69,7 +72,7 @@ async def test_the_same_job_runs_asynchronously_to_the_same_text() -> None:
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-async def test_without_a_thread_a_private_session_owns_the_references(runs: int) -> None:
+async def test_references_open_in_a_run_without_a_thread(runs: int) -> None:
     graph, _ = agent([LOOK_UP, "shown", fetch_last, "done"])
     state = graph.invoke({"messages": "find customers"})
     assert set(state) == {"messages"}
@@ -78,36 +81,36 @@ async def test_without_a_thread_a_private_session_owns_the_references(runs: int)
     assert results(state)[1].status == "success"
 
 
-def test_ids_pairing_status_and_artifact_stay_and_the_source_comes_back() -> None:
+def test_the_model_reads_a_view_and_everything_but_its_text_stays() -> None:
     @tool(response_format="content_and_artifact")
     def report(day: str) -> tuple[str, dict[str, str]]:
         """Return a report."""
         return json.dumps(ROWS[:9]), {"raw": day}
 
-    graph, _ = agent([calls(call("report", "c7", day="Monday")), "done"], report)
+    graph, model = agent([calls(call("report", "c7", day="Monday")), "done"], report)
     (message,) = results(graph.invoke({"messages": "go"}))
-    assert (message.tool_call_id, message.name, message.status) == ("c7", "report", "success")
-    assert message.artifact == {"raw": "Monday"}
-    assert message.id
-    assert restore_message(message).content == json.dumps(ROWS[:9])
+    assert message.content == json.dumps(ROWS[:9])
+    shown = model.received[1][-1]
+    assert shown.text.startswith("[9] id name")
+    assert shown.model_copy(update={"content": message.content}) == message
 
 
 def test_errors_excluded_tools_and_prose_reach_the_model_as_they_are() -> None:
     @tool
     def broken(query: str) -> str:
         """Fail."""
-        return SOURCE
+        return FEW
 
     broken.handle_tool_error = True
     broken.func = _fail
     asked = [call("broken", "c1", query="x"), call("crm", "c2", query="x"), call("prose", "c3", query="x")]
     policy = Policy(exclude_tools=frozenset({"crm"}))
-    graph, _ = agent([calls(*asked), "done"], broken, crm, prose, middleware=AccpMiddleware(policy))
-    failed, excluded, text = results(graph.invoke({"messages": "go"}))
-    assert (failed.status, failed.text) == ("error", SOURCE)
+    graph, model = agent([calls(*asked), "done"], broken, crm, prose, middleware=AccpMiddleware(policy))
+    graph.invoke({"messages": "go"})
+    failed, excluded, text = model.received[1][-3:]
+    assert (failed.status, failed.text) == ("error", FEW)
     assert excluded.text == SOURCE
     assert text.text == "Nothing is known about x."
-    assert not any(METADATA_KEY in message.additional_kwargs for message in (failed, excluded, text))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -118,16 +121,16 @@ async def test_an_excluded_tool_is_known_by_its_call_whatever_it_returns(asynchr
         return Command(update={"messages": [ToolMessage(SOURCE, tool_call_id="c1")]})
 
     policy = Policy(exclude_tools=frozenset({"note"}))
-    graph, _ = agent([calls(call("note", query="x")), "done"], note, middleware=AccpMiddleware(policy))
+    graph, model = agent([calls(call("note", query="x")), "done"], note, middleware=AccpMiddleware(policy))
     asked: Any = {"messages": "go"}
-    state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)
-    assert results(state)[0].text == SOURCE
+    await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)
+    assert model.received[1][-1].text == SOURCE
 
 
 def _fail(query: str) -> str:
     from langchain_core.tools import ToolException  # noqa: PLC0415  the tool needs its name only here
 
-    raise ToolException(SOURCE)
+    raise ToolException(FEW)
 
 
 def test_text_blocks_as_mcp_servers_send_them_are_opened_and_images_stay() -> None:
@@ -139,34 +142,35 @@ def test_text_blocks_as_mcp_servers_send_them_are_opened_and_images_stay() -> No
         return [{"type": "text", "text": SOURCE}, image]
 
     graph, model = agent([calls(call("remote", query="x")), fetch_last, "done"], remote)
-    shown, fetched = results(graph.invoke({"messages": "go"}))
-    assert shown.content[1] == image
+    whole, fetched = results(graph.invoke({"messages": "go"}))
+    shown = model.received[1][-1]
+    assert whole.content[1] == shown.content[1] == image
     assert tokens([shown]) <= Policy().preview_limit
     assert ROWS[0]["email"] in fetched.text
-    assert model.received[1][-1].content == shown.content
 
 
-def test_the_messages_of_a_command_are_rewritten() -> None:
+def test_the_messages_of_a_command_are_projected() -> None:
     @tool
     def note(query: str, runtime: Any = None) -> Command[Any]:
         """Write to the state."""
         return Command(update={"messages": [ToolMessage(SOURCE, tool_call_id="c1")]})
 
-    graph, _ = agent([calls(call("note", query="x")), "done"], note)
+    graph, model = agent([calls(call("note", query="x")), "done"], note)
     (message,) = results(graph.invoke({"messages": "go"}))
-    assert len(set(refs_in(message))) == 1
+    assert message.text == SOURCE
+    assert len(set(refs_in(model.received[1][-1]))) == 1
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_parallel_results_stay_within_the_batch_budget(asynchronous: bool) -> None:
     policy = Policy(batch_limit=4_000, repeats=False)  # the eight results are the same
     turn = calls(*(call("crm", f"c{number}", query=str(number)) for number in range(8)))
-    graph, _ = agent([turn, fetch_all, "done"], middleware=AccpMiddleware(policy))
+    graph, model = agent([turn, fetch_all, "done"], middleware=AccpMiddleware(policy))
     state = await graph.ainvoke({"messages": "go"}) if asynchronous else graph.invoke({"messages": "go"})
     found = results(state)
     assert len(found) == 16
     assert {message.status for message in found} == {"success"}
-    assert tokens(found[:8]) <= 4_000
+    assert tokens(model.received[1][-8:]) <= 4_000
     assert tokens(found[8:]) <= 4_000
 
 
@@ -191,15 +195,67 @@ def test_a_tool_may_be_answered_by_another_middleware() -> None:
 
     model = ScriptedModel(script=[LOOK_UP, "done"])
     graph = create_agent(model, [crm], middleware=[AccpMiddleware(), Canned()])
-    assert refs_in(results(graph.invoke({"messages": "go"}))[0])
+    graph.invoke({"messages": "go"})
+    assert refs_in(model.received[1][-1])
 
 
-def test_the_middleware_keeps_nothing_of_its_own() -> None:
-    store = SqliteColdStore()
-    middleware = AccpMiddleware(store=store)
-    before = dict(vars(middleware))
-    graph, _ = agent([LOOK_UP, "done"], middleware=middleware)
+def test_what_the_middleware_remembers_may_be_lost() -> None:
+    script = [LOOK_UP, calls(call("crm", "c2", query="again")), "done"]
+    middleware = AccpMiddleware()
+    graph, model = agent(script, middleware=middleware)
+    state = graph.invoke({"messages": "go"})
+    fresh, forgetful = agent([script[-1]], middleware=AccpMiddleware())
+    fresh.invoke({"messages": state["messages"][:-1]})
+    assert [message.text for message in forgetful.received[0]] == [message.text for message in model.received[-1]]
+
+
+def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCP_DISABLED", "1")
+    graph, model = agent([LOOK_UP, "done"])
+    graph.invoke({"messages": "go"})
+    assert model.received[1][-1].text == SOURCE
+    assert model.tool_names == [["crm"], ["crm"]]
+
+
+def test_always_offering_never_changes_the_tools() -> None:
+    graph, model = agent([LOOK_UP, "done"], middleware=AccpMiddleware(offer="always"))
+    graph.invoke({"messages": "go"})
+    assert model.tool_names == [["crm", "accp_fetch"]] * 2
+    with pytest.raises(ValueError, match="expected offer to be one of"):
+        AccpMiddleware(offer="never")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_the_fetch_tool_of_an_mcp_server_stands_for_both(asynchronous: bool) -> None:
+    theirs = f"${key_of('theirs')}"
+
+    @tool
+    def accp_fetch(ref: str) -> str:
+        """Open a reference of the server."""
+        return f"the server's text of {ref}"
+
+    script = [LOOK_UP, fetch_last, calls(call("accp_fetch", "f2", ref=theirs)), "done"]
+    graph, model = agent(script, crm, accp_fetch)
+    given: Any = {"messages": "go"}
+    state = await graph.ainvoke(given) if asynchronous else graph.invoke(given)
+    _, ours, server = results(state)
+    assert ROWS[1]["email"] in ours.text
+    assert server.text == f"the server's text of {theirs}"
+    assert [sorted(names) for names in model.tool_names] == [["accp_fetch", "crm"]] * 4
+
+
+def test_the_fetch_tool_stays_once_it_was_offered() -> None:
+    graph, model = agent([LOOK_UP, "done", "again"], checkpointer=InMemorySaver())
     graph.invoke({"messages": "go"}, thread("t"))
-    assert vars(middleware) == before
-    assert store.purge("t") == 1
-    store.close()
+    graph.update_state(thread("t"), {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]})
+    graph.invoke({"messages": "so?"}, thread("t"))
+    assert [message.text for message in model.received[-1]] == ["so?"]
+    assert model.tool_names[-1] == ["crm", "accp_fetch"]
+
+
+def test_a_model_can_be_asked_for_an_answer_that_a_person_reads() -> None:
+    middleware = AccpMiddleware()
+    graph, _ = agent([LOOK_UP, lambda messages: AIMessage(f"It is {refs_in(messages[-1])[0]}.")], middleware=middleware)
+    state = graph.invoke({"messages": "go"})
+    assert middleware.expand(state["messages"][-1].text, state) == f"It is {SOURCE}."
+    assert middleware.expand(f"It is ${key_of('gone')}.", state) == f"It is ${key_of('gone')}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from accp_adapters.langgraph import Policy
@@ -36,11 +38,12 @@ def test_the_draft_has_the_budgets_of_the_draft() -> None:
 
 
 def test_tight_previews_more_than_the_default() -> None:
-    assert Policy.tight().result_limits() == ResultLimits(inline=600, preview=400)
+    assert Policy.tight().result_limits() == ResultLimits(inline=500, preview=400)
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("inline", 1), ("preview", 60), ("batch", 1), ("fetch", 1), ("abstract", 60)]
+    ("name", "least"),
+    [("inline", 1), ("preview", 60), ("batch", 1), ("fetch", 1), ("abstract", 60), ("argument", 60), ("user", 1)],
 )
 def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: int) -> None:
     Policy(**{f"{name}_limit": least})
@@ -50,3 +53,51 @@ def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: 
 
 def test_more_results_than_the_batch_has_tokens_leave_room_for_a_reference() -> None:
     assert Policy(batch_limit=10).result_limits(11) == ResultLimits(inline=1, preview=60, fetch=1)
+
+
+def test_limits_may_be_shares_of_a_window_that_are_resolved_once() -> None:
+    policy = Policy.for_window(
+        200_000, inline_limit=("fraction", 0.015), preview_limit=("tokens", 900), fetch_limit=5_000, repeats=False
+    )
+    assert policy == Policy(window=200_000, inline_limit=3_000, preview_limit=900, fetch_limit=5_000, repeats=False)
+    assert Policy.for_window(10, batch_limit=("fraction", 0.01)).batch_limit == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        ({"inline_limit": ("fraction", 1.5)}, r"expected inline_limit to be like .*, found \('fraction', 1.5\)"),
+        ({"inline_limit": ("messages", 5)}, r"expected inline_limit to be like .*, found \('messages', 5\)"),
+        ({"preview_limit": ("fraction", 0.0001)}, "expected the limit 'preview' to be at least 60, found 20"),
+        ({"fetch_limit": "much"}, "expected fetch_limit to be a number of tokens, found 'much'"),
+        ({"window": 0}, "expected the limit 'window' to be at least 1, found 0"),
+        ({"window": 0.5}, "expected window to be a number of tokens, found 0.5"),
+    ],
+)
+def test_a_share_that_is_none_is_refused_by_name_and_value(fields: Any, found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        Policy.for_window(fields.pop("window", 200_000), **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        (
+            {"inline_limit": ("fraction", 0.5)},
+            r"found \('fraction', 0.5\); for a share of a window use Policy",
+        ),
+        ({"preview_limit": None}, "expected preview_limit to be a number of tokens, found None"),
+        ({"batch_limit": True}, "expected batch_limit to be a number of tokens, found True"),
+        ({"user_limit": 0}, "expected the limit 'user' to be at least 1, found 0"),
+        ({"exclude_tools": "shell"}, "expected exclude_tools to be several names, .*, found 'shell'"),
+        ({"agent_names": "crm"}, "expected agent_names to be several names, .*, found 'crm'"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_by_name_and_value(fields: Any, found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        Policy(**fields)
+
+
+def test_a_name_that_no_field_has_is_refused() -> None:
+    with pytest.raises(TypeError, match="inline_limits"):
+        Policy.for_window(200_000, inline_limits=5)

@@ -13,23 +13,25 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph import START, MessagesState, StateGraph
 
 from accp_adapters.langgraph import AccpMiddleware, Policy
-from accp_adapters.langgraph.metadata import Grant, Metadata
-from accp_adapters.langgraph.projection import agent_name, find_words, project, projector_after
+from accp_adapters.langgraph.projection import MessageProjector
+from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.runtime import agent_name
 from accp_adapters.tokens import count_o200k
-from accp_core.projection import PriorPrompt
 from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import ROWS, agent, fetch_last, prose, results
+from tests.adapters.langgraph.transcripts import check, payload
 from tests.scripted_model import call, calls
 
 PAGE = "\n".join(f"{row['id']} is {row['name']}, to be reached at {row['email']}" for row in ROWS[:20])
 LONG = "\n".join(f"{row['id']} is {row['name']}, to be reached at {row['email']}" for row in ROWS)
 USAGE = {"input_tokens": 900, "output_tokens": 100, "total_tokens": 1_000}
+TEAM = Policy(agent_names=frozenset({"scout"}))
 AS_ABOVE = '[as above: 20 lines from "CRM-0000 is Cust…"]'
 
 
 def shown(*messages: AnyMessage, policy: Policy | None = None, name: str | None = None) -> list[AnyMessage]:
     """Return what the model of the agent `name` reads."""
-    return project(messages, policy or Policy(), agent=name).messages
+    return MessageProjector(policy or TEAM).project(messages, agent=name).messages
 
 
 def result(content: Any, call_id: str = "c1", **fields: Any) -> ToolMessage:
@@ -61,7 +63,7 @@ def test_the_words_of_users_instructions_and_the_agent_itself_stay(message: AnyM
     "message", [result(PAGE, status="error"), ToolMessage(PAGE, name="accp_fetch", tool_call_id="c2")]
 )
 def test_errors_and_what_was_fetched_stay(message: ToolMessage) -> None:
-    assert shown(result(PAGE), message, policy=Policy().excluding("accp_fetch"))[1] is message
+    assert shown(result(PAGE), message, policy=TEAM.excluding("accp_fetch"))[1] is message
 
 
 def test_images_stay_beside_shortened_text() -> None:
@@ -78,24 +80,22 @@ def test_other_agents_long_words_are_a_preview_that_the_state_can_open() -> None
     assert "CRM-0150" in brief.text
     assert count_o200k(brief.text) <= Policy().preview_limit
     assert (brief.id, brief.name, brief.additional_kwargs, brief.usage_metadata) == ("m1", "scout", {}, None)
-    assert project([words], Policy(), agent="clerk").has_previews
-    assert not project([words], Policy(), agent="scout").has_previews
-    assert find_words(key, [HumanMessage("go"), words]) == LONG
-    assert find_words(key, [HumanMessage(LONG)]) is None
+    assert list(MessageProjector(TEAM).project([words], agent="clerk").stored) == ["m1"]
+    assert not MessageProjector(TEAM).project([words], agent="scout").stored
+    assert find_text(key, {"messages": [HumanMessage("go"), words]}) == LONG
+    assert find_text(key, {"messages": [HumanMessage("go")]}) is None
     assert shown(HumanMessage("go"), words, name="scout")[1] is words
 
 
 def test_agents_that_speak_as_humans_are_known_by_name() -> None:
-    policy = Policy(agent_names=frozenset({"scout"}))
     person, scout = HumanMessage(LONG, name="mara"), HumanMessage(LONG, name="scout")
     asked = HumanMessage("Who is CRM-0150?")
-    after = shown(asked, scout, name="clerk", policy=policy)
+    after = shown(asked, scout, name="clerk")
     assert f"${key_of(LONG)}" in after[1].text
     assert "CRM-0150" in after[1].text
-    assert find_words(key_of(LONG), [scout]) == LONG
-    assert shown(asked, person, name="clerk", policy=policy)[1] is person
-    assert shown(asked, scout, name="scout", policy=policy)[1] is scout
-    assert shown(asked, scout, name="clerk")[1] is scout
+    assert shown(asked, person, name="clerk")[1] is person
+    assert shown(asked, scout, name="scout")[1] is scout
+    assert shown(asked, scout, name="clerk", policy=Policy())[1] is scout
 
 
 def test_other_agents_json_is_a_view() -> None:
@@ -120,7 +120,7 @@ def test_what_is_not_another_agents_plain_text_stays(words: AnyMessage) -> None:
 
 def test_both_can_be_switched_off() -> None:
     messages = (result(PAGE), result(f"Again:\n{PAGE}", "c2"), AIMessage(LONG, name="scout"))
-    for policy, changed in ((Policy(repeats=False), [2]), (Policy(other_agents=False), [1])):
+    for policy, changed in ((replace(TEAM, repeats=False), [2]), (replace(TEAM, other_agents=False), [1])):
         after = shown(*messages, policy=policy)
         assert [i for i, (old, new) in enumerate(zip(messages, after, strict=True)) if old is not new] == changed
 
@@ -151,31 +151,58 @@ MESSAGES = st.lists(
 
 @given(MESSAGES, st.sampled_from(["clerk", "scout", None]))
 def test_a_sent_prefix_never_changes_and_nothing_gets_larger(messages: list[AnyMessage], name: str | None) -> None:
-    policy = replace(Policy(inline_limit=500, preview_limit=200), counter=len)
-    whole = project(messages, policy, agent=name).messages
+    policy = replace(TEAM, inline_limit=500, preview_limit=200, counter=len)
+    seen = MessageProjector(policy)
+    whole = MessageProjector(policy).project(messages, agent=name).messages
     for length in range(len(messages)):
-        assert project(messages[:length], policy, agent=name).messages == whole[:length]
+        assert MessageProjector(policy).project(messages[:length], agent=name).messages == whole[:length]
+        assert seen.project(messages[:length], agent=name).messages == whole[:length]
     assert all(len(new.text) <= len(old.text) for old, new in zip(messages, whole, strict=True))
 
 
-def prompt_of(*messages: AnyMessage, agent: str | None = None) -> PriorPrompt:
-    return projector_after(messages, Policy(), agent).prompt
+def test_what_a_provider_counted_changes_nothing() -> None:
+    """A client that sends the history back has no counts."""
+    asked, again = calls(call("crm", "c1")), calls(call("crm", "c2"))
+    history = [HumanMessage("go"), asked, result(PAGE), again, result(PAGE, "c2")]
+    counted = [
+        each.model_copy(update={"usage_metadata": USAGE}) if each in (asked, again) else each for each in history
+    ]
+    assert [message.text for message in shown(*history)] == [message.text for message in shown(*counted)]
 
 
-def test_a_prompt_is_what_the_provider_counted_and_an_estimate_of_the_rest() -> None:
-    asked = AIMessage("", tool_calls=[call("crm", query="x" * 38)], usage_metadata=USAGE)
-    cited = Metadata(grants=(Grant(key="cold.1", session_id="t"),)).on(result("x" * 400))
-    assert prompt_of(HumanMessage("x" * 400)) == PriorPrompt(tokens=100)
-    assert prompt_of(HumanMessage("x" * 400), asked, cited) == PriorPrompt(tokens=1_100, has_references=True)
-    # What another agent's provider counted is another prompt.
-    assert prompt_of(asked.model_copy(update={"name": "scout"}), agent="clerk").tokens < 20
-    assert projector_after([], Policy(), None, offers_fetch=True).prompt == PriorPrompt(has_references=True)
+def test_a_name_alone_does_not_make_another_agent() -> None:
+    example = AIMessage(LONG, name="example_assistant")
+    assert shown(HumanMessage("go"), example, name="clerk")[1] is example
+    handed = calls(call("transfer_to_scout_two", "t1"))
+    answered, said = ToolMessage("Transferred", tool_call_id="t1"), AIMessage(LONG, name="Scout Two")
+    assert shown(said, name="clerk")[0] is said
+    assert shown(handed, answered, said, name="clerk")[2].text.startswith("[preview")
 
 
-def test_the_instructions_are_part_of_the_prompt() -> None:
-    again = [HumanMessage("go"), result("\n".join(PAGE.split("\n")[:4])), result("\n".join(PAGE.split("\n")[:4]), "c2")]
-    assert project(again, Policy()).messages[2] is not again[2]
-    assert project(again, Policy(), instructions="x" * 40_000).messages[2] is again[2]
+def test_a_text_that_the_state_does_not_hold_is_shown_as_a_view_at_most() -> None:
+    rows = json.dumps(ROWS)
+    asked = [calls(call("crm")), result(rows)]
+    state = [asked[0], result("something else")]
+    projected = MessageProjector(Policy()).project(asked, state=state)
+    assert projected.stored == {}
+    assert "$cold." not in projected.messages[1].text
+    assert projected.messages[1].text.count("CRM-") == 300
+    assert "$cold." in MessageProjector(Policy()).project(asked, state=asked).messages[1].text
+
+
+def test_an_error_over_the_limit_is_a_preview_and_what_a_user_pasted_may_be() -> None:
+    error, pasted = result(LONG, status="error"), HumanMessage(json.dumps(ROWS))
+    policy = Policy(user_limit=2_000)
+    assert "$cold." in shown(error, policy=policy)[0].text
+    assert "$cold." in shown(pasted, policy=policy)[0].text
+    assert shown(pasted)[0] is pasted
+    assert shown(HumanMessage(json.dumps(ROWS[:9])), policy=policy)[0].text.startswith("[{")
+
+
+def test_a_tool_has_limits_of_its_own() -> None:
+    policy = Policy(tool_limits={"crm": Policy.tight().result_limits()})
+    tight, default = (shown(result(LONG), policy=each)[0] for each in (policy, Policy()))
+    assert count_o200k(tight.text) <= 400 < count_o200k(default.text)
 
 
 def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:
@@ -185,7 +212,7 @@ def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:
         def __call__(self, text: str, /) -> int:
             return count_o200k(text)
 
-    policy = Policy(counter=Counter())
+    policy = replace(TEAM, counter=Counter())
     after = shown(result(PAGE), result(f"Again:\n{PAGE}", "c2"), AIMessage(LONG, name="scout"), policy=policy)
     assert after[1].text == f"Again:\n{AS_ABOVE}"
     assert "$cold." in after[2].text
@@ -197,7 +224,7 @@ def test_outside_of_a_run_nobody_has_a_name() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_an_agent_opens_what_another_agent_of_its_graph_said(asynchronous: bool) -> None:
-    graph, model = agent([fetch_last, "CRM-0150 is Customer 150"], prose, name="clerk")
+    graph, model = agent([fetch_last, "CRM-0150 is Customer 150"], prose, middleware=AccpMiddleware(TEAM), name="clerk")
     team = StateGraph(MessagesState)
     team.add_node("scout", lambda state: {"messages": [AIMessage(LONG, name="scout"), HumanMessage("Well?")]})
     team.add_node("clerk", graph)
@@ -226,3 +253,94 @@ def test_a_second_like_result_is_named_to_the_model_and_whole_in_the_state() -> 
     sent = model.received[2]
     assert sent[2].text == first.text
     assert sent[4].text == '[as above: 300 lines from "Nothing is known…"]'
+
+
+FILE = "\n".join(f"line {number} of the file, which says what line {number} says" for number in range(300))
+ARGS = {"path": "a.txt", "text": FILE}
+WRITES = Policy(argument_limit=100)
+WRITTEN: dict[str, AIMessage] = {
+    "openai": AIMessage(
+        "",
+        additional_kwargs={
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "write", "arguments": json.dumps(ARGS)}},
+                {"id": "c2", "type": "function", "function": {"name": "write", "arguments": "{}"}},
+            ]
+        },
+    ),
+    "responses": AIMessage(
+        [
+            "so",
+            {"type": "function_call", "call_id": "c1", "id": "fc_1", "name": "write", "arguments": json.dumps(ARGS)},
+            {"type": "function_call", "call_id": "c2", "id": "fc_2", "name": "write", "arguments": "{}"},
+        ],
+        response_metadata={"model_provider": "openai"},
+    ),
+    "anthropic": AIMessage(
+        [
+            {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+            {"type": "tool_use", "id": "c1", "name": "write", "input": ARGS, "partial_json": json.dumps(ARGS)},
+            {"type": "tool_use", "id": "c2", "name": "write", "input": {}},
+        ]
+    ),
+    "langchain": AIMessage(
+        [
+            {"type": "tool_call", "id": "c1", "name": "write", "args": ARGS},
+            {"type": "tool_call", "id": "c2", "name": "write", "args": {}},
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("provider", WRITTEN)
+def test_a_long_argument_is_a_preview_wherever_a_formatter_reads_it(provider: str) -> None:
+    made = [call("write", "c1", **ARGS), call("write", "c2")]
+    turn = WRITTEN[provider].model_copy(update={"tool_calls": made, "usage_metadata": USAGE})
+    answers = [ToolMessage("written", tool_call_id=f"c{number}") for number in (1, 2)]
+    conversation = [HumanMessage("Write it."), turn, *answers]
+    sent = shown(*conversation, policy=WRITES)
+    assert find_text(key_of(FILE), {"messages": conversation}) == FILE
+    changed = sent[1]
+    assert isinstance(changed, AIMessage)
+    preview = changed.tool_calls[0]["args"]["text"]
+    assert f"accp_fetch ${key_of(FILE)}" in preview
+    assert changed.tool_calls[0]["args"]["path"] == "a.txt"
+    assert changed.tool_calls[1] == made[1]
+    assert changed.usage_metadata is None
+    assert "line 150 of the file, which says what line 150 says" not in changed.model_dump_json()
+    assert turn.tool_calls[0]["args"]["text"] == FILE
+    for name in ("openai", "responses", "anthropic"):
+        if provider in ("openai", "langchain", name):
+            assert key_of(FILE) in json.dumps(payload(name, sent))
+    if provider != "langchain":
+        check([*sent, HumanMessage("and?")])
+    assert shown(*conversation, policy=Policy())[1] is turn
+
+
+def test_a_custom_tool_has_its_short_input() -> None:
+    block = {"type": "custom_tool_call", "call_id": "c1", "id": "ct_1", "name": "write", "input": FILE}
+    turn = AIMessage([block], tool_calls=[call("write", "c1", __arg1=FILE)])
+    changed = shown(turn, policy=WRITES)[0]
+    assert changed.content[0]["input"] == changed.tool_calls[0]["args"]["__arg1"] != FILE
+    unknown = turn.model_copy(update={"tool_calls": [call("write", "c1", text=FILE)]})
+    assert shown(unknown, policy=WRITES)[0].content == turn.content
+
+
+def test_what_another_agent_looked_up_is_an_abstract_for_those_who_read_it_later() -> None:
+    look = AIMessage("", name="scout", tool_calls=[call("crm", "c1")])
+    messages = [HumanMessage("Who?"), look, result(LONG), HumanMessage("and?")]
+    assert count_o200k(shown(*messages, name="clerk")[2].text) <= 200
+    assert shown(*messages, name="clerk")[1] is look
+    for own in (shown(*messages, name="scout"), shown(*messages, policy=Policy(), name="clerk")):
+        assert count_o200k(own[2].text) > 200
+    hands_over = AIMessage("", tool_calls=[call("transfer_to_scout", "h1")])
+    known = shown(hands_over, ToolMessage("Transferred", tool_call_id="h1"), *messages, policy=Policy(), name="clerk")
+    assert count_o200k(known[4].text) <= 200
+
+
+def test_a_reference_that_was_handed_over_stays_one_in_the_words_of_others() -> None:
+    words = AIMessage(f"See ${key_of(PAGE)}.", name="scout")
+    projector = MessageProjector(TEAM)
+    assert "not open here" in projector.project([words]).messages[0].text
+    assert projector.project([words], handed_over=[key_of(PAGE), key_of(LONG)]).messages[0] is words
+    assert "not open here" in projector.project([words], handed_over=[key_of(LONG)]).messages[0].text

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -23,11 +22,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
-from accp_adapters.langgraph import AccpMiddleware, stores
+from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.langgraph.references import stores
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.references import StoredText
-from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, refs_in, results, thread
-from tests.scripted_model import ScriptedModel, call, calls
+from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, crm, fetch_last, results, thread
+from tests.scripted_model import call, calls
 
 SAVERS = ["InMemorySaver", "SqliteSaver", "AsyncSqliteSaver", "PostgresSaver", "AsyncPostgresSaver"]
 # Each mode with a saver that has both ways, and each saver with the usual mode.
@@ -98,9 +98,7 @@ def stored(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(params=SAVERS)
-def life(request: pytest.FixtureRequest, tmp_path: Path, stored: bool, monkeypatch: pytest.MonkeyPatch) -> Life:
-    # What this process remembers would hide what is lost.
-    monkeypatch.setattr(stores, "embedded_store", SqliteColdStore)
+def life(request: pytest.FixtureRequest, tmp_path: Path, stored: bool) -> Life:
     place = str(tmp_path / "checkpoints.sqlite")
     if "Postgres" in request.param:
         place = request.getfixturevalue("postgres_url")
@@ -111,8 +109,7 @@ def life(request: pytest.FixtureRequest, tmp_path: Path, stored: bool, monkeypat
 @durable
 async def test_a_reference_opens_after_a_restart(life: Life, durability: str) -> None:
     async with life.agent([LOOK_UP, "done"]) as graph:
-        (shown,) = results(await life.run(graph, {"messages": "go"}, durability=durability))
-    assert refs_in(shown)
+        await life.run(graph, {"messages": "go"}, durability=durability)
     async with life.agent([fetch_last, "found"]) as graph:
         fetched = results(await life.run(graph, {"messages": "open it"}))[1]
     assert fetched.status == "success"
@@ -133,7 +130,6 @@ async def test_an_interrupt_is_resumed_by_another_process(life: Life, durability
     async with life.agent([fetch_last, "found"], ask, crm) as graph:
         state = await life.run(graph, Command(resume="yes"), durability=durability)
     first, second, fetched = results(state)
-    assert refs_in(first)[0] == refs_in(second)[0]
     assert first.tool_call_id != second.tool_call_id
     assert ROWS[0]["email"] in fetched.text
 
@@ -165,6 +161,7 @@ async def test_deleting_a_thread_leaves_what_the_store_holds(life: Life, stored:
     """`delete_thread` knows of checkpoints only: who gave a store purges it, too."""
     async with life.agent([LOOK_UP, "done"]) as graph:
         await life.run(graph, {"messages": "go"})
+        session = (await life.history(graph))[0].values.get("accp_session")
         saver = graph.checkpointer
         if life.kind.startswith("Async"):
             await saver.adelete_thread(life.thread)
@@ -173,33 +170,13 @@ async def test_deleting_a_thread_leaves_what_the_store_holds(life: Life, stored:
         assert await life.history(graph) == []
     if life.store:
         store = SqliteColdStore(life.store)
-        assert store.purge(life.thread) == 1
-        assert store.purge(life.thread) == 0
+        assert store.purge(session) == 1
+        assert store.purge(session) == 0
         store.close()
 
 
-def bytes_kept(folder: Path, saver: Callable[[str], Any], build: Callable[[Any], Any]) -> int:
-    """Return what the checkpoints of one run take in a database."""
-    folder.mkdir()
-    with saver(str(folder / "checkpoints.sqlite")) as opened:
-        build(opened).invoke({"messages": "go"}, thread("t"))
-    return sum(file.stat().st_size for file in folder.iterdir())
-
-
-def test_checkpoints_that_carry_texts_are_smaller_than_those_of_raw_results(tmp_path: Path) -> None:
-    def raw(saver: Any) -> Any:
-        return create_agent(ScriptedModel(script=[LOOK_UP, "done"]), [crm], checkpointer=saver)
-
-    def ours(saver: Any) -> Any:
-        return agent([LOOK_UP, "done"], checkpointer=saver)[0]
-
-    open_saver = SqliteSaver.from_conn_string
-    before = bytes_kept(tmp_path / "raw", open_saver, raw)
-    assert bytes_kept(tmp_path / "ours", open_saver, ours) < before
-
-
 ENDING: dict[str, tuple[Callable[[Path], Any], bool]] = {
-    "none": (lambda folder: None, False),  # messages carry what they cite
+    "none": (lambda folder: None, False),
     "the embedded one": (lambda folder: embedded_store(), True),
     "InMemoryStore": (lambda folder: InMemoryStore(), True),
     "SqliteColdStore in memory": (lambda folder: SqliteColdStore(), True),
@@ -227,8 +204,6 @@ async def test_who_keeps_texts_in_memory_under_a_lasting_checkpointer_is_warned(
     said = [str(warning.message) for warning in recwarn]
     assert len(said) == ends
     assert all("SqliteSaver keeps this conversation, but" in each for each in said)
-    if isinstance(store, SqliteColdStore):
-        store.purge("t")
 
 
 @pytest.mark.parametrize("saver", [None, InMemorySaver()])

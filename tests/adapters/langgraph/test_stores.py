@@ -10,8 +10,9 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import Policy, StoreColdStore, stores
-from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_adapters.langgraph import Policy, StoreColdStore
+from accp_adapters.langgraph.references import stores
+from accp_adapters.stores import SqliteColdStore
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
 
@@ -95,12 +96,13 @@ def test_time_to_live_needs_a_store_that_forgets(base: BaseStore) -> None:
             StoreColdStore(base, ttl=5)
 
 
-def test_the_store_given_comes_before_the_graphs_own_before_the_embedded_one(base: BaseStore) -> None:
+def test_the_store_given_comes_before_the_graphs_own(base: BaseStore) -> None:
     own = SqliteColdStore()
     assert stores.choose(Policy(), own, base) is own
-    assert stores.choose(Policy(), None, None) is embedded_store()
-    stores.put(stores.choose(Policy(), None, base), "s", [ITEM])
-    stores.put(stores.choose(Policy(), base, None), "t", [ITEM])
+    assert stores.choose(Policy(), None, None) is None
+    for session, chosen in (("s", stores.choose(Policy(), None, base)), ("t", stores.choose(Policy(), base, None))):
+        assert chosen
+        stores.put(chosen, session, [ITEM])
     assert base.list_namespaces() == [("accp", "s"), ("accp", "t")]
 
 
@@ -108,6 +110,7 @@ def test_the_store_given_comes_before_the_graphs_own_before_the_embedded_one(bas
 async def test_both_kinds_of_store_are_reached_without_blocking(kind: str) -> None:
     given: Any = SqliteColdStore() if kind == "cold" else InMemoryStore()
     store = stores.choose(Policy(), given, None)
+    assert store
     await stores.aput(store, "s", [ITEM])
     assert await stores.aget(store, "s", "cold.1") == "rows"
     assert await stores.aget(store, "s", "cold.2") is None

@@ -16,10 +16,11 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, StoreColdStore, stores
+from accp_adapters.langgraph import AccpMiddleware, StoreColdStore
+from accp_adapters.langgraph.references import stores
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText
+from accp_core.references import StoredText, key_of
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, agent, fetch_last, results, thread
 
 TEXTS = {
@@ -67,6 +68,12 @@ class Tier:
 
     async def get(self, session_id: str, key: str) -> str | None:
         return await stores.aget(self.store, session_id, key) if self.asynchronous else self.store.get(session_id, key)
+
+    async def delete(self, session_id: str, key: str) -> None:
+        if self.asynchronous:
+            await stores.adelete(self.store, session_id, key)
+        else:
+            self.store.delete(session_id, key)
 
     async def purge(self, session_id: str) -> int:
         return await stores.apurge(self.store, session_id) if self.asynchronous else self.store.purge(session_id)
@@ -196,6 +203,14 @@ async def test_putting_a_key_again_changes_nothing(tier: Tier) -> None:
     assert await tier.purge("s") == 1
 
 
+async def test_a_deleted_text_is_gone_and_the_others_stay(tier: Tier) -> None:
+    for key in ("cold.1", "cold.2"):
+        await tier.put("s", key, key)
+    for _ in range(2):
+        await tier.delete("s", "cold.1")
+    assert [await tier.get("s", key) for key in ("cold.1", "cold.2")] == [None, "cold.2"]
+
+
 async def test_purge_forgets_every_page_of_one_session_and_none_of_a_longer_name(tier: Tier) -> None:
     for number in range(45):
         await tier.put("1", f"cold.{number}", "text")
@@ -220,7 +235,8 @@ async def test_a_graph_keeps_there_what_it_cites_and_opens_it(tier: Tier) -> Non
     graph, _ = agent([LOOK_UP, fetch_last, "done"], middleware=middleware, checkpointer=InMemorySaver())
     config, asked = thread("user@example.com"), {"messages": "go"}
     state = await graph.ainvoke(asked, config) if tier.asynchronous else graph.invoke(asked, config)
-    shown, fetched = results(state)
-    assert "texts" not in shown.additional_kwargs["accp"]
+    whole, fetched = results(state)
     assert ROWS[0]["email"] in fetched.text
-    assert await tier.purge("user@example.com") == 1
+    held = (await graph.aget_state(config)).values
+    assert await tier.get(held["accp_session"], key_of(whole.text)) == whole.text
+    assert await tier.purge(held["accp_session"]) == 1

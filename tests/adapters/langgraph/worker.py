@@ -27,12 +27,11 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.store.base import BaseStore
 from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
-from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, stores
-from accp_adapters.langgraph.metadata import METADATA_KEY, carried_text
+from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool
+from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from tests.adapters.langgraph.jobs import fetch_last, thread
@@ -154,9 +153,7 @@ STORES: Final[dict[str, Callable[[dict[str, Any], Doom, ExitStack], Any]]] = {
 
 
 def _agent(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> Any:
-    given = {"store": store} if isinstance(store, BaseStore) else {}
-    middleware = AccpMiddleware(POLICY, store=None if given else store)
-    return create_agent(model, [look_up], middleware=[middleware], checkpointer=saver, **given)
+    return create_agent(model, [look_up], middleware=[AccpMiddleware(POLICY, store=store)], checkpointer=saver)
 
 
 def _by_hand(model: ScriptedModel, look_up: BaseTool, saver: Any, store: Any) -> Any:
@@ -185,7 +182,7 @@ def work(job: dict[str, Any], name: str, doom: Doom) -> dict[str, Any]:
         return {
             "passed": doom.passed,
             "messages": [_told(message) for message in messages],
-            "restored": _restored(messages, store, config["configurable"]["thread_id"]),
+            "restored": _restored(messages, store, _session(config)),
             "dangling": _dangling(graph, config, store),
         }
 
@@ -205,26 +202,35 @@ def _restored(messages: Sequence[BaseMessage], store: Any, session_id: str) -> l
     """Return, for each result of `look_up`, whether it comes back as the tool returned it."""
     queries = {"c1": "north", "c2": "south", "c3": "east"}
     found = [message for message in messages if isinstance(message, ToolMessage) and message.name == "look_up"]
-    originals = [restore_message(message, lambda key: store.get(session_id, key)).text for message in found]
+    read = (lambda key: store.get(session_id, key)) if store else None
+    originals = [restore_message(message, read).text for message in found]
     return [
         json.loads(text) == rows(queries[message.tool_call_id]) for message, text in zip(found, originals, strict=True)
     ]
 
 
+def _session(config: Any) -> str:
+    """Return the session of a hand-built graph."""
+    return str(config["configurable"]["thread_id"])
+
+
 def _dangling(graph: Any, config: Any, store: Any) -> list[str]:
-    """Return the references in any checkpoint of the thread that open nothing."""
-    session_id = config["configurable"]["thread_id"]
-    cited = {
-        (key, id(message)): message
-        for past in graph.get_state_history(config)
-        for message in past.values.get("messages", ())
-        for key in message.additional_kwargs.get(METADATA_KEY, {}).get("refs", ())
-    }
-    return [
-        key
-        for (key, _), message in cited.items()
-        if carried_text(key, [message]) is None and store.get(session_id, key) is None
+    """Return the references in any checkpoint of the thread whose text is not where it should be."""
+    pasts = [past.values for past in graph.get_state_history(config)]
+    by_middleware = [
+        (past.get("accp_session"), key)
+        for past in pasts
+        for keys in past.get("accp_stored", {}).values()
+        for key in keys
     ]
+    by_hand = [
+        (_session(config), block["ref"])
+        for past in pasts
+        for message in past.get("messages", ())
+        for block in message.additional_kwargs.get("accp", {}).get("blocks", ())
+        if block and "ref" in block
+    ]
+    return [key for session_id, key in {*by_middleware, *by_hand} if store.get(session_id, key) is None]
 
 
 def forked(run: Callable[[], None]) -> int:
@@ -246,7 +252,8 @@ def forget(job: dict[str, Any]) -> None:
     with opened(job, Doom(None)) as (graph, store):
         for name in ("a@example.com", "b@example.com"):
             graph.checkpointer.delete_thread(name)
-            store.purge(name)
+            if store:
+                store.purge(name)
 
 
 def do(job: dict[str, Any]) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import uvicorn
 
-from accp_adapters.mcp.proxy.http import HttpProxy, connect, listen_at
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay
+from accp_adapters.mcp.proxy.http import HttpProxy
+from accp_adapters.mcp.proxy.listening import listen_at
+from accp_adapters.mcp.proxy.relay import Relay
+from accp_adapters.mcp.proxy.upstream import connect
 from tests.limits import PATIENCE
 
 __all__ = ["free_port", "proxying", "serving"]
@@ -45,6 +47,7 @@ def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:
         app,
         lifespan=lifespan,
         log_level="critical",
+        http="h11",
         ws="none",
         timeout_graceful_shutdown=1,
         server_header=not bare,
@@ -54,9 +57,7 @@ def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:
 
 
 @contextmanager
-def proxying(
-    url: str, new_relay: Callable[[], Relay], *, limit: int = MAX_MESSAGE_BYTES, **options: Any
-) -> Iterator[str]:
+def proxying(url: str, new_relay: Callable[[], Relay], **options: Any) -> Iterator[str]:
     """Serve a proxy in front of `url`; yield its URL."""
 
     class App:
@@ -70,7 +71,7 @@ def proxying(
 
         async def live(self, receive: Any, send: Any) -> None:
             async with connect() as client:
-                self.proxy = HttpProxy(url, new_relay, client, limit=limit, **options)
+                self.proxy = HttpProxy(url, new_relay, client, **options)
                 await receive()
                 await send({"type": "lifespan.startup.complete"})
                 await receive()

@@ -213,13 +213,34 @@ async def test_a_server_is_used_by_its_index(mode: Any) -> None:
     server = mcp_server()
     for name in ("write", "sell", "move"):
         server.add_tool(lambda: "done", name=name, description=f"{name} parts.\n{LONG}")
-    async with Client(connected(wrap_server(server, tools="lazy")), mode=mode) as client:
+    async with Client(connected(wrap_server(server, tools="signatures")), mode=mode) as client:
         (index,) = (await client.list_tools()).tools
         described = await client.call_tool("accp_tools", {"describe": "say"})
         said = await client.call_tool("accp_tools", {"call": "say", "arguments": {"word": "hi"}})
-    assert "\nsay(word) Say a word." in (index.description or "")
-    assert json.loads(described.content[0].text)["name"] == "say"
+        listed = {"calls": [{"call": "say", "arguments": {"word": "hi"}}] * 2}
+        refused = await client.call_tool("accp_tools", listed)
+    assert "\nsay(word)" in (index.description or "")
+    assert read(described.content[0].text)["name"] == "say"
     assert said.structured_content == {"result": "hi!"}
+    assert refused.content[0].text.startswith("E5001")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_list_of_calls_is_one_result(mode: Any) -> None:
+    server = mcp_server()
+    server.add_tool(lambda: LONG, name="long", description=LONG)
+    wrapped = wrap_server(server, tools="names", allow=("find", "say", "fail"))
+    value = {"$from": 1, "query": "SELECT name FROM items WHERE sku = 'A-7'"}
+    async with Client(connected(wrapped), mode=mode) as client:
+        (index,) = (await client.list_tools()).tools
+        calls = [{"call": "find"}, {"call": "say", "arguments": {"word": value}}]
+        said = await client.call_tool("accp_tools", {"calls": calls})
+        broken = await client.call_tool("accp_tools", {"calls": [{"call": "find", "show": "0.sku"}, {"call": "fail"}]})
+    assert "calls" in index.input_schema["properties"]
+    assert (said.is_error, [block.text for block in said.content]) == (False, ["2 say: part 7!"])
+    assert broken.is_error
+    assert broken.content[0].text == "1 find: A-0"
+    assert broken.content[1].text == "call 2, fail, failed: too late; made before it: find"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -20,6 +20,8 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer
 
+from tests.adapters.mcp.proxy.tenants import Client as HttpClient
+from tests.adapters.mcp.proxy.tenants import rows_server
 from tests.adapters.mcp.serving import serving
 
 MODES = ("legacy", "2026-07-28", "auto")
@@ -63,6 +65,29 @@ async def test_a_reference_of_one_session_does_not_open_in_another() -> None:
                 await other.read_resource(reference_to_uri(ref))
             refused = await other.call_tool("accp_fetch", {"ref": ref})
     assert refused.is_error
+
+
+@pytest.mark.parametrize(("version", "stateless"), [("2025-11-25", True), ("2025-11-25", False), ("2026-07-28", True)])
+def test_a_reference_belongs_to_the_credentials_and_without_any_there_is_none(version: str, stateless: bool) -> None:
+    def wrap(server: Any) -> Any:
+        return wrap_server(server, policy="always", fetch=True)
+
+    with serving(rows_server(stateless=stateless, wrap=wrap), lifespan="on") as origin:
+        alice, bob = (
+            HttpClient(f"{origin}/mcp", {"authorization": f"Bearer {name}"}, version).start()
+            for name in ("alice", "bob")
+        )
+        [ref] = set(re.findall(r"\$cold\.[0-9]{29}", alice.call("report")))
+        query = "SELECT owner FROM items WHERE id = 3"
+        assert "alice" in alice.call("accp_fetch", ref=ref, query=query)
+        nobody = HttpClient(f"{origin}/mcp", {}, version).start()
+        others = [bob, nobody, HttpClient(alice.url, {**alice.headers, **bob.headers}, version)]
+        if session := alice.headers.get("mcp-session-id"):
+            others += [HttpClient(alice.url, {"mcp-session-id": session, "authorization": "Bearer bob"}, version)]
+        for other in others:
+            assert "alice" not in other.call("accp_fetch", ref=ref, query=query)
+            assert ref[6:] not in other.post("resources/list", {}).text
+        assert ("cold." in nobody.call("report")) == (not stateless)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -11,10 +11,12 @@ from typing import Any, Final
 from accp_adapters.mcp import EXTENSION
 from tests.limits import PATIENCE
 
-__all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "SERVER", "ask", "converse", "meaning", "modern"]
+__all__ = ["ACCP", "DECLARED", "LEGACY", "MODERN", "NEGOTIATE", "SERVER", "ask", "converse", "meaning", "modern"]
 
 SERVER: Final = [sys.executable, "-m", "tests.adapters.mcp.conformance.server"]
 ACCP: Final = [sys.executable, "-c", "from accp_adapters.cli import main; main()", "mcp"]
+NEGOTIATE: Final = [*ACCP, "--policy", "negotiate"]
+"""The proxy that a client which asks for nothing does not notice."""
 DECLARED: Final = {"org.ietf.datatracker/draft-benzing-accp-00": {}}
 
 _META: Final = {

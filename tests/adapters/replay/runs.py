@@ -55,10 +55,7 @@ def chat() -> list[dict[str, Any]]:
     call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"to":"SEA"}'}}
     return [
         {"role": "system", "content": "You book flights."},
-        {
-            "role": "user",
-            "content": [{"type": "text", "text": "To Seattle"}, {"type": "image_url", "image_url": {}}],
-        },
+        {"role": "user", "content": [{"type": "text", "text": "To Seattle"}]},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": json.dumps(FLIGHTS)},
         {"role": "assistant", "content": "Take HAT083 for 1,100 dollars."},

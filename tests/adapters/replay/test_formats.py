@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from accp_adapters.replay import Role, Run, RunFormat, parse_runs, read_runs
+from accp_adapters.replay import Findings, Role, Run, parse_runs, read_runs
 from accp_adapters.replay.errors import UnreadableRun
 from tests.adapters.replay.runs import FLIGHTS, chat, trajectory
 
@@ -148,6 +149,45 @@ def test_a_broken_line_of_a_jsonl_file_is_refused_with_its_number() -> None:
     assert refused(text).startswith("runs.json:2:15: ")
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"messages": [}', "Expecting value"),
+        (b'{"messages": [\xff]}', "expected UTF-8: invalid start byte"),
+        (b'{"messages": [], "messages": []}', "expected each name once in an object, found 'messages' again"),
+    ],
+)
+def test_a_broken_line_is_named_and_the_others_are_read(line: bytes, reason: str, tmp_path: Path) -> None:
+    whole = json.dumps({"messages": chat()}).encode()
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(b"\n".join((whole, line, whole)))
+    findings = Findings()
+    assert [run.name for run in read_runs(path, findings=findings)] == [f"{path}:1", f"{path}:3"]
+    assert list(map(str, findings.not_understood())) == [f"1 record that cannot be read: {reason} ({path}:2)"]
+    with pytest.raises(UnreadableRun, match=reason):
+        list(read_runs(path))
+
+
+def test_a_log_in_gzip_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
+    lines = b"".join(json.dumps({"messages": chat(), "id": n}).encode() + b"\n" for n in range(50))
+    path = tmp_path / "runs.jsonl.gz"
+    path.write_bytes(gzip.compress(lines, compresslevel=0)[: len(lines) // 2])
+    findings = Findings()
+    assert len(list(read_runs(path, findings=findings))) in range(20, 26)
+    (finding,) = findings.not_understood()
+    assert "1 record that cannot be read: expected gzip, found Compressed file ended" in str(finding)
+
+
+def test_a_name_that_occurs_twice_in_a_record_is_refused() -> None:
+    assert "found 'messages' again" in refused('{"messages": [], "messages": [{"role": "user", "content": "go"}]}')
+
+
+def test_a_field_of_another_type_is_refused_in_words_of_the_format() -> None:
+    messages = [*chat(), {"role": ["user"], "content": "go"}]
+    reason = refused(json.dumps({"messages": messages}))
+    assert "OpenAI chat: expected fields of the types that the format has, found another type in " in reason
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", "17", '{"messages": [{"text": "x"}]}', ""])
 def test_json_that_is_no_run_is_refused(text: str) -> None:
     assert "runs.json:1:1: " in refused(text)
@@ -156,7 +196,7 @@ def test_json_that_is_no_run_is_refused(text: str) -> None:
 def test_a_missing_field_is_named() -> None:
     line = trajectory()
     del line["messages"][1]["to"]
-    assert refused(json.dumps(line)) == "runs.json:1:1: missing field 'to'"
+    assert refused(json.dumps(line)) == "runs.json:1:1: trajectories: missing field 'to'"
 
 
 def test_content_that_is_no_text_is_refused() -> None:
@@ -164,8 +204,82 @@ def test_content_that_is_no_text_is_refused() -> None:
 
 
 def test_a_format_can_be_forced() -> None:
-    assert "missing field 'trajectory_id'" in refused(json.dumps({"messages": []}), run_format=RunFormat.TRAJECTORIES)
-    assert read(json.dumps({"messages": []}), run_format=RunFormat.OPENAI)[0].calls == ()
+    assert "missing field 'trajectory_id'" in refused(json.dumps({"messages": []}), run_format="trajectories")
+    assert "expected a trajectory as a JSON object, found [1, 2]" in refused("[1, 2]", run_format="trajectories")
+    with pytest.raises(ValueError, match=r"expected one of the formats trajectories, .*, openai, found 'yaml'"):
+        read("[]", run_format="yaml")
+
+
+def test_a_record_in_no_known_format_says_which_are() -> None:
+    reason = refused('{"hello": 1}')
+    assert "expected one of trajectories, OpenTelemetry" in reason
+    assert "Anthropic Messages" in reason and "found {'hello': 1}" in reason
+
+
+def test_a_run_without_a_model_call_is_no_run() -> None:
+    findings = Findings()
+    text = json.dumps([{"role": "user", "content": "hello"}])
+    assert parse_runs(text, path="runs.json", findings=findings) == []
+    assert list(map(str, findings)) == ["1 record without a model call (runs.json:1)"]
+    assert "not understood: record without a model call" in refused(text)
+
+
+def test_a_request_without_its_answer_is_a_call() -> None:
+    request = {"model": "m", "messages": chat()[:4]}
+    (run,) = read(json.dumps(request))
+    assert [(call.prompt, call.output) for call in run.calls] == [((0, 1, 2, 3), ())]
+
+
+def test_requests_that_continue_each_other_are_one_run() -> None:
+    lines = [json.dumps({"model": "m", "messages": chat()[:end]}) for end in (2, 4)]
+    other = json.dumps({"model": "m", "messages": [{"role": "user", "content": "else"}]})
+    first, second = read("\n".join((lines[0], other, lines[1])))
+    assert [(call.prompt, call.output) for call in first.calls] == [((0, 1), (2,)), ((0, 1, 2, 3), ())]
+    assert (len(second.calls), second.name) == (1, "runs.json:2")
+
+
+def test_what_is_not_understood_is_named_with_its_place() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    odd = [
+        {"role": "user", "content": [{"type": "text", "text": "what is this?"}, picture, picture], "mood": "good"},
+        {"role": "narrator", "content": "a voice"},
+        {"role": "assistant", "content": "a cat", "reasoning_content": "hm"},
+    ]
+    text = "\n" + json.dumps({"messages": odd, "flavour": 7})
+    findings = Findings()
+    (run,) = parse_runs(text, path="runs.json", findings=findings)
+    assert [message.text for message in run.messages] == ["what is this?", "a cat"]
+    assert list(map(str, findings.not_understood())) == [
+        "1 field 'flavour' of an OpenAI request (runs.json:2)",
+        "1 field 'mood' of an OpenAI message (runs.json:2)",
+        "2 blocks of type 'image_url' of an OpenAI message (runs.json:2)",
+        "1 message with the role 'narrator' of an OpenAI conversation (runs.json:2)",
+    ]
+    assert list(map(str, findings.left_out())) == [
+        "1 block of type 'reasoning_content' of an OpenAI message (runs.json:2)"
+    ]
+    with pytest.raises(UnreadableRun, match=r"runs\.json:2:1: not understood: field 'flavour'"):
+        read(text)
+
+
+def test_a_hostile_record_fills_no_memory_with_findings() -> None:
+    messages = [{"role": f"r{number}", "content": ""} for number in range(2000)]
+    findings = Findings()
+    parse_runs(json.dumps({"model": "m", "messages": [*chat(), *messages]}), path="runs.json", findings=findings)
+    assert len(list(findings)) <= 501
+    assert sum(finding.count for finding in findings) == 2000
+
+
+def test_other_agents_may_be_users_with_a_name() -> None:
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "user", "name": "scout", "content": "found HAT069"},
+        {"role": "assistant", "name": "clerk", "content": "booked HAT069"},
+    ]
+    text = json.dumps(messages)
+    assert [call.agent for run in read(text) for call in run.calls] == ["clerk"]
+    (run,) = read(text, agent_names=("scout",))
+    assert [(call.agent, call.prompt) for call in run.calls] == [("scout", (0,)), ("clerk", (0, 1))]
 
 
 def test_broken_tool_definitions_are_refused_by_their_own_name(tmp_path: Path) -> None:

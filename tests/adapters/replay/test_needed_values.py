@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay.needed_values import contains, values_of
+from accp_adapters.replay.needed_values import contains, mentions_of, values_of
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
 from accp_adapters.replay.strategy import SentMessage
 from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
@@ -62,6 +62,34 @@ def test_the_digits_of_a_url_are_no_numbers() -> None:
 )
 def test_arguments_hold_their_leaves(arguments: dict[str, Any], values: set[object]) -> None:
     assert set(values_of([asks(arguments, 0)])) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "mentioned"),
+    [
+        ("It lies near Mount Rainier today", {"Mount Rainier"}),
+        ("Then ask the Bank of England or O\u2019Hare", {"Bank of England", "O\u2019Hare"}),
+        ("see the US", set()),
+        ("I can help. They agree.\nPerhaps", set()),
+        ("it is 12 of those, 3 days", {Decimal(12)}),
+        ("costs 4.7 %", {Decimal("4.7")}),
+        ("press `ok now` or **stop it.**", {"ok now", "stop it"}),
+        ('the song "blue moon", or “red sun”', {"blue moon", "red sun"}),
+    ],
+)
+def test_the_strict_detector_finds_names_quotations_and_short_numbers(text: str, mentioned: set[object]) -> None:
+    assert mentions_of([says(text, 0)]) - values_of([says(text, 0)]) == mentioned
+
+
+def test_the_strict_detector_finds_the_values_within_arguments() -> None:
+    arguments = {"note": "ask for HAT069", "deep": [{"seats": 17, "yes": True, "no": None}, -25]}
+    assert mentions_of([asks(arguments, 0)]) == {"ask for HAT069", "HAT069", Decimal(17), Decimal(25)}
+
+
+@pytest.mark.parametrize("text", ["flight HAT069 at 17:45", "on May 20, 2024", "see https://example.com/a?b=1."])
+def test_the_strict_detector_finds_all_that_the_other_finds(text: str) -> None:
+    for message in (says(text, 0), asks({"text": text, "n": [1234]}, 0)):
+        assert values_of([message]) <= mentions_of([message])
 
 
 @pytest.mark.parametrize(
@@ -157,6 +185,6 @@ def test_the_letter_of_an_escape_begins_no_name() -> None:
     assert found_in('{"title": "Ann\\u2019s"}') == set()
 
 
-@pytest.mark.parametrize("part", ["a.", "a/", "A", "1,", "a-"])
+@pytest.mark.parametrize("part", ["a.", "a/", "A", "1,", "a-", "A ", "A of ", '"', "**a", "`"])
 def test_a_long_run_takes_no_quadratic_time(part: str) -> None:
-    assert grows_in_proportion(lambda size: values_of([says(part * size, 0)]), 10_000)
+    assert grows_in_proportion(lambda size: mentions_of([says(part * size, 0)]), 10_000)

@@ -18,6 +18,10 @@ def replayed(
             needed=2,
             visible=1,
             reachable=2,
+            mentioned=5,
+            mentioned_visible=3,
+            mentioned_reachable=4,
+            output=7,
         )
         for cost in costs
     )
@@ -31,47 +35,68 @@ def replayed(
 def test_a_run_counts_as_costlier_above_one_percent() -> None:
     before = [replayed("r1", 1000), replayed("r2", 1000)]
     after = [replayed("r1", 1010), replayed("r2", 1011)]
-    assert Report(before, after).total().costlier_runs == 1
+    assert Report.of(zip(before, after, strict=True)).total().costlier_runs == 1
 
 
 def test_messages_with_more_tokens_than_recorded_are_counted() -> None:
     after = replayed("r1", 5, sizes=((5, 5), (5, 6), (5, 4)))
-    assert Report([replayed("r1", 5)], [after]).total().larger_messages == 1
+    assert Report.of(zip([replayed("r1", 5)], [after], strict=True)).total().larger_messages == 1
 
 
 def test_totals_add_up_calls_and_fetches() -> None:
-    total = Report([replayed("r1", 10, 20)], [replayed("r1", 5, 6)]).total()
+    total = Report.of(zip([replayed("r1", 10, 20)], [replayed("r1", 5, 6)], strict=True)).total()
     assert (total.before.prompt, total.after.prompt, total.after.cost) == (30, 11, 11.0)
     assert (total.after.fetch_prompt, total.after.fetch_cost) == (13, 13.0)
     assert (total.after.needed, total.after.visible, total.after.reachable) == (4, 2, 4)
+    assert (total.after.mentioned, total.after.mentioned_visible, total.after.mentioned_reachable) == (10, 6, 8)
 
 
 def test_sources_are_compared_apart() -> None:
     runs = [replayed("r1", 1, source="a"), replayed("r2", 2, source="b"), replayed("r3", 3, source="a")]
-    assert [(row.name, row.runs, row.before.prompt) for row in Report(runs, runs).by_source()] == [
+    assert [(row.name, row.runs, row.before.prompt) for row in Report.of(zip(runs, runs, strict=True)).by_source()] == [
         ("a", 2, 4),
         ("b", 1, 2),
     ]
 
 
+def test_each_source_is_left_out_once() -> None:
+    runs = [replayed("r1", 1, source="a"), replayed("r2", 2, source="b"), replayed("r3", 3, source="a")]
+    rows = Report.of(zip(runs, runs, strict=True)).without_each_source()
+    assert [(row.name, row.runs, row.before.prompt) for row in rows] == [("a", 1, 2), ("b", 2, 4)]
+
+
 def test_agents_come_largest_first() -> None:
     runs = [replayed("r1", 1, agent="small"), replayed("r2", 2, agent="large")]
-    assert [agent for agent, _, _ in Report(runs, runs).by_agent()] == ["large", "small"]
+    assert [agent for agent, _, _ in Report.of(zip(runs, runs, strict=True)).by_agent()] == ["large", "small"]
 
 
 def test_tools_and_speaking_agents_are_summed_by_name() -> None:
     run = replayed("r1", 1, sizes=((10, 5), (20, 10), (30, 5)))
-    rows = {row.name: row for row in Report([run], [run]).by_tool()}
+    rows = {row.name: row for row in Report.of(zip([run], [run], strict=True)).by_tool()}
     assert (rows["agent s"].messages, rows["agent s"].recorded, rows["agent s"].sent) == (2, 40, 10)
     assert (rows["t"].recorded_in_prompts, rows["t"].sent_in_prompts) == (60, 30)
 
 
 def test_the_ten_largest_messages_are_found_before_and_after() -> None:
     run = replayed("r1", 1, sizes=tuple((size, 100 - size) for size in range(20)))
-    report = Report([run], [run])
+    report = Report.of([(run, run)])
     assert [one.message.recorded for one in report.largest_recorded()] == list(range(19, 9, -1))
     assert [one.message.sent for one in report.largest_sent()] == list(range(100, 90, -1))
 
 
 def test_the_report_of_nothing_is_a_report() -> None:
-    assert Report([], []).to_json()["total"]["runs"] == 0
+    assert Report.of(zip([], [], strict=True)).to_json()["total"]["runs"] == 0
+
+
+def test_a_long_log_is_summed_without_keeping_its_runs() -> None:
+    report = Report.of(((replayed(f"r{n}", 2000), replayed(f"r{n}", 1000)) for n in range(50)), keep_runs=3)
+    assert [run.total.name for run in report.runs] == ["r0", "r1", "r2"]
+    assert (report.total().runs, report.total().before.prompt) == (50, 100_000)
+
+
+def test_names_beyond_the_limit_share_a_row() -> None:
+    report = Report(keep_runs=0)
+    for number in range(10_003):
+        report.add(run := replayed(f"r{number}", 1, agent=f"a{number}"), run)
+    rows = {name: before.calls for name, before, _ in report.by_agent()}
+    assert (len(rows), rows["(others)"]) == (10_001, 3)

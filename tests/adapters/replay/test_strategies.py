@@ -80,6 +80,18 @@ def test_results_of_one_turn_share_its_budget() -> None:
     assert (alone.reference, beside.reference[:6]) == ("", "$cold.")
 
 
+@pytest.mark.parametrize("name", [StrategyName.DEFAULT, StrategyName.TIGHT])
+def test_a_fetch_is_answered_by_the_tool_within_its_limit(name: StrategyName) -> None:
+    fetch = strategy_named(name, count).fetch
+    assert fetch
+    found = fetch(LONG, "subject 700")
+    assert "line 100 says something about subject 700" in found
+    assert count(found) < 200
+    page = fetch(LONG * 9, "nothing of that kind")
+    assert "line 0 says something" in page
+    assert count(page) <= 4_000 < count(LONG * 9)
+
+
 def test_only_what_previews_brings_the_fetch_tool() -> None:
     assert strategy_named(StrategyName.LOSSLESS, count).fetch_tool == ""
     for name in (StrategyName.DEFAULT, StrategyName.TIGHT):

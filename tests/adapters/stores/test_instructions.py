@@ -342,3 +342,55 @@ def test_an_encoder_finds_what_another_run_encoded(tmp_path: Path) -> None:
             tiers.append(encoder.encode("Fetch the absence records", domain="HR", return_agent="A").tier)
     assert tiers == [EncodingTier.MODEL, EncodingTier.EXACT]
     assert len(asked) == 1
+
+
+def test_a_template_outlives_the_registry_and_serves_other_values(tmp_path: Path) -> None:
+    calls = []
+
+    def model(instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
+        calls.append(instruction)
+        return "FETCH|HR|res:absence|filter:emp=E-17"
+
+    path = tmp_path / "known.sqlite"
+    options = {"domain": "HR", "return_agent": "A"}
+    with SqliteInstructionRegistry(path) as registry:
+        FallbackEncoder(registry, model).encode("Fetch the absence records of E-17", **options)
+    with SqliteInstructionRegistry(path) as registry:
+        found = FallbackEncoder(registry).encode("Get the absence records of E-18", **options)
+        assert (found.tier, found.packet.fields["filter"], found.times_seen) == (EncodingTier.PATTERN, "emp=E-18", 2)
+        assert [entry.packet for entry in registry.entries()] == [
+            "FETCH|HR|return:A|p:2|aacp:1.1|res:absence|filter:emp={1}"
+        ]
+    assert len(calls) == 1
+
+
+def test_forty_threads_with_other_values_of_one_shape_make_one_call(registry: SqliteInstructionRegistry) -> None:
+    calls = []
+
+    def make() -> RegistryEntry:
+        calls.append(1)
+        return entry("shape")
+
+    def ask(number: int) -> RegistryEntry:
+        return registry.get_or_create(f"pattern {number}", make, shape="shape")
+
+    with ThreadPoolExecutor(40) as pool:
+        found = list(pool.map(ask, range(40)))
+    assert len(calls) == 1
+    assert sorted(each.times_seen for each in found) == list(range(1, 41))
+
+
+def test_the_first_of_several_patterns_is_found(registry: SqliteInstructionRegistry) -> None:
+    registry.add([entry("a"), entry("b")])
+    assert registry.find("x", "", "b", "a") == entry("b", seen=2)
+    assert registry.find("x", "") is None
+
+
+def test_claims_of_dead_owners_are_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "known.sqlite"
+    with SqliteInstructionRegistry(path) as registry:
+        with contextlib.closing(sqlite3.connect(path)) as other, other:
+            other.execute("INSERT INTO claims VALUES ('dead', 'owner', 0)")
+        registry.get_or_create("a", lambda: entry("a"))
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            assert other.execute("SELECT count(*) FROM claims").fetchone() == (0,)

@@ -26,21 +26,24 @@ def test_members_of_later_versions_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "reason"),
     [
-        '{"at":1,"run":"r","pac',
-        "",
-        "[]",
-        "3",
-        '{"at":1}',
-        '{"at":"1","run":"r","packet":"p"}',
-        '{"at":true,"run":"r","packet":"p"}',
-        "[" * 100_000,
+        ('{"at":1,"run":"r","pac', ""),
+        ("", ""),
+        ("[]", "expected an object, found list"),
+        ("3", "expected an object, found int"),
+        ("{}", "expected the members at, run, packet, found no members"),
+        ('{"a":1}', "expected the members at, run, packet, found 'a'"),
+        ('{"at":1}', "expected the members run, packet, found 'at'"),
+        ('{"at":"1","run":"r","packet":"p"}', "at: expected int, found '1'"),
+        ('{"at":true,"run":"r","packet":"p"}', "at: expected int, found True"),
+        ("[" * 100_000, ""),
     ],
 )
-def test_a_line_that_is_no_record_is_refused(line: str) -> None:
-    with pytest.raises(DecodeError, match="expected an audit record"):
+def test_a_line_that_is_no_record_is_refused(line: str, reason: str) -> None:
+    with pytest.raises(DecodeError, match=f"expected an audit record: {reason}") as refusal:
         read_record(line)
+    assert (refusal.value.code, refusal.value.position) == ("E1001", 0)
 
 
 def test_a_replay_tells_what_came_out_otherwise() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from accp_core.aacp import (
     WorkflowStep,
     parse_packet,
 )
+from accp_core.aacp.fallback import read_instruction
 from accp_core.errors import EncodeError, ProtocolError
 from accp_core.ports import InstructionEncoder
 
@@ -59,7 +61,11 @@ def test_a_new_instruction_is_asked_once_and_known_afterwards() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        "Fetch the absence records of E-18",
+        "Fetch the absence records of C-18",
+        "Fetch the absence records of E-17 and E-18",
+        "Fetch the absence records of E-17 for 2024-08",
+        "Fetch the absence records of E-17, if any",
+        "Fetch the holiday records of E-17",
         "Do not fetch the absence records of E-17",
         "Fetch the absence records of e-17",
     ],
@@ -72,11 +78,33 @@ def test_another_instruction_never_gets_this_packet(other: str) -> None:
     assert len(model.asked) == 2
 
 
+def test_a_shape_is_learned_from_one_answer() -> None:
+    model, registry = Model(), InstructionRegistry()
+    encoder = FallbackEncoder(registry, model)
+    encode(encoder)
+    other = encode(encoder, "Could you get the absence records of E-18?", return_agent="AUD", priority="1")
+    assert (other.tier, other.times_seen, len(model.asked)) == (EncodingTier.PATTERN, 2, 1)
+    assert str(other.packet) == "FETCH|HR|return:AUD|p:1|aacp:1.1|res:absence|filter:emp=E-18"
+    assert [entry.packet for entry in registry.entries()] == [ANSWER.replace("E-17", "{1}")]
+    assert encode(encoder).tier is EncodingTier.EXACT
+
+
+def test_an_answer_that_leaves_something_out_makes_no_shape() -> None:
+    model = Model("FETCH|HR|res:absence|filter:emp=E-17")
+    encoder = FallbackEncoder(InstructionRegistry(), model)
+    for _ in range(2):
+        found = encode(encoder, "Fetch the absence records of E-17 but not the notes")
+        assert [warning.code for warning in found.warnings] == ["omitted"]
+    assert len(model.asked) == 1
+    encode(encoder, "Fetch the absence records of E-18 but not the notes")
+    assert len(model.asked) == 2
+
+
 def test_another_domain_never_gets_this_packet() -> None:
     model = Model()
     encoder = FallbackEncoder(InstructionRegistry(), model)
     encode(encoder)
-    with pytest.raises(EncodeError, match="a packet of FIN"):
+    with pytest.raises(EncodeError, match=r"a packet of FIN from the model, found .*DOM: expected FIN, found 'HR'"):
         encode(encoder, domain="FIN")
     assert len(model.asked) == 2
 
@@ -108,6 +136,13 @@ def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> Non
         "FETCH|HR|res:x|res:y",
         "FETCH|FIN|res:x",
         "EXPLODE|HR|res:x",
+        "FETCH|HR",
+        "FETCH|HR|fmt:json",
+        "SEND|HR|to:cfo",
+        "SEND|HR|att:rpt://x",
+        "FETCH|HR|res:",
+        "FETCH|HR|res:x|filter:mail=j.smith@co.com",
+        "FETCH|HR|res:x|filter:password=hunter22",
         '{"packet": "FETCH|HR|res:x"}',
     ],
 )
@@ -146,6 +181,59 @@ def test_an_entry_that_somebody_changed_is_not_served(packet: str) -> None:
     broken = RegistryEntry(pattern=entry.pattern, key=entry.key, packet=packet, source="file")
     with pytest.raises(EncodeError, match=r"E4002: expected a packet .*from the registry \(file\), found"):
         encode(FallbackEncoder(InstructionRegistry([broken])))
+
+
+@pytest.mark.parametrize(
+    "packet", ["garbage", "FETCH|HR|return:A|p:1|aacp:1.1|res:{2}", "FETCH|HR|res:{0}", "FETCH|HR"]
+)
+def test_an_entry_that_is_of_no_use_is_forgotten_and_the_model_asked(packet: str) -> None:
+    registry, model = InstructionRegistry(), Model()
+    encode(FallbackEncoder(registry, model))
+    (entry,) = registry.entries()
+    broken = InstructionRegistry([replace(entry, packet=packet)])
+    found = encode(FallbackEncoder(broken, model))
+    assert (found.tier, str(found.packet), len(model.asked)) == (EncodingTier.MODEL, ANSWER, 2)
+    assert broken.entries() == [entry]
+    with pytest.raises(EncodeError, match=r"E4002: expected a packet of HR from the registry \(model\), found"):
+        encode(FallbackEncoder(InstructionRegistry([replace(entry, packet=packet)])))
+
+
+def test_what_is_known_is_found_without_a_model_and_what_is_kept_is_known() -> None:
+    seen: list[Translation] = []
+    registry = InstructionRegistry()
+    encoder = FallbackEncoder(registry, observe=seen.append)
+    instruction = read_instruction(TEXT, domain="HR", return_agent="HR-Agent")
+    assert encoder.find(instruction) is None
+    kept = encoder.keep(instruction, ANSWER)
+    assert (kept.tier, str(kept.packet)) == (EncodingTier.MODEL, ANSWER)
+    found = encoder.find(instruction)
+    assert found is not None
+    assert (found.tier, found.packet, found.times_seen) == (EncodingTier.EXACT, kept.packet, 2)
+    rule = encoder.find(read_instruction("Give j.smith VPN access", domain="IT", return_agent="A"))
+    assert rule is not None
+    assert seen == [kept, found, rule]
+    with pytest.raises(EncodeError, match="E4002: expected a packet of HR from the model, found 'no'"):
+        encoder.keep(instruction, "no")
+    registry.forget(registry.entries()[0].pattern)
+    registry.add([RegistryEntry(pattern=instruction.pattern, key="", packet="garbage", source="file")])
+    assert encoder.find(instruction) is None
+    assert len(registry) == 0
+
+
+def test_an_error_does_not_repeat_what_must_not_be_in_a_packet() -> None:
+    with pytest.raises(EncodeError, match=r"E4002: .* one whose filter holds an e-mail address") as refusal:
+        encode(FallbackEncoder(InstructionRegistry(), Model("FETCH|HR|res:x|filter:mail=j.smith@co.com")))
+    assert "co.com" not in str(refusal.value)
+    unguarded = FallbackEncoder(InstructionRegistry(), Model("FETCH|HR|res:x|filter:mail=j.smith@co.com"), guard=None)
+    assert encode(unguarded).packet.fields["filter"] == "mail=j.smith@co.com"
+
+
+def test_patterns_of_workflows_that_are_not_used_are_not_either() -> None:
+    encoder = FallbackEncoder(InstructionRegistry(), workflows=[own("fetch {x}", fields={"res": "{x}"})])
+    with pytest.raises(EncodeError, match="E4001"):
+        encode(encoder, "Give j.smith VPN access", domain="IT")
+    with pytest.raises(ValueError, match="threshold: expected a share above 0 and at most 1, found 0"):
+        FallbackEncoder(InstructionRegistry(), threshold=0)
 
 
 def test_english_is_kept_where_it_is_wanted_only() -> None:

@@ -64,13 +64,14 @@ def test_community_rules_are_served_by_name_and_by_description(data: Any) -> Non
         ({}, "item 1: packet: expected text, found None"),
         ({**RULE, "packet": "FETCH||return:A"}, "item 1 ('cs-fetch-nps-scores'): DOM: an empty slot"),
         ({**RULE, "packet": "FETCH|CS|p:1"}, "return: is missing"),
+        ({**RULE, "packet": "FETCH|CS|return:A|p:1|aacp:1.1"}, "FETCH needs one of res, src, data_ptr"),
         ({**RULE, "dom": "HR"}, "expected a packet for 'HR', found 'CS'"),
         ({"packet": RULE["packet"]}, "description: expected text, found None"),
         ({**RULE, "name": 7}, "name: expected text, found 7"),
         ({**PATTERN, "english": ""}, "item 1 ('0a1b2c3d4e5f'): expected 1 to 10000 characters"),
         ({**PATTERN, "english": None}, "english: expected text, found None"),
         ({**PATTERN, "domain": None}, "expected a packet for None, found 'HR'"),
-        ({**PATTERN, "aacp_packet": "FETCH|HR|return:A|p:9|aacp:1.1"}, "priority: expected 1, 2, 3"),
+        ({**PATTERN, "aacp_packet": "FETCH|HR|return:A|p:9|aacp:1.1|res:x"}, "priority: expected 1, 2, 3"),
     ],
 )
 def test_what_is_wrong_with_an_item_is_told_and_the_others_are_taken(item: Any, reason: str) -> None:

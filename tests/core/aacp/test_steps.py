@@ -10,6 +10,7 @@ import pytest
 from accp_core.aacp import (
     DRAFT_VOCABULARY,
     WORKFLOWS,
+    ITEncoder,
     PayrollEncoder,
     WorkflowEncoder,
     WorkflowRun,
@@ -74,7 +75,27 @@ def test_a_table_gives_steps_and_a_run() -> None:
 def test_arguments_may_be_given_in_order() -> None:
     assert PayrollEncoder().fetch_employees("2024-08") == PayrollEncoder().fetch_employees(period="2024-08")
     assert PayrollEncoder.fetch_employees.usage() == "period [fields]"
-    assert len(PayrollEncoder().full_run("2024-08", ["late"])) == 6
+    assert len(PayrollEncoder().full_run("2024-08", "2024-07", ["late"])) == 6
+    assert PayrollEncoder().full_run.parameters == ("period", "prev_period", "flags")
+    assert len(ITEncoder().full_onboarding("j.smith", "dir://users/j.smith/mail", "Sales")) == 6
+    with pytest.raises(ProtocolError, match="order: expected arguments of the hops, found when"):
+        WorkflowRun((PayrollEncoder.fetch_budgets, "period"), order="when period")
+
+
+def test_personal_data_is_passed_by_its_address_only() -> None:
+    with pytest.raises(EncodeError, match="email: expected the address of the data") as refusal:
+        ITEncoder().full_onboarding("j.smith", "j.smith@co.com", "Sales")
+    assert refusal.value.code == "E1004"
+    assert "co.com" not in str(refusal.value)
+    with pytest.raises(EncodeError, match="not the data; the value is no address"):
+        ITEncoder().provision_email("j.smith", "the directory")
+
+
+def test_a_table_may_say_which_arguments_are_addresses() -> None:
+    own = workflow_from_dict(workflow(fields={"data_ptr": "{mail}"}, pointers=["mail"]))
+    assert own.steps["s"]("dir://users/17").fields["data_ptr"] == "dir://users/17"
+    with pytest.raises(ProtocolError, match="expected arguments of a template, found phone"):
+        workflow_from_dict(workflow(fields={"data_ptr": "{mail}"}, pointers=["phone"]))
 
 
 @pytest.mark.parametrize(

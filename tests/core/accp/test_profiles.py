@@ -100,7 +100,11 @@ def test_without_the_schema_a_field_may_be_anything() -> None:
 @pytest.mark.parametrize("intent", [Intent.COMPLETE, Intent.FAILURE])
 def test_a_tools_answer_says_which_request_it_answers_e1001(intent: Intent) -> None:
     assert code_of(check_incoming, message("TC", intent)) == "E1001"
-    check_incoming(enveloped(message("TC", intent), correlation_id="m1"))
+    linked = enveloped(message("TC", intent), correlation_id="m1")
+    if intent is Intent.FAILURE:
+        assert code_of(check_incoming, linked) == "E4003"
+    else:
+        check_incoming(linked)
     check_incoming(message("TC"))
 
 
@@ -148,8 +152,9 @@ def test_a_long_id_is_remembered_by_its_digest() -> None:
 
 def test_only_transaction_requests_are_remembered_and_only_the_last() -> None:
     log = Transactions(limit=1)
-    for ignored in (message("TC"), message("TX"), message("TX", Intent.COMPLETE, transaction_id="t")):
+    for ignored in (message("TC"), message("TX", Intent.COMPLETE, transaction_id="t")):
         log.check(ignored)
+    assert code_of(log.check, message("TX")) == "E1001"
     log.check(message("TX", transaction_id="t0"))
     for number in (1, 2):
         log.check(

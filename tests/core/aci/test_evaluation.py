@@ -30,7 +30,10 @@ def test_a_verifier_sees_the_subtask_the_item_and_the_abstract_of_claims_only() 
 def test_every_item_is_judged_by_itself() -> None:
     found = verify(context("found 6", None, "wrong"), lambda *claim: "not so" if claim[2] == "wrong" else None)
     assert found.verified == ("1",)
-    assert found.open == (OpenItem(item_id="2", reason="not done"), OpenItem(item_id="3", reason="not so"))
+    assert found.open == (
+        OpenItem(item_id="2", reason="not done"),
+        OpenItem(item_id="3", reason="not so", answer="wrong"),
+    )
     assert not found.complete
 
 
@@ -46,11 +49,15 @@ def test_what_an_agent_says_of_an_undone_item_is_the_reason() -> None:
 
 
 def test_a_claim_without_a_verdict_is_not_verified() -> None:
-    assert judge(context("found 6", items=1), {}).open == (OpenItem(item_id="1", reason="not verified"),)
+    assert judge(context("found 6", items=1), {}).open == (
+        OpenItem(item_id="1", reason="not verified", answer="found 6"),
+    )
 
 
 def test_empty_feedback_rejects_all_the_same() -> None:
-    assert judge(context("found 6", items=1), {"1": ""}).open == (OpenItem(item_id="1", reason="rejected"),)
+    assert judge(context("found 6", items=1), {"1": ""}).open == (
+        OpenItem(item_id="1", reason="rejected", answer="found 6"),
+    )
 
 
 @pytest.mark.parametrize("verdict", [True, False, 1, [], object()])

@@ -14,6 +14,7 @@ from accp_core.aci import (
     Mode,
     Status,
     SubtaskState,
+    Usage,
     interaction_from_json,
     interaction_to_json,
 )
@@ -132,7 +133,7 @@ def test_unfinished_work_is_tried_so_often_and_then_fails(retries: int) -> None:
     assert len(rounds) == retries + 1
     assert done.task.overall_status is Status.FAILED
     assert done.progress["a"].open[0].reason == "no"
-    assert done.contexts["a"].states == {}
+    assert done.contexts["a"].states == {"1": 0}
 
 
 def test_whatever_agents_say_only_what_was_verified_is_done() -> None:
@@ -141,7 +142,8 @@ def test_whatever_agents_say_only_what_was_verified_is_done() -> None:
     done = interaction.verify(lambda *claim: "no" if claim[2] == "wrong" else None)
     assert done.finished
     assert done.task.overall_status is Status.FAILED
-    assert done.contexts["a"].states == {"1": 1}
+    assert done.contexts["a"].states == {"1": 1, "2": 0}
+    assert done.contexts["a"].abstracts == {"1": "6 accounts", "2": "no"}
 
 
 def test_what_waits_for_a_failed_subtask_fails_with_it_and_the_rest_goes_on() -> None:
@@ -153,7 +155,8 @@ def test_what_waits_for_a_failed_subtask_fails_with_it_and_the_rest_goes_on() ->
     done = interaction.verify(accept)
     assert done.finished
     assert [progress.state.value for progress in done.progress.values()] == ["failed", "failed", "failed", "completed"]
-    assert done.progress["c"].open[0].reason == "subtask 'a' failed"
+    assert done.progress["c"].reason == "stopped: subtask 'a' (Part a) failed: not done"
+    assert [progress.stopped_by for progress in done.progress.values()] == ["", "a", "a", ""]
 
 
 def test_two_failed_dependencies_fail_a_subtask_once() -> None:
@@ -161,19 +164,39 @@ def test_two_failed_dependencies_fail_a_subtask_once() -> None:
     for each in deliveries:
         interaction = interaction.mark_lost(each.id, "no answer")
     assert interaction.finished
-    assert interaction.progress["c"].open[0].reason == "subtask 'a' failed"
+    assert interaction.progress["c"].reason == "stopped: subtask 'a' (Part a) failed: no answer"
 
 
-def test_a_reply_that_breaks_a_rule_counts_as_not_done_and_says_why() -> None:
+def test_a_reply_that_breaks_a_rule_leaves_the_subtask_unverified_and_says_why() -> None:
     interaction, (first,) = start(subtask("a")).deliver()
     interaction = interaction.receive(first.id, reply(first) | {"AgentID": "somebody else"})
-    assert interaction.progress["a"].state is SubtaskState.WAITING
+    assert interaction.progress["a"].state is SubtaskState.UNVERIFIED
+    assert "somebody else" in interaction.progress["a"].reason
+
+
+def test_after_such_a_reply_a_repeatable_subtask_is_tried_again() -> None:
+    interaction, (first,) = start(subtask("a"), repeatable=["a"]).deliver()
+    interaction = interaction.receive(first.id, reply(first) | {"AgentID": "somebody else"})
     interaction, (second,) = interaction.deliver()
     assert "somebody else" in second.context.context[0]["feedback"]
 
 
-def test_a_lost_delivery_is_tried_again() -> None:
+def test_a_lost_delivery_may_have_had_effects_so_the_subtask_fails() -> None:
     interaction, (first,) = start(subtask("a", items=2)).deliver()
+    interaction = interaction.mark_lost(first.id, "no answer in 60 s")
+    assert interaction.progress["a"].state is SubtaskState.FAILED
+    assert interaction.contexts["a"].abstracts == {"1": "no answer in 60 s", "2": "no answer in 60 s"}
+
+
+def test_what_a_lost_delivery_cost_counts() -> None:
+    interaction, (first,) = start(subtask("a"), repeatable=["a"]).deliver()
+    interaction, (second,) = interaction.mark_lost(first.id, "x", usage=Usage(calls=2, input_tokens=30)).deliver()
+    lost = interaction.mark_lost(second.id, "x", usage=Usage(calls=1, input_tokens=4, output_tokens=1))
+    assert lost.results["a"].usage == Usage(calls=3, input_tokens=34, output_tokens=1)
+
+
+def test_a_lost_delivery_of_a_repeatable_subtask_is_tried_again() -> None:
+    interaction, (first,) = start(subtask("a", items=2), repeatable=["a"]).deliver()
     interaction, (second,) = interaction.mark_lost(first.id, "no answer in 60 s").deliver()
     assert second.context.context == ({"feedback": "no answer in 60 s"},)
 
@@ -181,7 +204,7 @@ def test_a_lost_delivery_is_tried_again() -> None:
 def test_a_reply_counts_once_and_for_its_delivery_only() -> None:
     interaction, (first,) = start(subtask("a")).deliver()
     answered = interaction.receive(first.id, reply(first))
-    retried, _ = interaction.mark_lost(first.id, "too late").deliver()
+    retried, _ = interaction.receive(first.id, reply(first, i1=None)).verify().deliver()
     for known, delivery_id in ((answered, first.id), (retried, first.id), (interaction, "000000000000")):
         with pytest.raises(LocalProtocolError, match="E3002"):
             known.receive(delivery_id, reply(first))

@@ -10,6 +10,7 @@ import pytest
 
 from accp_core.aci import (
     AgentContext,
+    ItemState,
     KeyInformation,
     TaskContext,
     check_context_grant,
@@ -80,6 +81,7 @@ def test_an_agent_opens_what_its_context_grants_and_nothing_else() -> None:
 def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
     found = replace(
         subtask("s0", items=2, context=("SECRET of s0",), context_uri=("$cold.granted_to_s0",)),
+        item_state_updates=(ItemState("1", 1), ItemState("2", 1)),
         key_information=(KeyInformation("1", "6 accounts"), KeyInformation("2", "all on basic")),
     )
     context = with_results(subtask("s1", "s0", context=("mine",)), [(found, ["accp://cold/full"])])
@@ -90,7 +92,11 @@ def test_a_dependant_learns_abstracts_and_references_and_no_more() -> None:
 
 def test_one_abstract_is_a_text_and_two_subtasks_of_one_name_keep_apart() -> None:
     first, second, third = (
-        replace(subtask(each, subtask_name=name), key_information=(KeyInformation("1", f"found by {each}"),))
+        replace(
+            subtask(each, subtask_name=name),
+            item_state_updates=(ItemState("1", 1),),
+            key_information=(KeyInformation("1", f"found by {each}"),),
+        )
         for each, name in (("a", "Search"), ("b", "Search"), ("c", ""))
     )
     context = with_results(subtask("s1"), [(first, ()), (second, ()), (third, ())])

@@ -215,6 +215,8 @@ def test_a_guest_needs_the_token_in_its_path_or_header() -> None:
 
 def test_a_guest_tries_three_times_and_then_a_relay() -> None:
     assert [retry_delay(failures) for failures in range(1, 5)] == [2.0, 4.0, None, None]
+    with pytest.raises(ValueError, match="expected at least one failure, found 0"):
+        retry_delay(0)
 
 
 def test_a_card_is_flat_says_what_is_on_and_is_read_wrapped_as_well() -> None:

@@ -4,14 +4,20 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accp_core.packing.embedded_json import (
     STYLES,
     pack_embedded_json,
+    python_size,
     read_styled_json,
     unpack_embedded_json,
     write_styled_json,
+    written_size,
 )
+from accp_core.packing.expansion import Expansion, ExpansionError, size_of
+from accp_core.packing.number import SpelledFloat
 from accp_core.packing.tree import EmbeddedJson
 from tests.core.exactly import exactly
 
@@ -53,6 +59,34 @@ def test_a_document_in_ascii_needs_no_letter_for_raw_unicode(style: str) -> None
 )
 def test_the_styles_are_those_of_the_standard_library(keywords: dict[str, Any], style: str) -> None:
     assert write_styled_json(RICH, style) == json.dumps(RICH, **keywords)
+
+
+UNUSUAL_VALUES = [(1, "a"), {1: [(2,)]}, [float("inf")], [[], {}, [{}]], -0.0, "São\n", True]
+
+
+@pytest.mark.parametrize("value", UNUSUAL_VALUES)
+@pytest.mark.parametrize("indent", [1, 2, 3, 4, "\t"])
+def test_lines_are_written_as_the_standard_library_writes_them(value: object, indent: int | str) -> None:
+    style = "t" if indent == "\t" else str(indent)
+    assert write_styled_json(value, style) == json.dumps(value, indent=indent)
+    assert write_styled_json(value, style + "u") == json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(("style", "separator"), [("", ", "), ("2", ",\n  ")])
+def test_a_number_keeps_its_spelling_in_a_line_and_over_lines(style: str, separator: str) -> None:
+    written = write_styled_json([SpelledFloat("1.50"), "1.50", {"a": SpelledFloat("1E5")}, [1]], style)
+    assert written.replace("\n", "").replace(" ", "") == '[1.50,"1.50",{"a":1E5},[1]]'
+    assert written.count(separator) == 3
+
+
+def test_a_number_keeps_its_spelling_beside_what_json_alone_writes() -> None:
+    assert write_styled_json([(1,), SpelledFloat("1.50")], "1") == "[\n [\n  1\n ],\n 1.50\n]"
+
+
+def test_what_is_not_json_is_not_written() -> None:
+    for style in STYLES:
+        with pytest.raises(TypeError):
+            write_styled_json([{"a": object()}], style)
 
 
 UNUSUAL = {
@@ -117,12 +151,44 @@ def test_documents_within_documents_are_written_within_a_limit() -> None:
     value: object = "x"
     for _ in range(100):
         value = EmbeddedJson(value, "")
-    with pytest.raises(ValueError, match="too much memory"):
-        unpack_embedded_json(value, limit=1000)
+    with pytest.raises(ExpansionError) as refusal:
+        unpack_embedded_json(value, Expansion(1000))
+    assert refusal.value.sign == "!json"
 
 
-def test_the_limit_counts_all_documents_together() -> None:
+def test_the_limit_counts_all_documents_together_and_each_character_once() -> None:
     value = [EmbeddedJson([1], "0")] * 4
-    assert unpack_embedded_json(value, limit=12) == ["[1]"] * 4
-    with pytest.raises(ValueError, match="too much memory"):
-        unpack_embedded_json(value, limit=11)
+    assert unpack_embedded_json(value, Expansion(12)) == ["[1]"] * 4
+    with pytest.raises(ExpansionError):
+        unpack_embedded_json(value, Expansion(11))
+    assert unpack_embedded_json(EmbeddedJson([EmbeddedJson([1], "0")], "0"), Expansion(7)) == '["[1]"]'
+
+
+def scalars() -> st.SearchStrategy[object]:
+    """Return values without members, with all kinds of characters that some style escapes."""
+    numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.just(SpelledFloat("1.500"))
+    return st.none() | st.booleans() | numbers | st.text() | st.sampled_from(['\x00\n"\\', "é中😀\x7f\u2028", ""])
+
+
+VALUES = st.recursive(scalars(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(value=JSON_VALUES)
+def test_any_value_is_written_as_the_standard_library_writes_it(value: object) -> None:
+    assert write_styled_json(value, "2") == json.dumps(value, indent=2)
+    assert write_styled_json(value, "tu") == json.dumps(value, indent="\t", ensure_ascii=False)
+
+
+@given(value=VALUES)
+def test_what_is_written_has_the_size_that_was_told_before(value: object) -> None:
+    for style in STYLES:
+        assert written_size(value, style) == len(write_styled_json(value, style))
+    assert python_size(value) == len(repr(value))
+    assert size_of(value) <= 1 + written_size(value, "0u")

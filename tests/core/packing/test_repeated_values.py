@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import pytest
 
+from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.packing.repeated_values import (
     MIN_STRING_CHARS,
     copy_shared_containers,
@@ -14,7 +15,12 @@ from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 from tests.core.exactly import exactly
 
 LONG = "a text that is long enough"
-TREE = {"name": "Ana Haas", "mail": "ana@example.org", "roles": ["admin", "author"]}
+TREE = {
+    "name": "Ana Haas",
+    "mail": "ana@example.org",
+    "about": "writes about tables and views",
+    "roles": ["admin", "author"],
+}
 
 
 def always(text: str, uses: int) -> bool:
@@ -29,7 +35,7 @@ def never(text: str, uses: int) -> bool:
     ("value", "packed"),
     [
         ([LONG, LONG, LONG], [RepeatedValue(1, LONG), Repetition(1), Repetition(1)]),
-        ({"a": TREE, "b": deepcopy(TREE)}, {"a": RepeatedValue(1, TREE), "b": Repetition(1)}),
+        ({"a": TREE, "b": deepcopy(TREE), "c": 1}, {"a": RepeatedValue(1, TREE), "b": Repetition(1), "c": 1}),
         (
             [TREE, [deepcopy(TREE)], LONG, {"x": LONG}],
             [RepeatedValue(1, TREE), [Repetition(1)], RepeatedValue(2, LONG), {"x": Repetition(2)}],
@@ -58,6 +64,12 @@ def test_what_repeats_stands_once(value: object, packed: object) -> None:
     [
         LONG,
         [LONG],
+        [
+            {"a": "four", "b": "short", "c": "cells", "d": "stay"},
+            1,
+            {"a": "four", "b": "short", "c": "cells", "d": "stay"},
+        ],
+        [["four", "short", "cells", "stay"], 1, ["four", "short", "cells", "stay"]],
         [],
         {},
         ["x" * (MIN_STRING_CHARS - 1)] * 5,
@@ -77,7 +89,26 @@ def test_what_differs_or_is_small_stays(value: object) -> None:
 
 
 def test_a_value_that_stands_once_in_each_copy_of_a_tree_is_not_counted_twice() -> None:
-    assert pack_repeated_values([TREE, deepcopy(TREE)], always) == [RepeatedValue(1, TREE), Repetition(1)]
+    assert pack_repeated_values([TREE, deepcopy(TREE), 1], always) == [RepeatedValue(1, TREE), Repetition(1), 1]
+
+
+def test_a_constant_of_a_table_is_not_taken_for_a_repetition() -> None:
+    rows = [{"id": number, "owner": LONG, "by": TREE} for number in range(3)]
+    assert pack_repeated_values(rows, lambda _text, uses: uses > 1) is rows
+    packed = pack_repeated_values([rows, LONG], lambda _text, uses: uses > 1)
+    assert packed == [
+        [
+            {"id": 0, "owner": RepeatedValue(1, LONG), "by": TREE},
+            {"id": 1, "owner": Repetition(1), "by": TREE},
+            {"id": 2, "owner": Repetition(1), "by": TREE},
+        ],
+        Repetition(1),
+    ]
+
+
+def test_a_string_that_two_equal_rows_have_counts_for_the_first_of_them() -> None:
+    rows = [{"id": 1, "owner": LONG}, {"id": 2, "owner": LONG}, {"id": 1, "owner": LONG}]
+    assert pack_repeated_values(rows, lambda _text, uses: uses > 1) is rows
 
 
 def test_strings_are_written_once_where_that_saves_tokens() -> None:
@@ -148,15 +179,26 @@ def test_repetitions_that_mean_nothing_are_refused(tree: object, reason: str) ->
 def test_references_to_references_copy_within_a_limit() -> None:
     tree: list[object] = [RepeatedValue(1, ["x"] * 10)]
     tree += [RepeatedValue(number, [Repetition(number - 1)] * 10) for number in range(2, 30)]
-    with pytest.raises(ValueError, match="too much memory"):
-        unpack_repeated_values(tree, limit=10_000)
+    with pytest.raises(ExpansionError) as refusal:
+        unpack_repeated_values(tree, Expansion(10_000))
+    assert refusal.value.sign == "*3"
 
 
 def test_as_many_copies_as_the_limit_are_made() -> None:
-    tree = [RepeatedValue(1, [1, 2]), Repetition(1), Repetition(1)]
-    assert unpack_repeated_values(tree, limit=6) == [[1, 2]] * 3
-    with pytest.raises(ValueError, match="too much memory"):
-        unpack_repeated_values(tree, limit=5)
+    tree = [RepeatedValue(1, [1, "ab"]), Repetition(1), Repetition(1)]
+    assert unpack_repeated_values(tree, Expansion(12)) == [[1, "ab"]] * 3
+    with pytest.raises(ExpansionError, match="expected a result within the limits") as refusal:
+        unpack_repeated_values(tree, Expansion(11))
+    assert refusal.value.sign == "*1"
+
+
+def test_a_repeated_value_with_too_many_places_is_written_again() -> None:
+    value = [TREE] * 5 + [LONG] * 5
+    packed = pack_repeated_values(value, always, max_uses=2)
+    assert type(packed) is list
+    kinds = [f"{'&' if type(item) is RepeatedValue else '*'}{item.number}" for item in packed]
+    assert kinds == ["&1", "*1", "*1", "&2", "*2", "&3", "*3", "*3", "&4", "*4"]
+    assert unpack_repeated_values(packed) == value
 
 
 def test_containers_in_several_places_are_separated() -> None:
@@ -168,16 +210,3 @@ def test_containers_in_several_places_are_separated() -> None:
     first["a"].append(3)
     assert exactly(second["a"][0]) == exactly(1)
     assert len(second["a"]) == 2
-
-
-def test_containers_in_several_places_are_separated_within_a_limit() -> None:
-    tree: list[object] = ["x"]
-    for _ in range(100):
-        tree = [tree, tree]
-    with pytest.raises(ValueError, match="too much memory"):
-        copy_shared_containers(tree, limit=1000)
-
-
-def test_containers_of_their_own_count_nothing() -> None:
-    tree = [[[number]] for number in range(100)]
-    assert copy_shared_containers(tree, limit=0) == tree

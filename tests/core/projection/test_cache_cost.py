@@ -26,6 +26,12 @@ def test_a_saving_must_outlast_the_rounding_of_the_cache(before: int, after: int
     assert saving_pays(before, after, PriorPrompt(tokens=prompt)) is worth
 
 
+def test_small_savings_pay_behind_others_that_moved_the_end_of_the_cached_part() -> None:
+    assert not saving_pays(100, 90, PriorPrompt(tokens=20_000))
+    assert saving_pays(100, 90, PriorPrompt(tokens=20_000, saved=54))
+    assert not saving_pays(100, 100, PriorPrompt(tokens=20_000, saved=5_000))
+
+
 @pytest.mark.parametrize(
     ("saved", "prompt", "pays"),
     [

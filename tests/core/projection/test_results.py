@@ -75,8 +75,8 @@ def test_a_saving_that_the_cache_consumes_changes_nothing() -> None:
     [
         (ResultLimits(), 1, ResultLimits()),
         (ResultLimits(), 0, ResultLimits()),
-        (ResultLimits(), 8, ResultLimits(inline=2_000, preview=2_000, fetch=2_000)),
-        (ResultLimits(inline=None), 8, ResultLimits(inline=None, preview=2_000, fetch=2_000)),
+        (ResultLimits(), 8, ResultLimits(inline=2_000, preview=1_000, fetch=2_000)),
+        (ResultLimits(inline=None), 8, ResultLimits(inline=None, preview=1_000, fetch=2_000)),
         (ResultLimits(), 20_000, ResultLimits(inline=1, preview=60, fetch=1)),
     ],
 )

@@ -7,7 +7,6 @@ import pytest
 from accp_core.view.notation import (
     CELL,
     INLINE,
-    LEGEND,
     LINE,
     NESTED_CELL,
     NESTED_LAST,
@@ -191,8 +190,3 @@ def test_a_quoted_text_is_a_json_string(text: str) -> None:
 def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
     assert quote("é") == '"é"'
     assert quote("é\ud800") == '"\\u00e9\\ud800"'
-
-
-def test_the_legend_is_one_short_line() -> None:
-    assert "\n" not in LEGEND
-    assert len(LEGEND) < 200

@@ -2,12 +2,10 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import pytest
 
-from accp_core import DecodeError, read, render
+from accp_core import DecodeError, read, render, render_text
 from accp_core.view.read import MAX_READ_DEPTH
 from tests.conformance.vectors import load
 from tests.core.exactly import exactly
@@ -40,9 +38,11 @@ SIGNS = [
     "=[",
     "?{",
     "[2] a b\n",
-    "{2} a\n",
+    "{2} key: a\n",
+    "(a=",
+    ")",
     "[:a: ",
-    "{:a: ",
+    "{:key: a: ",
     "[2]:\n",
     "[{\n",
     "}]",
@@ -108,13 +108,13 @@ DEEP = {
     "counted lines": "[1]:\n",
     "tables in a line": "[:a: ",
     "keyed tables in a line": "{:a: k ",
-    "tables in a header": "[1] a=[:",
+    "tables in a header": "[1] (a=[:",
     "nested headers": "[1] a{",
     "headers of nested rows": "[1] [",
     "headers of nested rows in a row": "[:a[",
     "repeated values": "&1 ",
     "documents": "!json ",
-    "constants": "[:a=",
+    "constants": "[:(a=",
 }
 
 
@@ -133,45 +133,6 @@ def test_nesting_is_read_up_to_a_limit(opening: str, closing: str, depth: int) -
 def test_json_is_read_as_deep_as_json_goes() -> None:
     assert reads("[" * 500 + "]" * 500)
     assert not reads("[" * 100_000 + "]" * 100_000)
-
-
-LAUGHS = {
-    "references to references": "a &1 [x, x]\n"
-    + "\n".join(f"k{n} &{n} [{', '.join([f'*{n - 1}'] * 10)}]" for n in range(2, 20)),
-    "constants in constants": "[:a=" * 12 + "1" + ": " + "]: ".join(["; ".join("-" * 12)] * 12) + "]",
-    "constants in constants with a reference": "[&1 x, "
-    + "[:a=" * 12
-    + "1"
-    + ": "
-    + "]: ".join(["; ".join("-" * 12)] * 12)
-    + "]]",
-    "documents in documents": "a " + "!json " * 150 + '"x"',
-}
-
-
-@pytest.mark.parametrize("name", LAUGHS)
-def test_a_short_text_that_asks_for_more_than_memory_holds_is_refused(name: str) -> None:
-    with pytest.raises(DecodeError, match="too much memory") as refusal:
-        read(LAUGHS[name])
-    assert refusal.value.code == "E1001"
-
-
-@pytest.mark.parametrize("name", LAUGHS)
-def test_such_a_text_is_refused_in_bounded_memory(name: str) -> None:
-    resource = pytest.importorskip("resource")
-    program = (
-        "import resource, sys\n"
-        "from accp_core import DecodeError, read\n"
-        f"resource.setrlimit(resource.RLIMIT_AS, ({2**30}, {2**30}))\n"
-        "try:\n"
-        "    read(sys.stdin.read())\n"
-        "except DecodeError as refusal:\n"
-        "    print(refusal.code)\n"
-    )
-    assert resource.RLIMIT_AS
-    command = [sys.executable, "-c", program]
-    run = subprocess.run(command, input=LAUGHS[name], capture_output=True, text=True, check=True)
-    assert run.stdout == "E1001\n"
 
 
 @pytest.mark.parametrize(
@@ -196,19 +157,21 @@ def test_json_is_a_view_of_itself(text: str, value: object) -> None:
     [
         ("[NaN]", ["NaN"]),
         ("[1, Infinity]", [1, "Infinity"]),
-        ("[a,b]", None),
+        ("[a,b]", ["a", "b"]),
         ("a NaN", {"a": "NaN"}),
         ("[2]:\n*1\n&1 [:x: 1]", [[{"x": 1}], [{"x": 1}]]),
         ("!json &1 [*2, &2 x]", '["x", "x"]'),
         ("[3] a b\n&1: 1 &2 [x]\n*1\n2 *2", [{"a": 1, "b": ["x"]}, {"a": 1, "b": ["x"]}, {"a": 2, "b": ["x"]}]),
-        ("[2] a=*1 b\n1\n&1 [2]", [{"a": [2], "b": 1}, {"a": [2], "b": [2]}]),
+        ("[2] (a=*1) b\n1\n&1 [2]", [{"a": [2], "b": 1}, {"a": [2], "b": [2]}]),
         ("[3] a?{x}\n&1 {1}\n*1\n-", [{"a": {"x": 1}}, {"a": {"x": 1}}, {}]),
         ("[3] a[x]\n&1 [1; 2]\n*1\nnull", [{"a": [{"x": 1}, {"x": 2}]}, {"a": [{"x": 1}, {"x": 2}]}, {"a": None}]),
         ('[2] a b\n"" ""\n"- " "-"', [{"a": "", "b": ""}, {"a": "- ", "b": "-"}]),
-        ('{2} a\n"x y" 1\nz -', {"x y": {"a": 1}, "z": {}}),
-        ("[2] a{b=1 c} d\n1 2\n3 4", [{"a": {"b": 1, "c": 1}, "d": 2}, {"a": {"b": 1, "c": 3}, "d": 4}]),
-        ("[1] a{b=1} c=2\n-", [{"a": {"b": 1}, "c": 2}]),
+        ('{2} key: a\n"x y" 1\nz -', {"x y": {"a": 1}, "z": {}}),
+        ("[2] a{(b=1) c} d\n1 2\n3 4", [{"a": {"b": 1, "c": 1}, "d": 2}, {"a": {"b": 1, "c": 3}, "d": 4}]),
+        ("[1] a{b} (c=2)\n1", [{"a": {"b": 1}, "c": 2}]),
         ("[2] [[a]]\n[[1; 2]; []]\n[]", [[[{"a": 1}, {"a": 2}], []], []]),
+        ('[2] a b, c\n1 x y,"z, u",\n2 v,w', None),
+        ('[2] a, b, c\n1,"x, y", z\n2, u v, w', [{"a": 1, "b": "x, y", "c": "z"}, {"a": 2, "b": "u v", "c": "w"}]),
     ],
 )
 def test_a_text_by_hand_is_read(text: str, value: object) -> None:
@@ -237,8 +200,7 @@ def test_a_text_by_hand_is_read(text: str, value: object) -> None:
         ("[1]:\n[1, 2", 10),
         ("a &1 x\nb &1 y", 13),
         ("é 1\n中 [1", 8),
-        ("\ufeffa 1\n", 5),
-        ("a 1\r\n", 5),
+        ("\ufeffa 1\n\nb", 5),
     ],
 )
 def test_a_refusal_names_the_place(text: str, position: int) -> None:
@@ -246,3 +208,14 @@ def test_a_refusal_names_the_place(text: str, position: int) -> None:
         read(text)
     assert (refusal.value.code, refusal.value.position) == ("E1001", position)
     assert str(refusal.value).endswith(f"at position {position}")
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n", "\r\n"])
+@pytest.mark.parametrize(
+    "value", [{"a": 1, "b": "x"}, [{"id": 1, "n": "a"}, {"id": 2, "n": "b"}], {"a": "1\n2\n3\n4"}], ids=repr
+)
+def test_line_breaks_behind_a_view_are_no_part_of_it(value: object, end: str) -> None:
+    assert read(render(value, counter=len) + end) == value
+    shown = render_text(json.dumps(value) + end, counter=len)
+    assert shown.text.endswith(end)
+    assert read(shown.text) == value

@@ -267,5 +267,106 @@ def test_a_counter_that_sees_no_gain_leaves_the_text() -> None:
 
 
 def test_deep_json_in_a_text_stays_json() -> None:
-    source = json.dumps({"a": json.loads("[" * 60 + "1" + "]" * 60)}, indent=2)
+    source = json.dumps({"a": json.loads("[" * 60 + "1" + "]" * 60), "b": ["some words"] * 20}, indent=2)
     assert viewed(source).text == json.dumps(json.loads(source), separators=(",", ":"))
+
+
+def test_each_long_text_is_counted_once() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    render_text(json.dumps({"a": "x y " * 1000, "b": [1, 2, 3]}, separators=(",", ":")), counter=count)
+    long = [text for text in counted if len(text) > 3000]
+    assert len(long) == len(set(long)) <= 4
+
+
+HALVES = {
+    "in JSON": '{"a": "\ud83d\ude00 and some words", "b": "and some words, and some words"}',
+    "in a key": '{"\ud83d\ude00": "and some words, and some words"}',
+    "in lines of JSON": '{"a": "\ud83d\ude00"}\n{"a": "some words"}',
+    "raw and escaped": '{"a": "\ud83d\\ude00 and some words", "b": "and some words, and some words"}',
+    "in JSON that was cut off": '{"a": "\ud83d\ude00", "b": [' + '"some words", ' * 40,
+    "in a document in a text": 'x\n{"a": "\ud83d\ude00", "b": "some words"}\n',
+    "in a string that holds JSON": '{"a": "{\\"b\\": \\"\ud83d\ude00\\"}", "c": "some words, and some words"}',
+    "behind a document": '{"a": "some words", "b": "and some words, and some words"}\n\ud83d\ude00',
+    "one half": '{"a": "\ud83d and some words", "b": "and some words, and some words"}',
+    "the other order": '{"a": "\ude00\ud83d and some words", "b": "and some words, and some words"}',
+}
+
+
+@pytest.mark.parametrize("source", HALVES.values(), ids=HALVES)
+def test_raw_halves_of_a_surrogate_pair_come_back_as_they_were(source: str) -> None:
+    view = render_text(source, counter=len)
+    assert view.restore().encode("utf-8", "surrogatepass") == source.encode("utf-8", "surrogatepass")
+
+
+CUT = json.dumps([{**record, "city": "São Paulo"} for record in records(12)], indent=2)
+
+
+@pytest.mark.parametrize("mark", ["", "... [truncated]", "\n\n[Output truncated: 5,000 characters left out]", "…\n\n"])
+@pytest.mark.parametrize("before", ["", "Result:\n", "{broken}\n"])
+@pytest.mark.parametrize("chars", [500, 700, len(CUT) - 1])
+def test_json_that_was_cut_off_ends_with_a_line_that_says_so(before: str, chars: int, mark: str) -> None:
+    view = viewed(before + CUT[:chars] + mark)
+    assert view.text.startswith(f"{before}[")
+    assert "\n[cut off here in the source]" in view.text[-100 - len(mark) :]
+    assert view.text.endswith(mark)
+    assert view.tokens_after < 0.7 * view.tokens_before
+
+
+def test_lines_of_json_whose_last_one_was_cut_off_end_with_a_line_that_says_so() -> None:
+    lines = "\n".join([json.dumps(entry) for entry in logs(20)])
+    view = viewed(lines[:-9])
+    assert view.text.startswith("[19] ts level ")
+    assert "\n[cut off here in the source]\n{" in view.text
+
+
+def test_lines_of_json_inside_other_text_are_one_table() -> None:
+    lines = "\n".join([json.dumps(entry) for entry in logs(20)])
+    view = viewed(f"The log:\n{lines}\n(20 lines)\n")
+    assert view.text.startswith("The log:\n[20] ts level ")
+    assert view.text.endswith("\n(20 lines)\n")
+
+
+def test_block_yaml_is_rendered() -> None:
+    rows = [
+        {"server_name": "files", "tool_name": name, "args": {"path": "a path"}} for name in ("read", "write", "list")
+    ]
+    lines = ["success: true", "matched_tools:"]
+    for row in rows:
+        lines += [
+            f"- server_name: {row['server_name']}",
+            f"  tool_name: {row['tool_name']}",
+            "  args:",
+            "    path: a path",
+        ]
+    view = viewed("\n".join(lines) + "\n")
+    assert view.layout.startswith("y:")
+    assert view.text.startswith("success true\n")
+    assert view.tokens_after < 0.7 * view.tokens_before
+
+
+@pytest.mark.parametrize("text", ["- one\n- two\n- three\n", "Dear Ana,\nThanks: a lot.\n", "Note: one\ntwo\nthree"])
+def test_prose_that_looks_like_yaml_stays(text: str) -> None:
+    assert viewed(text).layout == AS_IS
+
+
+def test_a_repr_that_was_cut_off_is_read_up_to_the_cut() -> None:
+    whole = result(json.dumps(webhook(), indent=2))
+    view = viewed(whole[: len(whole) * 3 // 4])
+    assert '="""\n' in view.text
+    assert not view.text.endswith('"""')
+    assert "\n[cut off here in the source]" in view.text
+    assert view.tokens_after < 0.5 * view.tokens_before
+
+
+def test_block_yaml_in_a_repr_is_rendered() -> None:
+    rows = [
+        f"- server: files\n  tool: {name}\n  args:\n    path: a path\n" for name in ("read", "write", "list", "find")
+    ]
+    view = viewed(result("success: true\ntools:\n" + "".join(rows)))
+    assert "success true\ntools [4] (server=files) tool (args={path a path})\nread\n" in view.text
+    assert view.layout.startswith("t:49 q( y:")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 from accp_core.packing.number import SpelledFloat
 
 __all__ = ["PackedTables", "pack_tables", "unpack_tables"]
@@ -19,8 +20,6 @@ PackedTables: TypeAlias = tuple[object, list[Path], list[list[str]]]
 """The value with tables in it; the paths of the tables, outer ones first; the keys of each shape in their order."""
 
 _MIN_ROWS: Final = 2
-_MAX_CELLS: Final = 2_000_000
-"""Cells of the tables of one value: a short frame may not make its reader allocate any amount of memory."""
 
 
 def pack_tables(value: object, *, columns: bool = True) -> PackedTables:
@@ -39,24 +38,31 @@ def pack_tables(value: object, *, columns: bool = True) -> PackedTables:
     return packed, tables, _key_orders(packed)
 
 
-def unpack_tables(value: object, tables: list[Path], orders: list[list[str]]) -> Any:
+def unpack_tables(
+    value: object, tables: list[Path], orders: list[list[str]], expansion: Expansion | None = None
+) -> Any:
     """Return the value that `pack_tables` was given.
 
+    Args:
+        value: The value with tables in it.
+        tables: The paths of the tables.
+        orders: The keys of each shape in their order.
+        expansion: What the keys of the rows may add; None: the default size.
+
     Raises:
+        ExpansionError: The rows would add more than `expansion` has left.
         ValueError, TypeError, LookupError: The tables and orders do not fit the value.
     """
+    expansion = expansion or Expansion(DEFAULT_EXPANSION.size)
     by_shape = {frozenset(order): order for order in orders}
     holder = [_reorder(value, by_shape)]
-    cells_left = _MAX_CELLS
     for path in tables:
         parent: Any = holder
         *steps, last = [0, *path]
         for step in steps:
             parent = parent[step]
         header, *rows = parent[last]
-        cells_left -= len(header) * len(rows)
-        if cells_left < 0:
-            raise ValueError(f"expected tables of at most {_MAX_CELLS} cells, found more")
+        expansion.add(len(rows) * sum(len(name) + 1 for name in header), "a table")
         parent[last] = [dict(zip(header, row, strict=True)) for row in rows]
     return holder[0]
 

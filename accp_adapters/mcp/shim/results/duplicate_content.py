@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block
-from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json
-from accp_core.strict_json import read_json
+from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json, written_size
+from accp_core.packing.expansion import Expansion
+from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["ContentBlock", "DuplicateContent", "find_duplicate", "is_plain_text"]
 
@@ -50,10 +51,15 @@ class DuplicateContent:
     structured: bool = True
     """Whether the result has `structuredContent`, with the value."""
 
-    def write(self, value: object) -> list[JsonObject]:
+    def write(self, value: object, expansion: Expansion | None = None) -> list[JsonObject]:
         """Return the blocks that hold `value`; the inverse of `read`.
 
+        Args:
+            value: The value in the blocks.
+            expansion: What the texts may have in characters; None: any number.
+
         Raises:
+            ExpansionError: The texts would have more characters than `expansion` has left.
             KeyError, TypeError, ValueError: It is not a value of this shape.
         """
         if self.key is not None:
@@ -63,6 +69,8 @@ class DuplicateContent:
         if self.each and not isinstance(value, list):
             raise TypeError(f"expected a list of {self.count} items, found {type(value).__name__!r}")
         items = value if self.each and isinstance(value, list) else [value]
+        if expansion is not None and self.style is not None:
+            expansion.add(sum(written_size(item, self.style) for item in items), self.style)
         return [text_block(_write(item, self.style)) for item in items]
 
     def read(self, content: list[ContentBlock]) -> object:
@@ -126,34 +134,61 @@ def find_duplicate(result: JsonObject) -> tuple[DuplicateContent, object] | None
     candidates: list[tuple[str | None, object]] = [(None, structured)]
     if isinstance(structured, dict) and len(structured) == 1:
         candidates += structured.items()
+    runs = _runs(content)
     for key, value in candidates:
-        duplicate = _find_value(value, content, key)
+        duplicate = _find_value(value, runs, key)
         if duplicate is not None:
             return duplicate, structured
     return None
 
 
-def _find_value(value: object, content: list[ContentBlock], key: str | None) -> DuplicateContent | None:
-    """Return which run of blocks holds `value`; None if none of the first blocks starts one."""
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Consecutive plain text blocks."""
+
+    at: int
+    """The index of the first block."""
+    texts: list[str]
+    """Their texts."""
+    opened: tuple[object, str] | None
+    """The JSON value of the first text, and its style; None if it holds none."""
+
+
+def _runs(content: list[ContentBlock]) -> list[_Run]:
+    """Return the runs that start at one of the first blocks."""
     starts = [index for index, block in enumerate(content[:_MAX_STARTS]) if is_plain_text(block)]
-    runs = [(at, texts, _possible_styles(texts[0])) for at in starts if (texts := _run_of_texts(content, at))]
+    found = ((at, _run_of_texts(content, at)) for at in starts)
+    return [_Run(at, texts, read_styled_json(texts[0])) for at, texts in found]
+
+
+def _find_value(value: object, runs: list[_Run], key: str | None) -> DuplicateContent | None:
+    """Return which run of blocks holds `value`; None if none does."""
     forms = [(False, [value]), *([(True, value)] if isinstance(value, list) and value else [])]
-    for at, texts, styles in runs:
+    for run in runs:
         for each, items in forms:
-            for style in styles if len(items) <= len(texts) else ():
-                if _holds(texts, items, style):
-                    return DuplicateContent(at=at, count=len(items), each=each, style=style, key=key)
+            for style in _possible_styles(run, items[0]) if len(items) <= len(run.texts) else ():
+                is_first_known = style is not None and run.opened is not None and style == run.opened[1]
+                if _holds(run.texts[is_first_known:], items[is_first_known:], style):
+                    return DuplicateContent(at=run.at, count=len(items), each=each, style=style, key=key)
     return None
 
 
-def _possible_styles(text: str) -> tuple[str | None, ...]:
-    """Return the styles that the first text of a run may have, None for a string without quotes."""
-    opened = read_styled_json(text)
-    if opened is None:
+def _possible_styles(run: _Run, item: object) -> tuple[str | None, ...]:
+    """Return the styles in which the first text of a run may hold `item`, None for a string without quotes."""
+    # Compared in C, unlike what writing with indents takes.
+    if run.opened is None or not _is_same_json(run.opened[0], item):
         return (None,)
-    style = opened[1].removesuffix("u")
+    style = run.opened[1].removesuffix("u")
     # A first item in ASCII fits both the escaped and the raw Unicode form of its style.
     return style, f"{style}u", None
+
+
+def _is_same_json(left: object, right: object) -> bool:
+    try:
+        # Equal values may still differ in types (1, true) and in the order of keys.
+        return left == right and compact_json(left) == compact_json(right)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _holds(texts: list[str], items: list[Any], style: str | None) -> bool:
@@ -184,7 +219,8 @@ def _value_of_texts(content: list[ContentBlock]) -> tuple[DuplicateContent, obje
         return None
     values = [value for value, _ in opened]
     style = max((style for _, style in opened), key=len)
-    if not _holds(texts, values, style):
+    others = [(text, value) for text, (value, own) in zip(texts, opened, strict=True) if own != style]
+    if not _holds([text for text, _ in others], [value for _, value in others], style):
         return None
     several = len(values) > 1
     duplicate = DuplicateContent(at=at, count=len(values), each=several, style=style, structured=False)

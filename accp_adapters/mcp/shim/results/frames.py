@@ -22,6 +22,7 @@ from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, s
 from accp_core.accp.frame import Frame
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 
 __all__ = ["CODEC", "FrameCarrier", "FrameSettings", "is_framed", "restore_frame", "write_envelope", "write_frame"]
 
@@ -90,9 +91,10 @@ def restore_frame(result: JsonObject) -> JsonObject:
     metadata = read_metadata(result)
     duplicate = DuplicateContent.from_json(metadata)
     content = list(result["content"])
-    packed = _decode(_text_of(content[duplicate.at]), metadata["env"])
-    value = unpack_tables(packed, metadata.get("tables", []), metadata.get("orders", []))
-    content[duplicate.at : duplicate.at + 1] = duplicate.write(value)
+    text = _text_of(content[duplicate.at])
+    packed, size = _decode(text, metadata["env"]), DEFAULT_EXPANSION.of(len(text))
+    value = unpack_tables(packed, metadata.get("tables", []), metadata.get("orders", []), Expansion(size))
+    content[duplicate.at : duplicate.at + 1] = duplicate.write(value, Expansion(size))
     restored = {**remove_metadata(result), "content": content}
     return {**restored, "structuredContent": value} if duplicate.structured else restored
 

@@ -1,8 +1,9 @@
 """A tools/call result with texts for a model, and the plain result again.
 
-Every text block is shown as its view or preview. A list that the server wrote as one block for each item becomes one
-table. A host that shows its model both `content` and `structuredContent` can get one of them, with what the other
-contained. The metadata in `_meta` leads back to what the server sent, byte for byte:
+Every text block is shown as its view or preview; what looks like a marker of ours in it is escaped
+(`accp_core.markers`), which may cost tokens. A list that the server wrote as one block for each item becomes one table.
+A host that shows its model both `content` and `structuredContent` can get one of them, with what the other contained.
+The metadata in `_meta` leads back to what the server sent, byte for byte:
 
     {"view": {"texts": {"0": [layout, key]},        layout of a view, or key of the stored text
               "merged": {…}, "merged_ref": key,     blocks that became one table
@@ -17,17 +18,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.mcp.shim.hosts import shown_text
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.negotiation import ResultForms
 from accp_adapters.mcp.shim.protocol import JsonObject, is_same_result, text_block, without
-from accp_adapters.mcp.shim.results.duplicate_content import ContentBlock, DuplicateContent, find_duplicate
+from accp_adapters.mcp.shim.results.duplicate_content import (
+    ContentBlock,
+    DuplicateContent,
+    find_duplicate,
+    is_plain_text,
+)
 from accp_adapters.mcp.shim.stored_results import StoredResults
 from accp_core.compression import Compressed, ResultLimits, compress, show_preview
+from accp_core.markers import escape_markers, unescape_markers
+from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 from accp_core.view import View, read
 
-__all__ = ["ViewSettings", "is_view", "restore_view", "write_view"]
+__all__ = ["ViewSettings", "has_escapes", "is_alone", "is_view", "restore_view", "write_alone", "write_view"]
 
 OpenReference: TypeAlias = Callable[[str], str]
 """Returns the stored text of a key."""
@@ -67,10 +76,12 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
     if not has_room_for_metadata(result) or not isinstance(result.get("content"), list):
         return None
     writer = _ViewWriter(settings, list(result["content"]), is_large)
-    found = None if is_large else find_duplicate(result)
+    # Without a form to leave out, only a list in several blocks matters.
+    is_wanted = not is_large and (settings.structured != "keep" or sum(map(is_plain_text, result["content"])) > 1)
+    found = find_duplicate(result) if is_wanted else None
     duplicate = found[0] if found else None
     drops_structured = writer.choose_form(result, duplicate)
-    if duplicate is not None and duplicate.each and "left" not in writer.metadata:
+    if duplicate is not None and duplicate.each and duplicate.count > 1 and "left" not in writer.metadata:
         writer.merge(duplicate)
     writer.shorten()
     if not writer.metadata:
@@ -81,6 +92,15 @@ def write_view(result: JsonObject, settings: ViewSettings, *, is_large: bool = F
     if not is_large and not is_same_result(restore_view(written, open_reference), result):
         raise ValueError("expected to restore the same result from its view, found another")
     return written
+
+
+def write_alone(result: JsonObject) -> JsonObject | None:
+    """Return `result` without the `structuredContent` that its texts repeat; None where they do not, word for word."""
+    found = find_duplicate(result)
+    if found is None or not found[0].structured or not has_room_for_metadata(result):
+        return None
+    alone = add_metadata(without(result, _STRUCTURED), {_VIEW: {"dropped": found[0].to_json()}})
+    return alone if is_same_result(restore_view(alone), result) else None
 
 
 def restore_view(result: JsonObject, open_reference: OpenReference | None = None) -> JsonObject:
@@ -96,20 +116,24 @@ def restore_view(result: JsonObject, open_reference: OpenReference | None = None
     """
     metadata: JsonObject = read_metadata(result)[_VIEW]
     content, restored = list(result["content"]), remove_metadata(result)
+    expansion = Expansion(DEFAULT_EXPANSION.of(size_of(restored)))
     for index, (layout, key) in metadata.get("texts", {}).items():
         block = content[int(index)]
-        content[int(index)] = {**block, "text": _restore_text(block, layout, key, open_reference)}
+        text = _restore_text(block, layout, key, open_reference)
+        expansion.add(len(text) if key is None else 0, "a view")
+        content[int(index)] = {**block, "text": text}
     if "merged" in metadata:
         merged = DuplicateContent.from_json(metadata["merged"])
-        value = _restore_value(content[merged.at], metadata.get("merged_ref"), open_reference)
-        content[merged.at : merged.at + 1] = merged.write(value)
+        key = metadata.get("merged_ref")
+        value = _restore_value(content[merged.at], key, open_reference)
+        content[merged.at : merged.at + 1] = merged.write(value, expansion if key is None else None)
     if "added" in metadata:
         restored[_STRUCTURED] = _restore_value(content.pop(), metadata["added"], open_reference)
     if "dropped" in metadata:
         restored[_STRUCTURED] = DuplicateContent.from_json(metadata["dropped"]).read(content)
     if "left" in metadata:
         left = DuplicateContent.from_json(metadata["left"])
-        content[left.at : left.at] = left.write(restored[_STRUCTURED])
+        content[left.at : left.at] = left.write(restored[_STRUCTURED], expansion)
     return {**restored, "content": content}
 
 
@@ -118,14 +142,26 @@ def is_view(result: object) -> bool:
     return isinstance(read_metadata(result).get(_VIEW), dict)
 
 
+def is_alone(result: object) -> bool:
+    """Return whether a result is one of `write_alone`: its texts are the server's."""
+    return list(read_metadata(result).get(_VIEW, ())) == ["dropped"]
+
+
+def has_escapes(shown: JsonObject) -> bool:
+    """Return whether `write_view` escaped anything: then it must be sent, though it may save nothing."""
+    text = shown_text(shown)
+    return unescape_markers(text) != text
+
+
 def _restore_text(block: ContentBlock, layout: str, key: str | None, open_reference: OpenReference | None) -> str:
     if key is not None:
         return _stored_text(key, open_reference)
-    return View(text=block["text"], layout=layout, tokens_before=0, tokens_after=0).restore()
+    text = unescape_markers(block["text"])
+    return View(text=text, layout=layout, tokens_before=0, tokens_after=0).restore()
 
 
 def _restore_value(block: ContentBlock, key: str | None, open_reference: OpenReference | None) -> Any:
-    return read(block["text"]) if key is None else read_json(_stored_text(key, open_reference))
+    return read(unescape_markers(block["text"])) if key is None else read_json(_stored_text(key, open_reference))
 
 
 def _stored_text(key: str, open_reference: OpenReference | None) -> str:
@@ -159,7 +195,7 @@ class _ViewWriter:
             text = compact_json(result[_STRUCTURED])
             shown = self._compress(text)
             self.metadata["added"] = self._keep(shown)
-            self.content.append(text_block(shown.text if shown else text))
+            self.content.append(text_block(shown.text if shown else escape_markers(text)))
         return True
 
     def merge(self, duplicate: DuplicateContent) -> None:
@@ -182,7 +218,7 @@ class _ViewWriter:
             if index in done or not _is_for_model(block):
                 continue
             shown = self._compress(block["text"])
-            if shown is not None and shown.is_smaller:
+            if shown is not None and (shown.is_smaller or shown.text != block["text"]):
                 self.content[index] = {**block, "text": shown.text}
                 texts[str(index)] = [shown.layout or "", self._keep(shown)]
         if texts:
@@ -194,9 +230,10 @@ class _ViewWriter:
         if settings.stored_results is None or settings.stored_results.is_full:
             limits = replace(limits, inline=None)
         if not self.is_large:
-            return compress(
+            shown = compress(
                 text, limits=limits, counter=settings.counter, request=settings.request, open_with=FETCH_NAME
             )
+            return shown if shown.stored else _escaped(shown, settings.counter)
         if limits.inline is None or len(text) <= limits.inline:
             return None
         return show_preview(
@@ -210,6 +247,12 @@ class _ViewWriter:
             return None
         self.settings.stored_results.keep(shown.stored)
         return shown.stored.key
+
+
+def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
+    """Return a view in which what looks like a marker of ours says that it is source text."""
+    text = escape_markers(shown.text)
+    return shown if text == shown.text else replace(shown, text=text, tokens_after=counter(text))
 
 
 def _is_for_model(block: Any) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
 
-__all__ = ["ToolCatalog", "violates"]
+__all__ = ["ToolCatalog", "find_violation", "matches_any", "violates"]
 
 _MAX_TOOLS: Final = 10_000
 """Tools of one server."""
+_MAX_FOLLOWED: Final = 2_000
+"""References that the check of one value follows."""
+_MAX_FOUND: Final = 200
+"""Characters of a value that a refusal repeats."""
 _MAX_CHECKED: Final = 65_536
 """Characters of a schema and a value together; longer ones are not checked."""
 
@@ -32,19 +38,25 @@ class ToolCatalog:
             result: The result of tools/list.
             params: The params of its request; a cursor marks a further page.
         """
-        if not (isinstance(params, dict) and params.get("cursor")):
-            self.clear()
+        known = dict(self.tools) if isinstance(params, dict) and params.get("cursor") else {}
         tools = result.get("tools")
         for tool in tools if isinstance(tools, list) else ():
             name = tool.get("name") if isinstance(tool, dict) else None
-            if isinstance(name, str) and len(self.tools) < _MAX_TOOLS:
-                self.tools[name] = tool
+            if isinstance(name, str) and len(known) < _MAX_TOOLS:
+                known[name] = tool
+        # Replaced, never changed: another thread may be reading it.
+        self.tools = known
         self.is_complete = not result.get("nextCursor")
 
     def clear(self) -> None:
         """Remove all tools: the server's list has changed, or is listed again."""
         self.tools = {}
         self.is_complete = False
+
+
+def matches_any(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a tool's name matches one of `patterns`, in which `*` and `?` stand for other characters."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def violates(schema: object, value: object) -> bool:
@@ -61,13 +73,55 @@ def violates(schema: object, value: object) -> bool:
         return False
 
 
+def find_violation(schema: object, value: object) -> str | None:
+    """Return in one sentence how `value` violates `schema`, with the argument's name; None where it is not known to.
+
+    What `violates` does not check is not checked here either.
+    """
+    if not isinstance(schema, dict) or not violates(schema, value):
+        return None
+    try:
+        return _sentence(min(_validator(schema).iter_errors(value), key=lambda error: len(error.absolute_path)))
+    except Exception:  # Not all of what is wrong can be found within the limits.
+        return "expected the arguments to meet the schema"
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(map(str, error.absolute_path))
+    at = f"the argument {where!r}" if where else "the arguments"
+    found = repr(error.instance)
+    found = found if len(found) <= _MAX_FOUND else f"{found[:_MAX_FOUND]}…"
+    rule, given = error.validator, error.instance
+    if rule == "required" and isinstance(given, dict):
+        missing = [name for name in error.validator_value if name not in given]
+        return f"expected {at} to have {missing[0]!r}, found {sorted(given)!r}"
+    if rule == "additionalProperties" and isinstance(given, dict):
+        extra = [name for name in given if name not in error.schema.get("properties", {})]
+        return f"expected no {extra[0]!r} in {at}, found {sorted(given)!r}"
+    return f"expected {at} to meet {rule}: {str(error.validator_value)[:_MAX_FOUND]}, found {found}"
+
+
 def _validator(schema: JsonObject) -> Any:
     # A dependency of MCP's SDKs, not of ours; without it nothing is checked.
     from jsonschema import validators  # type: ignore[import-untyped]  # noqa: PLC0415  has no stubs; optional
     from referencing import Registry  # noqa: PLC0415  a dependency of jsonschema
 
-    ignored: Mapping[str, Callable[..., Any]] = {"pattern": _accept, "patternProperties": _accept}
-    return validators.extend(validators.Draft202012Validator, ignored)(schema, registry=Registry())
+    base = validators.Draft202012Validator
+    rules: dict[str, Callable[..., Any]] = {"pattern": _accept, "patternProperties": _accept}
+    followed = itertools.count(1)
+
+    def limited(rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a rule that follows references, a limited number of times: each may double the work."""
+
+        def follow(*arguments: Any) -> Iterator[Any]:
+            if next(followed) > _MAX_FOLLOWED:
+                raise ValueError(f"expected at most {_MAX_FOLLOWED} references to be followed")
+            yield from rule(*arguments) or ()
+
+        return follow
+
+    rules |= {name: limited(base.VALIDATORS[name]) for name in ("$ref", "$dynamicRef")}
+    return validators.extend(base, rules)(schema, registry=Registry())
 
 
 def _accept(*_: object) -> None:

@@ -12,6 +12,7 @@ from accp_core.aci import (
     AgentContext,
     AgentReply,
     ItemAnswer,
+    Outcome,
     scope_of,
     todo,
     with_answers,
@@ -29,7 +30,9 @@ def a_context(**more: Any) -> AgentContext:
 
 async def worker(context: AgentContext, references: GrantedReferences) -> AgentContext:
     """Do all items in few words."""
-    return with_answers(context, {item.item_id: ItemAnswer(True, f"did {item.item_id}") for item in context.todo_items})
+    return with_answers(
+        context, {item.item_id: ItemAnswer(Outcome.DONE, f"did {item.item_id}") for item in context.todo_items}
+    )
 
 
 @asynccontextmanager
@@ -60,5 +63,7 @@ async def thief(context: AgentContext, references: GrantedReferences) -> str:
 
 async def lister(context: AgentContext, references: GrantedReferences) -> AgentReply:
     """Give a result that is no abstract."""
-    short = with_answers(context, {"1": ItemAnswer(True, "120 orders"), "2": ItemAnswer(True, "264,180 EUR")})
+    short = with_answers(
+        context, {"1": ItemAnswer(Outcome.DONE, "120 orders"), "2": ItemAnswer(Outcome.DONE, "264,180 EUR")}
+    )
     return AgentReply(context=short, full={"1": LONG})

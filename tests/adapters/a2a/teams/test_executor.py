@@ -10,14 +10,15 @@ from a2a.client import Client
 from a2a.types import CancelTaskRequest, Message, Role, SendMessageRequest, TaskState
 
 from accp_adapters.a2a import GrantedReferences, RemoteAgent
-from accp_adapters.a2a.teams.contexts import delivery_parts, fetch_request_part
+from accp_adapters.a2a.teams.contexts import delivery_parts
+from accp_adapters.a2a.teams.reference_messages import ReferenceRequest, request_part
 from accp_adapters.stores import SqliteColdStore
 from accp_core import parse_frame
 from accp_core.aci import AgentContext, AgentReply
 from accp_core.errors import ProtocolError
 from tests.adapters.a2a.calls import connect, request
 from tests.adapters.a2a.serve import Wrap, always, plain
-from tests.adapters.a2a.teams.agents import a_context, lister, master_store, opener, served, thief, worker
+from tests.adapters.a2a.teams.agents import LONG, a_context, lister, master_store, opener, served, thief, worker
 from tests.limits import PATIENCE
 
 
@@ -34,6 +35,23 @@ async def test_an_agent_cannot_open_what_its_context_does_not_grant() -> None:
         agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(secret="salaries"))
         with pytest.raises(ProtocolError, match=r"E5002: .*found '\$cold.secret'"):
             await agent(a_context(context_uri=("$cold.a1",)))
+
+
+async def test_an_agent_queries_what_its_context_grants() -> None:
+    async def asker(context: AgentContext, references: GrantedReferences) -> str:
+        most = await references.query("$cold.a1", "SELECT max(total) FROM rows")
+        joined = await references.query(
+            "$cold.a1, $cold.a2", "SELECT who FROM $cold.a1 o JOIN $cold.a2 n ON n.no = o.no"
+        )
+        with pytest.raises(ProtocolError, match="E5002"):
+            await references.query("$cold.a1, $cold.a3", "SELECT * FROM $cold.a3")
+        return f"1: {most}\n2: {joined}"
+
+    orders, names = '[{"no": 7, "total": 2.50}, {"no": 8, "total": 9}]', '[{"no": 8, "who": "Ann"}]'
+    async with served(asker) as running:
+        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(a1=orders, a2=names, a3="[]"))
+        reply = await agent(a_context(context_uri=("$cold.a1", "$cold.a2")))
+    assert reply.context.abstracts == {"1": "max(total) 9", "2": "who Ann"}
 
 
 async def test_an_agent_may_return_the_json_of_its_context() -> None:
@@ -61,7 +79,7 @@ async def test_a_stored_result_is_checked_against_its_key() -> None:
 async def ask(client: Client, ref: str, context_id: str) -> Any:
     """Return the frame that answers a question for a reference."""
     message = Message(message_id=f"ask-{ref}-{context_id}", role=Role.ROLE_USER, context_id=context_id)
-    message.parts.append(fetch_request_part(ref, sender="master", message_id=message.message_id))
+    message.parts.append(request_part(ReferenceRequest(ref=ref), sender="master", message_id=message.message_id))
     (response,) = [each async for each in client.send_message(SendMessageRequest(message=message))]
     return parse_frame(response.message.parts[0].text)
 
@@ -78,8 +96,8 @@ async def test_what_an_agent_kept_opens_only_in_the_context_it_was_made_for() ->
             assert (refused.intent, refused.operation, refused.params["code"]) == ("fail", "error", "E5002")
 
 
-async def test_results_of_contexts_long_past_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.executor.MAX_SESSIONS", 1)
+async def test_results_of_contexts_long_past_are_forgotten_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.a2a.teams.stored_results.MAX_STORED_BYTES", 2 * len(LONG) - 1)
     store = SqliteColdStore()
     async with served(lister, store=store) as running:
         for _ in range(3):
@@ -117,7 +135,7 @@ async def test_a_task_that_waits_can_be_cancelled_and_not_gone_on_with() -> None
 
 
 async def test_a_run_that_was_given_up_is_not_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.executor.MAX_WAITING", 0)
+    monkeypatch.setattr("accp_adapters.a2a.teams.executor.MAX_WAITING_BYTES", 1_000)
     async with served(opener) as running:
         agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(a1="text"))
         with pytest.raises(ProtocolError, match="E3001: expected a task that waits, found none"):

@@ -7,11 +7,13 @@ import inspect
 from typing import Any
 
 import pytest
+from a2a.client import ClientConfig
 from a2a.types import Part
+from httpx import AsyncClient, Request, Response
 
 from accp_adapters.a2a import GrantedReferences, RemoteAgent
-from accp_adapters.a2a.teams.contexts import FetchRequest, fetch_answer_parts
-from accp_adapters.a2a.teams.executor import OpenRequest
+from accp_adapters.a2a.teams.granted_references import OpenRequest
+from accp_adapters.a2a.teams.reference_messages import ReferenceRequest, answer_parts
 from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, TaskContext
 from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
@@ -54,9 +56,9 @@ class Ungranted(GrantedReferences):
     """References of a server that asks for whatever it likes."""
 
     async def open(self, reference: str) -> str:
-        request = OpenRequest(reference, asyncio.get_running_loop().create_future())
-        self._requests.put_nowait(request)
-        return await request.text
+        asked = OpenRequest(ReferenceRequest(ref=reference), asyncio.get_running_loop().create_future())
+        self._requests.put_nowait(asked)
+        return (await asked.answer).text
 
 
 async def test_the_master_checks_the_grant_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,10 +86,10 @@ async def test_a_text_of_the_masters_store_is_checked_against_its_key() -> None:
 
 
 async def test_a_text_that_the_agent_stored_is_checked_against_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(request: FetchRequest, text: str, **named: str) -> list[Part]:
-        return fetch_answer_parts(request, f"{text}.", **named)
+    def other(request: ReferenceRequest, text: str, **named: str) -> list[Part]:
+        return answer_parts(request, f"{text}.", **named)
 
-    monkeypatch.setattr("accp_adapters.a2a.teams.executor.fetch_answer_parts", other)
+    monkeypatch.setattr("accp_adapters.a2a.teams.executor.answer_parts", other)
     async with served(lister) as running:
         with pytest.raises(
             ProtocolError, match=r"E2001: expected the stored text of '\$cold\.[0-9]{29}', found another"
@@ -96,7 +98,7 @@ async def test_a_text_that_the_agent_stored_is_checked_against_its_key(monkeypat
 
 
 async def test_an_agent_stores_no_more_results_than_a_master_fetches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.remote_agent.MAX_REFERENCES", 0)
+    monkeypatch.setattr("accp_adapters.a2a.teams.sent_delivery.MAX_REFERENCES", 0)
     async with served(lister) as running:
         with pytest.raises(ProtocolError, match="E2003: expected at most 0 long results, found 1"):
             await RemoteAgent(running.url, agent_id="crm")(a_context())
@@ -156,7 +158,7 @@ async def test_a_reply_that_breaks_a_rule_is_refused(changes: dict[str, Any], co
     ("name", "code"), [("reject", "E5001"), ("auth", "E5001"), ("fail", "E9999"), ("crash", "E9999")]
 )
 async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.remote_agent.secrets.token_hex", lambda _: name)
+    monkeypatch.setattr("accp_adapters.a2a.teams.sent_delivery.secrets.token_hex", lambda _: name)
     async with serve(plain) as running:
         with pytest.raises(ProtocolError, match=code):
             await RemoteAgent(running.url, agent_id="crm")(a_context())
@@ -175,3 +177,20 @@ async def test_an_agent_that_takes_too_long_is_given_up() -> None:
 async def test_an_agent_that_is_not_there_is_an_error_with_a_code() -> None:
     with pytest.raises(ProtocolError, match="'crm': "):
         await RemoteAgent("http://127.0.0.1:9", agent_id="crm")(a_context())
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["the caller's HTTP client", "one of its own"])
+async def test_only_the_time_of_the_caller_limits_a_delivery(given: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Any] = []
+    send = AsyncClient.send
+
+    async def noted(self: AsyncClient, request: Request, **options: Any) -> Response:
+        limits.append(set(request.extensions["timeout"].values()))
+        return await send(self, request, **options)
+
+    monkeypatch.setattr(AsyncClient, "send", noted)
+    async with served() as running, AsyncClient(timeout=5) as http:
+        config = ClientConfig(httpx_client=http) if given else None
+        await RemoteAgent(running.url, agent_id="crm", config=config, timeout=300)(a_context())
+    # The card, and the delivery.
+    assert limits == [{300}, {300}]

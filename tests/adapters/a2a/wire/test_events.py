@@ -211,3 +211,83 @@ def test_whole_numbers_are_integers_in_a_frame() -> None:
     text = frames_of(a_task(new_data_part({"count": 42, "half": 0.5})))[1]
     assert "{count:42,half:0.5}" in text
     assert ParseDict(MessageToDict(decode(encode(a_task(new_data_part({"count": 42}))))), Task()).artifacts
+
+
+# --- metadata of others -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [True, False, {"was": 1}, {"was": True}, 1, "yes"])
+def test_metadata_like_our_flag_are_not_taken_for_ours(value: Any) -> None:
+    for parts in ([new_text_part("hello")], [], [Part(text="@crm>done:x{n:1}[mid:0123456789ab,seq:1]")]):
+        message = Message(message_id="m", role=Role.ROLE_USER, parts=parts)
+        message.metadata.update({"accp": value, "other": 1})
+        assert decode(message) is message
+        assert identical(decode(encode(message, never_larger=False)), message)
+
+
+def test_an_object_of_others_that_is_small_goes_as_it_is() -> None:
+    message = Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hello")])
+    message.metadata["accp"] = True
+    assert encode(message) is message
+
+
+def test_parts_that_would_pass_for_ours_are_framed_whatever_it_takes() -> None:
+    framed = encode(Message(message_id="m", role=Role.ROLE_USER, parts=[new_text_part("hi")]), never_larger=False)
+    like_ours = Message(message_id="m", role=Role.ROLE_USER, parts=framed.parts)
+    like_ours.metadata["accp"] = True
+    assert decode(like_ours) is not like_ours
+    sent = encode(like_ours)
+    assert sent.metadata["accp"] == {"was": True}
+    assert identical(decode(sent), like_ours)
+
+
+# --- large values, and JSON in texts ----------------------------------------------------------------------------------
+
+
+def test_a_value_of_more_members_than_a_frame_may_have_is_framed_as_a_view() -> None:
+    task = a_task(new_data_part([{"id": n, "open": n % 2 == 0} for n in range(4_000)]))
+    framed = encode(task)
+    assert framed.artifacts[0].parts[0].text.startswith("@agent>done:task{view:")
+    assert framed.ByteSize() < task.ByteSize() / 2
+    assert identical(decode(framed), task)
+
+
+TEXTS = {
+    "compact": json.dumps(TICKETS, separators=(",", ":")),
+    "indented": json.dumps(TICKETS, indent=2),
+    "among words": f"I found these:\n{json.dumps(TICKETS, indent=4)}\nAnything else? ",
+    "lines": "\n".join(map(json.dumps, TICKETS["tickets"])),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_json_in_a_text_is_a_view_on_the_wire_and_comes_back_byte_for_byte(text: str) -> None:
+    task = a_task(Part(text=text, media_type="application/json"))
+    framed = encode(task)
+    sent = framed.artifacts[0].parts[0].text
+    assert sent.startswith("@agent>done:task{view:") and "|layout:" in sent
+    assert len(written(framed).encode()) < len(written(task).encode())
+    assert o200k_base()(written(framed)) < o200k_base()(written(task))
+    assert identical(decode(framed), task)
+
+
+def test_json_in_a_text_is_a_view_in_a_large_object_too() -> None:
+    prose = new_text_part("Das ist ein Satz ohne Zeichen die etwas kosten " * 2_000)
+    task = a_task(prose, new_text_part(TEXTS["indented"]))
+    parts = encode(task).artifacts[0].parts
+    assert parts[0] == prose
+    assert parts[1].text.startswith("@agent>done:task{view:")
+
+
+def test_a_text_so_long_that_the_peer_might_refuse_its_view_goes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accp_adapters.a2a.wire.parts._MAX_RESTORED_CHARS", len(TEXTS["indented"]) - 1)
+    framed = encode(a_task(new_text_part(TEXTS["indented"])), never_larger=False)
+    assert "view:" not in framed.artifacts[0].parts[0].text
+
+
+def test_a_layout_that_does_not_belong_to_its_view_is_refused() -> None:
+    framed = encode(a_task(new_text_part(TEXTS["indented"])))
+    part = framed.artifacts[0].parts[0]
+    part.text = part.text.replace("|layout:", "|layout:t9")
+    with pytest.raises(ProtocolError, match="E1001"):
+        decode(framed)

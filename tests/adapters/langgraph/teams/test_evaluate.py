@@ -12,7 +12,15 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
-from accp_adapters.langgraph import AciState, EvaluateNode, ModelVerifier, begin, isolate, read_results
+from accp_adapters.langgraph import (
+    AciState,
+    EvaluateNode,
+    ModelVerifier,
+    begin,
+    isolate,
+    read_interaction,
+    read_results,
+)
 from accp_core.aci import AgentContext, TaskContext
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import thread
@@ -21,7 +29,12 @@ from tests.scripted_model import ScriptedModel
 
 
 def team(
-    *contexts: AgentContext, agents: dict[str, Any], node: EvaluateNode | None = None, plan: Any = None, **options: Any
+    *contexts: AgentContext,
+    agents: dict[str, Any],
+    node: EvaluateNode | None = None,
+    plan: Any = None,
+    isolation: dict[str, Any] | None = None,
+    **options: Any,
 ) -> Any:
     """Return a compiled master graph, written by hand."""
     graph = StateGraph(AciState)
@@ -30,7 +43,7 @@ def team(
     graph.add_edge(START, "plan")
     graph.add_edge("plan", "evaluate")
     for name, agent in agents.items():
-        graph.add_node(name, isolate(agent, agent_id=name))
+        graph.add_node(name, isolate(agent, agent_id=name, **(isolation or {})))
         graph.add_edge(name, "evaluate")
     return graph.compile(**options)
 
@@ -64,7 +77,7 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
     assert status(state) == "failed"
     assert [len(context.todo_items) for context in seen] == [2, 1, 1]
     assert seen[1].context == ({"done": {"1": "six"}, "feedback": "no access"},)
-    assert AgentContext.from_json(state["agent_contexts"]["s_crm"]).states == {"1": 1}
+    assert AgentContext.from_json(state["agent_contexts"]["s_crm"]).states == {"1": 1, "2": 0}
 
 
 def test_a_retry_may_succeed() -> None:
@@ -193,3 +206,53 @@ def test_a_task_that_was_checkpointed_goes_on() -> None:
     graph = team(subtask("crm"), agents={"crm": says("six")}, checkpointer=InMemorySaver())
     graph.invoke({}, thread("t"), interrupt_before=["crm"])
     assert status(graph.invoke(None, thread("t"))) == "completed"
+
+
+# Failures in a graph of one's own
+
+
+def fails(_: AgentContext) -> str:
+    raise OSError("no route")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_an_exception_that_an_agents_node_catches_fails_the_subtask_once(asynchronous: bool) -> None:
+    graph = team(
+        subtask("crm"),
+        subtask("mail", after=["crm"]),
+        agents={"crm": fails, "mail": pytest.fail},
+        isolation={"catch": (OSError,)},
+    )
+    state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
+    assert read_results(state) == {
+        "Part of crm": "failed: OSError: no route",
+        "Part of mail": "failed: stopped: subtask 's_crm' (Part of crm) failed: OSError: no route",
+    }
+    assert read_interaction(state).results["Part of crm"].attempts == 1
+    task = TaskContext.from_json(state["task_context"])
+    assert None not in (task.start_time, task.end_time)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_verifiers_exception_leaves_the_item_unverified_or_ends_the_run(asynchronous: bool) -> None:
+    def verifier(subtask: str, item: str, abstract: str) -> str | None:
+        raise KeyError("judge")
+
+    graph = team(subtask("crm"), agents={"crm": says("six 6")}, node=EvaluateNode(verifier))
+    state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
+    assert read_results(state) == {"Part of crm": "unverified: six 6"}
+    assert "not judged: KeyError" in read_interaction(state).results["Part of crm"].reason
+    graph = team(subtask("crm"), agents={"crm": says("six 6")}, node=EvaluateNode(verifier, catch=()))
+    with pytest.raises(KeyError):
+        await graph.ainvoke({}) if asynchronous else graph.invoke({})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_reporter_reads_what_a_node_of_ones_own_left_unsaid(asynchronous: bool) -> None:
+    agent = ScriptedModel(script=["Done."])
+    reporter = ScriptedModel(script=["done: 6 of 40"])
+    graph = team(subtask("crm"), agents={"crm": agent}, isolation={"reporter": reporter})
+    state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
+    assert read_results(state) == {"Part of crm": "6 of 40"}
+    assert (len(agent.received), len(reporter.received)) == (1, 1)
+    assert read_interaction(state).results.usage["crm"].calls == 2

@@ -14,12 +14,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
+from langgraph.types import Send
 from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 
-from accp_adapters.langgraph import AccpMiddleware, handoff_tool, metadata
-from accp_adapters.langgraph.metadata import Metadata
-from accp_adapters.stores import SqliteColdStore
+from accp_adapters.langgraph import AccpMiddleware, Policy, handoff_tool
+from accp_adapters.tokens import count_o200k
+from accp_core.references import key_of
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, prose, refs_in, results, thread
 from tests.adapters.langgraph.transcripts import check
 from tests.scripted_model import ScriptedModel, call, calls
@@ -27,6 +28,7 @@ from tests.scripted_model import ScriptedModel, call, calls
 # langgraph-supervisor builds its agent by `create_react_agent`, which langgraph calls deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore:create_react_agent has been moved")
 
+SOURCE = json.dumps(ROWS)
 TO_MARKET = calls(call("transfer_to_market", "h1", task="Which rows matter?"))
 
 
@@ -37,9 +39,8 @@ def member(name: str, script: Sequence[Any], *tools: BaseTool, **options: Any) -
 
 def swarm(first: Sequence[Any], second: Sequence[Any], **options: Any) -> tuple[Any, ScriptedModel, ScriptedModel]:
     """Return a swarm of `crm`, which begins, and `market`, with their models."""
-    store = SqliteColdStore()
-    one, one_model = member("crm", first, crm, handoff_tool("market"), middleware=[AccpMiddleware(store=store)])
-    two, two_model = member("market", second, handoff_tool("crm"), middleware=[AccpMiddleware(store=store)])
+    one, one_model = member("crm", first, crm, handoff_tool("market"), middleware=[AccpMiddleware()])
+    two, two_model = member("market", second, handoff_tool("crm"), middleware=[AccpMiddleware()])
     return create_swarm([one, two], default_active_agent="crm").compile(**options), one_model, two_model
 
 
@@ -67,11 +68,11 @@ async def test_the_next_agent_of_a_swarm_receives_its_task_and_nothing_else(asyn
     state = await run(graph, {"messages": "compare"}, asynchronous, config=thread("t"))
     assert texts(market.received[0]) == ["Which rows matter?"]
     said = [text.split("\n")[0] for text in texts(state["messages"])]
-    assert said[:2] + said[3:] == ["compare", "", "Which rows matter?", "These do."]
-    assert state["messages"][2].text.startswith("Transferred\n[earlier results folded: 1; ")
+    assert said == ["compare", "", SOURCE, "", "Transferred", "Which rows matter?", "These do."]
     assert state["active_agent"] == "market"
     await run(graph, {"messages": "sure?"}, asynchronous, config=thread("t"))
     assert texts(market.received[1])[-1] == "sure?"
+    assert market.received[1][2].text.startswith("[preview")
 
 
 def test_a_swarm_hands_back_and_forth() -> None:
@@ -82,14 +83,6 @@ def test_a_swarm_hands_back_and_forth() -> None:
     assert state["active_agent"] == "crm"
     assert state["messages"][-1].text == "Asked."
     check([*state["messages"], HumanMessage("and?")])
-
-
-def test_results_that_no_message_may_carry_stay_in_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "MAX_CARRIED_BYTES", 100)
-    graph, _, _ = swarm([LOOK_UP, TO_MARKET], ["These do."])
-    state = graph.invoke({"messages": "compare"})
-    assert [message.tool_call_id for message in results(state)] == ["c1", "h1"]
-    assert results(state)[1].text == "Transferred"
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -180,31 +173,6 @@ def opening(call_id: str) -> Any:
     return step
 
 
-def test_the_receiver_opens_what_its_task_names_and_nobody_else_may() -> None:
-    store = SqliteColdStore()
-    own: dict[str, Any] = {"middleware": [AccpMiddleware(store=store)]}
-    one, _ = member("crm", [LOOK_UP, naming], crm, handoff_tool("market"), **own)
-    two, _ = member(
-        "market", [opening("f1"), calls(call("transfer_to_legal", "h2", task="Go on."))], handoff_tool("legal"), **own
-    )
-    three, model = member("legal", ["Which?", opening("f2"), "Not for me."], **own)
-    graph = create_swarm([one, two, three], default_active_agent="crm").compile(checkpointer=InMemorySaver())
-    state = graph.invoke({"messages": "compare"}, thread("t"))
-    granting = [said for message in state["messages"] if (said := Metadata.of(message)).grants]
-    assert [{grant.agent for grant in each.grants} for each in granting] == [{"crm"}, {"market"}]
-    ref = refs_in_calls(state["messages"])
-    state = graph.invoke({"messages": f"Open {ref}."}, thread("t"))
-    assert refs_in(model.received[-1][-3]) == [ref]
-    refused = results(state)[-1]
-    assert refused.text.startswith("E5002: ")
-    store.close()
-
-
-def refs_in_calls(messages: Sequence[BaseMessage]) -> str:
-    turns = [message for message in messages if isinstance(message, AIMessage) and message.tool_calls]
-    return refs_in(HumanMessage(json.dumps([turn.tool_calls for turn in turns])))[0]
-
-
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_the_receiver_is_shown_the_rows(asynchronous: bool) -> None:
     graph, _, market = swarm([LOOK_UP, naming], [opening("f1"), "Read."])
@@ -213,34 +181,28 @@ async def test_the_receiver_is_shown_the_rows(asynchronous: bool) -> None:
     assert results(state)[-1].status == "success"
 
 
-def test_what_was_granted_to_one_agent_opens_for_no_other_that_sees_its_messages() -> None:
-    store = SqliteColdStore()
-    own: dict[str, Any] = {"middleware": [AccpMiddleware(store=store)]}
-    one, _ = member("crm", [LOOK_UP, naming], crm, handoff_tool("market"), **own)
+def test_what_one_agent_was_handed_opens_for_no_other_that_sees_its_messages() -> None:
+    own: dict[str, Any] = {"middleware": [AccpMiddleware()]}
+    one, _ = member("crm", [LOOK_UP, naming], crm, handoff_tool("market", style="supervisor"), **own)
     two, _ = member("market", ["Read."], **own)
-    three, model = member("legal", [opening("f9"), "done"], **own)
+    three, model = member("legal", [opening("f9"), "done"], middleware=[AccpMiddleware(offer="always")])
     model.strict = False  # Anthropic wants a user's turn after another agent's; this is about who may open what
     outer = StateGraph(MessagesState).add_node("crm", one, destinations=("market",)).add_node("market", two)
-    graph = outer.add_node("legal", three).add_edge(START, "crm").add_edge("market", "legal").compile()
-    state = graph.invoke({"messages": "compare"})
+    outer.add_node("legal", three).add_edge(START, "crm")
+    outer.add_conditional_edges("market", lambda s: [Send("legal", {"messages": s["messages"][-2:]})], ["legal"])
+    state = outer.compile().invoke({"messages": "compare"})
     assert [ref for message in model.received[0] for ref in refs_in(message)]
     assert results(state)[-1].text.startswith("E5002: ")
-    store.close()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_who_is_handed_to_again_finds_what_it_had_found(asynchronous: bool) -> None:
     back = calls(call("transfer_to_crm", "h2", task="Which of them is the first?"))
-
-    def own_work(messages: Sequence[BaseMessage]) -> AIMessage:
-        (ref,) = {ref for message in messages for ref in refs_in(message) if "folded" in message.text}
-        return calls(call("accp_fetch", "f1", ref=ref, query="0.result"))
-
-    script = [LOOK_UP, TO_MARKET, "Customer 0.", own_work, opening("f2"), "Customer 0."]
+    script = [LOOK_UP, TO_MARKET, "Customer 0.", opening("f2"), "Customer 0."]
     graph, model, market = swarm(script, [back], checkpointer=InMemorySaver())
     await run(graph, {"messages": "compare"}, asynchronous, config=thread("t"))
     state = await run(graph, {"messages": "sure?"}, asynchronous, config=thread("t"))
-    assert [message.status for message in results(state)[-2:]] == ["success", "success"]
+    assert results(state)[-1].status == "success"
     assert market.tool_names == [["transfer_to_crm"]]
     assert ROWS[1]["email"] in model.received[-1][-1].text
 
@@ -256,11 +218,10 @@ def test_what_was_found_in_few_words_stays_as_it_is_without_the_thoughts() -> No
     assert texts(model.received[0]) == ["Which rows matter?"]
 
 
-def test_who_may_open_nothing_is_not_offered_the_fetch_tool() -> None:
-    graph, _, market = swarm([LOOK_UP, TO_MARKET], ["Fine.", "Still fine."], checkpointer=InMemorySaver())
-    graph.invoke({"messages": "compare"}, thread("t"))
-    graph.invoke({"messages": "sure?"}, thread("t"))
-    assert market.tool_names == [["transfer_to_crm"], ["transfer_to_crm"]]
+def test_who_reads_no_reference_is_not_offered_the_fetch_tool() -> None:
+    graph, _, market = swarm([LOOK_UP, TO_MARKET], ["Fine."])
+    graph.invoke({"messages": "compare"})
+    assert market.tool_names == [["transfer_to_crm"]]
 
 
 def test_without_the_fetch_tool_the_parent_keeps_what_was_found() -> None:
@@ -364,3 +325,24 @@ def test_the_last_answers_of_agents_that_the_task_names_go_with_it() -> None:
     graph.invoke({"messages": "compare"})
     (brief,) = two_model.received[0]
     assert brief.text == "May we? See @market, not @nobody or me@market.\n\n@market: Up."
+
+
+@pytest.mark.parametrize("policy", [None, Policy(), Policy.lossless()])
+def test_a_policy_bounds_the_answers_that_a_task_quotes(policy: Policy | None) -> None:
+    found = "\n".join(f"Law {number} is about matter {number * 7} and allows it." for number in range(200))
+    task = calls(call("transfer_to_legal", "h2", task="May we? See @market."))
+    one, _ = member("market", [found])
+    two, legal = member("legal", [opening("f1"), "Allowed."], middleware=[AccpMiddleware()])
+    tools = [handoff_tool(name, style="supervisor", policy=policy) for name in ("market", "legal")]
+    script = ScriptedModel(script=[TO_MARKET, task, "Done."])
+    graph = create_supervisor([one, two], model=script, tools=tools, output_mode="last_message").compile()
+    if policy is None or not policy.previews:
+        legal.script = ["Allowed."]
+    graph.invoke({"messages": "compare"})
+    brief = legal.received[0][0].text
+    if policy is None or not policy.previews:
+        assert brief.endswith(f"@market: {found}")
+        return
+    assert count_o200k(brief) <= 200 + 20
+    assert key_of(found) in brief
+    assert legal.received[1][-1].status == "success"

@@ -13,15 +13,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.store.memory import InMemoryStore
 from langgraph.types import Send
 from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_swarm
 from pydantic import BaseModel
 
-from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy, isolate, metadata
-from accp_adapters.langgraph.metadata import carried_text
-from accp_adapters.stores import SqliteColdStore, embedded_store
+from accp_adapters.langgraph import AccpMiddleware, AciState, AgentReply, Policy, isolate
+from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, ItemState, KeyInformation
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import crm, fetch_last, refs_in, results, thread
@@ -71,7 +69,7 @@ def test_a_model_reads_its_context_and_the_parent_gets_the_context_back() -> Non
     state = graph.compile().invoke({"agent_contexts": {"s_crm": CONTEXT.to_json()}})
     (messages,) = model.received
     assert [type(message) for message in messages] == [HumanMessage]
-    assert messages[0].text.startswith("task Part of crm\ndo {1 Count them, 2 Name them}\n")
+    assert messages[0].text.startswith("task Part of crm\ndo {1 Count them,2 Name them}\n")
     assert set(state) - {"aci_texts"} == {"agent_contexts", "aci_replies"}
     context = returned(state)
     assert (context.states, context.abstracts) == ({"1": 1, "2": 1}, {"1": "six", "2": "Ana, Bo"})
@@ -192,9 +190,9 @@ def test_a_whole_team_of_another_library_may_be_an_agent(team: str) -> None:
         ({"AgentID": "crm", "SubTaskID": "s_crm", "ItemstateUpdates": [{"itemId": "1", "state": True}]}, "E1004"),
     ],
 )
-def test_a_result_that_breaks_a_rule_counts_as_not_done_and_says_why(result: Any, code: str) -> None:
+def test_a_result_that_breaks_a_rule_is_unverified_and_says_why(result: Any, code: str) -> None:
     context = returned(answer(isolate(lambda _: result, agent_id="crm")))
-    assert context.states == {"1": 0, "2": 0}
+    assert context.states == {}
     assert all(reason.startswith(f"{code}: ") for reason in context.abstracts.values())
     assert (context.todo_items, context.context_uri) == (CONTEXT.todo_items, ())
 
@@ -325,7 +323,6 @@ def test_a_function_gives_full_results_and_names_what_it_stored() -> None:
 
 
 def test_an_agent_opens_what_its_context_grants_and_nothing_it_was_told() -> None:
-    store = InMemoryStore()
     agent, model = worker(
         [
             fetch_last,
@@ -342,10 +339,10 @@ def test_an_agent_opens_what_its_context_grants_and_nothing_it_was_told() -> Non
     def hand_over(state: dict[str, Any]) -> list[Send]:
         granted = returned(state).context_uri
         context = subtask("mail", "Read it", "Read more", context_uri=granted)
-        return [Send("mail", {"agent_context": context.to_json()})]
+        return [Send("mail", {"agent_context": context.to_json(), "aci_texts": state["aci_texts"]})]
 
     graph.add_conditional_edges("crm", hand_over, ["mail"])
-    graph.compile(store=store, checkpointer=InMemorySaver()).invoke({}, thread("t"))
+    graph.compile(checkpointer=InMemorySaver()).invoke({}, thread("t"))
     opened, refused = (message for message in model.received[-1] if message.type == "tool")
     assert "customer-0001" in opened.text
     assert refused.text.startswith("E5002")
@@ -369,12 +366,10 @@ async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(confi
     context = returned(await compiled.ainvoke(given, config) if asynchronous else compiled.invoke(given, config))
     assert len(context.context_uri) == 1
     assert context.context_uri[0].replace("accp://cold/", "$cold.") in context.abstracts["1"]
-    if config:
-        assert "CRM-0007" in str(stored_in(store, "t", context)[0])
     store.close()
 
 
-def test_without_a_thread_what_an_answer_cites_is_moved_to_the_session_of_the_task() -> None:
+def test_what_an_answer_cites_is_put_into_the_session_of_the_task() -> None:
     store = SqliteColdStore()
     script = [calls(call("crm", query="all")), lambda messages: f"1: rows in {refs_in(messages[-1])[0]}\n2: six"]
     agent = create_agent(ScriptedModel(script=script), [crm], middleware=[AccpMiddleware(store=store)])
@@ -389,7 +384,7 @@ def test_without_a_thread_what_an_answer_cites_is_moved_to_the_session_of_the_ta
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("config", [{}, thread("t")])
 async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(config: Any, asynchronous: bool) -> None:
-    """Without a store a text travels with the message that cites it, and the agent's messages do not leave it."""
+    """Without a store the state of the graph carries the texts; the agent's messages do not leave it."""
     script = [calls(call("crm", query="all")), lambda messages: f"1: rows in {refs_in(messages[-1])[0]}\n2: six"]
     agent = create_agent(ScriptedModel(script=script), [crm], middleware=[AccpMiddleware()])
     graph = StateGraph(AciState).add_node("crm", isolate(agent, agent_id="crm"))
@@ -398,20 +393,9 @@ async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(conf
     compiled = graph.compile(checkpointer=InMemorySaver() if config else None)
     state = await compiled.ainvoke({}, config) if asynchronous else compiled.invoke({}, config)
     (uri,) = returned(state).context_uri
-    ((key, packed),) = state["aci_texts"].items()
+    ((key, text),) = state["aci_texts"].items()
     assert uri == f"accp://{key.replace('.', '/')}"
-    carrying = HumanMessage("x", additional_kwargs={"accp": {"texts": [[key, packed]]}})
-    assert "CRM-0007" in str(carried_text(key, [carrying]))
-    assert embedded_store().purge("t") == 0
-
-
-def test_a_text_that_the_state_may_not_carry_is_kept_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "MAX_CARRIED_BYTES", 1_000)
-    update = answer(isolate(lambda _: f"1: six\n2: {LONG}", agent_id="crm"), aci_session="large")
-    (uri,) = returned(update).context_uri
-    assert "aci_texts" not in update
-    assert embedded_store().get("large", uri.replace("accp://cold/", "cold.")) == LONG
-    assert embedded_store().purge("large") == 1
+    assert "CRM-0007" in text
 
 
 def test_a_delivery_is_answered_under_its_id() -> None:

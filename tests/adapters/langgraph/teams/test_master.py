@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from accp_adapters.langgraph import AciState, EvaluateNode, begin, isolate, master_graph, read_results
-from accp_adapters.stores import embedded_store
 from accp_core.aci import AgentContext, TaskContext
 from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
@@ -40,7 +39,7 @@ def workers(*, store: bool = False) -> dict[str, tuple[Any, ScriptedModel]]:
     """Return an agent for each name; each calls its tool, and says what only it should know."""
     return {
         name: worker(
-            [calls(call(f"look_up_{name}", query=f"QUERY-{name}")), f"result of {name}"],
+            [calls(call(f"look_up_{name}", query=f"QUERY-{name}")), f"done: result of {name}"],
             lookup(name),
             middleware=store,
         )
@@ -88,17 +87,22 @@ async def test_an_agents_stream_and_state_hold_nothing_of_another(asynchronous: 
     else:
         chunks = list(graph.stream({}, thread("t"), **modes))
     inner = [chunk for chunk in chunks if chunk[0]]
-    assert {namespace[0].partition(":")[0] for namespace, _, _ in inner} == set(NAMES)
+    assert {agent_of(namespace) for namespace, _, _ in inner} == set(NAMES)
     for namespace, _, payload in inner:
-        mine = namespace[0].partition(":")[0]
+        mine = agent_of(namespace)
         others = [secret for other in NAMES if other != mine for secret in secrets(other)]
         assert not [secret for secret in (*others, TASK.user_query) if secret in repr(payload)]
     outer = repr([payload for namespace, mode, payload in chunks if not namespace and mode in ("values", "updates")])
     assert not [name for name in NAMES if f"RAW-{name}" in outer]
     for (_, namespace, _), blob in by_namespace(saver):
-        mine = namespace.partition(":")[0]
+        mine = agent_of(namespace.split("|"))
         for other in set(NAMES) - {mine}:
             assert not namespace or not [secret for secret in secrets(other) if secret in blob], namespace
+
+
+def agent_of(namespace: Sequence[str]) -> str:
+    """Return the agent in a namespace such as ("work:…", "crm:…"); "" for the master's."""
+    return namespace[1].partition(":")[0] if len(namespace) > 1 else ""
 
 
 def by_namespace(saver: InMemorySaver) -> Iterator[tuple[tuple[str, str, str], str]]:
@@ -144,9 +148,7 @@ def test_a_dependant_opens_the_full_result_by_the_reference_it_was_given() -> No
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_without_a_store_the_state_carries_full_results_over_a_restart(
-    tmp_path: Path, asynchronous: bool
-) -> None:
+async def test_without_a_store_the_state_carries_full_results(asynchronous: bool) -> None:
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
     search = [
         lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
@@ -160,16 +162,11 @@ async def test_without_a_store_the_state_carries_full_results_over_a_restart(
         web, web_model = worker(["fine 1"])
         return {"crm": crm, "mail": mail, "web": web}, mail_model, web_model
 
-    saver = InMemorySaver()
-    first = master_graph(team()[0], plan=planner(*contexts)).compile(checkpointer=saver, interrupt_before=["mail"])
-    await first.ainvoke({}, thread("t")) if asynchronous else first.invoke({}, thread("t"))
-    kept = first.get_state(thread("t")).values
-    assert "row 7 of crm" not in json.dumps(kept["agent_contexts"])
-    assert len(json.dumps(kept["aci_texts"])) < len(long)
-    embedded_store().purge("t")
     agents, mail_model, web_model = team()
-    second = master_graph(agents, plan=planner(*contexts)).compile(checkpointer=saver)
-    await second.ainvoke(None, thread("t")) if asynchronous else second.invoke(None, thread("t"))
+    graph = master_graph(agents, plan=planner(*contexts)).compile(checkpointer=InMemorySaver())
+    kept: Any = await graph.ainvoke({}, thread("t")) if asynchronous else graph.invoke({}, thread("t"))
+    assert "row 7 of crm" not in json.dumps(kept["agent_contexts"])
+    assert list(kept["aci_texts"].values()) == [long]
     fetched = next(message for message in mail_model.received[-1] if message.type == "tool")
     assert "row 7 of crm costs 21" in fetched.text
     assert web_model.received[0][0].additional_kwargs == {}
@@ -177,7 +174,7 @@ async def test_without_a_store_the_state_carries_full_results_over_a_restart(
 
 @pytest.mark.parametrize("options", [{}, {"checkpointer": InMemorySaver()}, {"store": InMemoryStore()}])
 def test_what_an_answer_cites_can_be_opened_with_a_store_and_without(options: dict[str, Any]) -> None:
-    cite = [calls(call("crm", query="all")), lambda messages: f"all rows are in {refs_in(messages[-1])[0]}"]
+    cite = [calls(call("crm", query="all")), lambda messages: f"done: all rows are in {refs_in(messages[-1])[0]}"]
     look = [
         lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="id=CRM-0007")),
         "fine 1",
@@ -207,19 +204,17 @@ def asking(ran: list[str]) -> BaseTool:
 async def test_an_interrupt_of_one_agent_waits_and_the_others_are_not_run_again(asynchronous: bool) -> None:
     ran: list[str] = []
     crm, crm_model = worker(
-        [calls(call("ask", query="crm")), lambda messages: f"they said {messages[-1].text}"], asking(ran)
+        [calls(call("ask", query="crm")), lambda messages: f"done: they said {messages[-1].text}"], asking(ran)
     )
-    market, market_model = worker(["result of market"])
+    market, market_model = worker(["done: result of market"])
     contexts = [subtask("crm"), subtask("market")]
     graph = master_graph({"crm": crm, "market": market}, plan=planner(*contexts)).compile(checkpointer=InMemorySaver())
     if asynchronous:
         await graph.ainvoke({}, thread("t"))
     else:
         graph.invoke({}, thread("t"))
-    waiting = graph.get_state(thread("t"), subgraphs=True)
-    assert [task.name for task in waiting.tasks if task.interrupts] == ["crm"]
-    (inner,) = [task.state for task in waiting.tasks if task.interrupts]
-    assert words(inner.values["messages"])[0].startswith("task Part of crm")
+    (waiting,) = graph.get_state(thread("t")).tasks
+    assert [each.value for each in waiting.interrupts] == ["may crm?"]
     resume: Any = Command(resume="yes")
     state = await graph.ainvoke(resume, thread("t")) if asynchronous else graph.invoke(resume, thread("t"))
     assert read_results(state) == {"Part of crm": "they said yes", "Part of market": "result of market"}
@@ -236,17 +231,21 @@ def test_an_interrupt_is_no_failure_that_catch_catches() -> None:
     assert state["__interrupt__"][0].value == "may crm?"
 
 
-def test_agents_are_found_as_subgraphs() -> None:
-    assert {name for name, _ in compiled(workers()).get_subgraphs()} == set(NAMES)
+def test_isolated_agents_are_found_as_subgraphs() -> None:
+    graph = StateGraph(AciState)
+    for name, (agent, _) in workers().items():
+        graph.add_node(name, isolate(agent, agent_id=name))
+        graph.add_edge(START, name)
+    assert {name for name, _ in graph.compile().get_subgraphs()} == set(NAMES)
 
 
 def test_time_travel_runs_an_agent_again_on_the_same_context() -> None:
-    crm, crm_model = worker(["first result", "second result"])
+    crm, crm_model = worker(["done: first result", "done: second result"])
     mail, mail_model = worker(["Dear Ana", "Dear Bo"])
     contexts = [subtask("crm"), subtask("mail", after=["crm"])]
     graph = master_graph({"crm": crm, "mail": mail}, plan=planner(*contexts)).compile(checkpointer=InMemorySaver())
     first = graph.invoke({}, thread("t"))
-    before = next(past for past in graph.get_state_history(thread("t")) if past.next == ("crm",))
+    before = next(past for past in graph.get_state_history(thread("t")) if past.next == ("work",))
     again = graph.invoke(None, before.config)
     assert read_results(first) == {"Part of crm": "first result", "Part of mail": "Dear Ana"}
     assert read_results(again) == {"Part of crm": "second result", "Part of mail": "Dear Bo"}
@@ -272,7 +271,7 @@ def test_a_replay_stores_a_full_result_once() -> None:
     crm, _ = worker([long])
     graph = master_graph({"crm": crm}, plan=planner(subtask("crm"))).compile(store=store, checkpointer=InMemorySaver())
     graph.invoke({}, thread("t"))
-    before = next(past for past in graph.get_state_history(thread("t")) if past.next == ("crm",))
+    before = next(past for past in graph.get_state_history(thread("t")) if past.next == ("work",))
     graph.invoke(None, before.config)
     assert len(stored(store)) == 1
 
@@ -324,7 +323,7 @@ def test_a_master_may_itself_be_isolated() -> None:
     inner_agents = {name: agent for name, (agent, _) in inner_team.items()}
 
     def report(state: Any) -> Any:
-        return {"messages": [("ai", "; ".join(read_results(state).values()))]}
+        return {"messages": [("ai", "done: " + "; ".join(read_results(state).values()))]}
 
     inner = master_graph(inner_agents, plan=planner(*CONTEXTS), report=report, state_schema=State).compile()
     graph = master_graph({"research": inner}, plan=planner(subtask("research"))).compile(checkpointer=InMemorySaver())
@@ -333,7 +332,7 @@ def test_a_master_may_itself_be_isolated() -> None:
 
 
 def test_two_tasks_in_one_thread_do_not_mix() -> None:
-    crm, model = worker(["first result", "second result"])
+    crm, model = worker(["done: first result", "done: second result"])
     plans = iter(
         [begin(TASK, [subtask("crm", "Step A")]), begin(TaskContext(task_id="t2"), [subtask("crm", "Step B")])]
     )
@@ -352,10 +351,5 @@ def test_a_file_keeps_the_task_for_another_process(tmp_path: Path) -> None:
             return graph.invoke(given, thread("t"))
 
     run({}, [calls(call("ask", query="crm"))])
-    state = run(Command(resume="yes"), [lambda messages: f"they said {messages[-1].text}"])
+    state = run(Command(resume="yes"), [lambda messages: f"done: they said {messages[-1].text}"])
     assert read_results(state) == {"Part of crm": "they said yes"}
-
-
-def test_agents_are_not_called_like_the_masters_own_nodes() -> None:
-    with pytest.raises(ValueError, match="'evaluate'"):
-        master_graph({"evaluate": lambda context: context}, plan=planner())

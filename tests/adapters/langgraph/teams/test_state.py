@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -15,7 +16,7 @@ from langgraph.types import Send
 
 from accp_adapters.langgraph import AciState, begin, read_results
 from accp_adapters.langgraph.teams.state import merge_contexts, merge_entries, reduce_contexts
-from accp_core.aci import AgentContext, KeyInformation
+from accp_core.aci import AgentContext, ItemState, KeyInformation, TaskContext
 from accp_core.errors import ProtocolError
 from tests.adapters.langgraph.jobs import thread
 from tests.adapters.langgraph.teams.plans import TASK, subtask
@@ -95,15 +96,19 @@ def test_a_planner_begins_anew_whatever_an_earlier_task_left() -> None:
     second = compiled.invoke({}, thread("t"))
     assert set(second["agent_contexts"]) == {"s_market"}
     assert second["aci_replies"] == {}
-    assert second["task_context"] == TASK.to_json()
+    begun = TaskContext.from_json(second["task_context"])
+    assert begun.start_time is not None
+    assert replace(begun, start_time=None) == TASK
 
 
 def test_results_are_abstracts_by_the_name_of_their_subtask() -> None:
+    six, several = (KeyInformation("1", "six"),), tuple(KeyInformation(item, item * 2) for item in "123")
+    states = (ItemState("1", 1), ItemState("2", 0))
     found = [
-        subtask("crm", subtask_name="Search", key_information=(KeyInformation("1", "six"),)),
+        subtask("crm", subtask_name="Search", item_state_updates=states[:1], key_information=six),
         subtask("mail", subtask_name="Search"),
-        subtask("web", subtask_name="", key_information=(KeyInformation("1", "a"), KeyInformation("2", "b"))),
+        subtask("web", subtask_name="", item_state_updates=states, key_information=several),
     ]
     state = {"agent_contexts": {each.subtask_id: each.to_json() for each in found}}
-    assert read_results(state) == {"Search": "six", "s_mail": [], "s_web": ["a", "b"]}
+    assert read_results(state) == {"Search": "six", "s_mail": [], "s_web": ["11", "failed: 22", "unverified: 33"]}
     assert read_results({}) == {}

@@ -26,7 +26,7 @@ from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
 from tests.limits import PATIENCE, PROGRAM_PATIENCE
 
-__all__ = ["ERAS", "LEGS", "Checks", "failed", "install", "run_leg", "run_until"]
+__all__ = ["ERAS", "LAZY_LEGS", "LEGS", "Checks", "failed", "install", "run_leg", "run_until"]
 
 ERAS: Final = ("2025-11-25", "2026-07-28")
 SUITE: Final = "@modelcontextprotocol/conformance"
@@ -72,8 +72,26 @@ def _chained(stack: ExitStack) -> str:
     return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
 
 
+def _wrapped_lazily(stack: ExitStack) -> str:
+    return _served(wrap_server(build(), tools="lazy"), stack)
+
+
+def _proxied_lazily(stack: ExitStack) -> str:
+    return stack.enter_context(proxying(_plain(stack), lambda: encoder_relay(Encoder(tools="lazy"))))
+
+
+def _chained_lazily(stack: ExitStack) -> str:
+    encoding = lambda: encoder_relay(Encoder(tools="lazy", min_gain=-1_000_000))  # noqa: E731  as in `_chained`
+    framing = stack.enter_context(proxying(_plain(stack), encoding))
+    return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
+
+
+LAZY_LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(
+    {"lazy, wrapped": _wrapped_lazily, "lazy, proxied": _proxied_lazily, "lazy, decoder to encoder": _chained_lazily}
+)
+"""How the suite meets the server behind an index of its tools."""
 LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(
-    {"plain": _plain, "wrapped": _wrapped, "proxied": _proxied, "decoder to encoder": _chained}
+    {"plain": _plain, "wrapped": _wrapped, "proxied": _proxied, "decoder to encoder": _chained, **LAZY_LEGS}
 )
 """How the suite meets the server."""
 
@@ -123,7 +141,7 @@ def main() -> None:
             checks = run_leg(leg, era, suite)
             statuses = [status for found in checks.values() for _, status in found]
             passed, bad = statuses.count("SUCCESS"), statuses.count("FAILURE")
-            print(f"{era}  {leg:<20}{len(checks):>4} scenarios {passed:>4} passed {bad:>4} failed  {failed(checks)}")
+            print(f"{era}  {leg:<26}{len(checks):>4} scenarios {passed:>4} passed {bad:>4} failed  {failed(checks)}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, read_lines, read_message, write_message
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, encoder_relay, read_lines, read_message, write_message
+from accp_adapters.mcp.shim.encoder import Encoder
+from accp_adapters.mcp.shim.options import EncoderOptions
 from tests.adapters.mcp.proxy.marking_relay import marking
 
 UNTOUCHED = [
@@ -63,7 +65,7 @@ def test_a_request_that_the_shim_answers_goes_back() -> None:
 
 def test_a_shim_that_fails_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     marking().from_server(b'{"fail":"secret"}')
-    assert "RuntimeError('no')" in caplog.text
+    assert "a message passes unchanged: RuntimeError" in caplog.text
     assert "secret" not in caplog.text
 
 
@@ -98,3 +100,44 @@ def test_lines_are_the_stream_whatever_the_chunks(data: bytes, size: int, limit:
 def test_a_line_beyond_the_limit_comes_in_pieces_and_the_next_one_whole(size: int) -> None:
     lines = list(read_lines(chunks_of(b"ab\n0123456789\ncd\nef", size), limit=5))
     assert [line for line, is_complete in lines if is_complete] == [b"ab\n", b"cd\n", b"ef"]
+
+
+CALL = b'"jsonrpc":"2.0","method":"tools/call","params":{"name":"write","arguments":{"n":1}}'
+UNCLEAR = [
+    b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"name":"write","arguments":{"n":NaN}}}\n',
+    b'{"id":null,' + CALL + b"}\n",
+    b'{"id":[83],' + CALL + b"}\n",
+    b"{" + CALL + b"}\n",
+    b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"name":"rows","name":"write"}}\n',
+    b'{"id":1,"method":"ping",' + CALL + b"}\n",
+    b'{"id":1,"params":{},' + CALL + b"}\n",
+    b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":["write"]}\n',
+    b'[{"id":1,' + CALL + b"}]\n",
+    b'\xef\xbb\xbf{"id":1,' + CALL + b"}\n",
+    ('{"id":1,' + CALL.decode() + "}").encode("utf-16"),
+]
+
+
+@pytest.mark.parametrize("line", UNCLEAR, ids=range(len(UNCLEAR)))
+def test_where_a_tool_is_barred_nothing_passes_that_may_call_it(line: bytes) -> None:
+    barred = encoder_relay(Encoder(EncoderOptions(exclude=("write",)))).from_client(line)
+    assert barred.is_answer
+    error = json.loads(barred.data)
+    assert (error["id"], error["error"]["code"]) == (None, -32600)
+    assert error["error"]["message"].startswith("E1001: expected one JSON-RPC message with a usual id")
+    free = encoder_relay(Encoder(EncoderOptions())).from_client(line)
+    assert (free.data, free.is_answer) == (line, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"name":"rows"}}\n',
+        b'{"id":1,"jsonrpc":"2.0","result":{}}\n',
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
+    ],
+)
+def test_where_a_tool_is_barred_clear_messages_pass_as_they_are(line: bytes) -> None:
+    barred = encoder_relay(Encoder(EncoderOptions(exclude=("write",)))).from_client(line)
+    assert (barred.data, barred.is_answer) == (line, False)

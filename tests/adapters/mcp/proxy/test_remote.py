@@ -253,3 +253,17 @@ async def test_a_line_beyond_the_limit_is_refused() -> None:
     client.close()
     with open(reading, "rb") as stream:
         assert "expected a line of at most" in json.loads(stream.read())["error"]["message"]
+
+
+def test_a_redirect_of_the_endpoint_is_followed_and_remembered(upstream: Upstream, remote: str) -> None:
+    async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
+        if scope["path"] == "/mcp":
+            await say(b"", 307, location="/mcp/")
+        else:
+            answer = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "result": {}}
+            await say(json.dumps(answer).encode(), content_type="application/json")
+
+    upstream.answering = answering
+    with Talk(remote) as talk:
+        assert [talk.call(ask("ping", number))["result"] for number in (7, 8)] == [{}, {}]
+    assert [path for method, path, _, _ in upstream.requests if method == "POST"] == ["/mcp", "/mcp/", "/mcp/"]

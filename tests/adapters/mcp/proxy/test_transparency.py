@@ -15,7 +15,7 @@ from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay, encoder_relay
 from tests.adapters.mcp.conformance.content import ORDERS
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
-from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, SERVER, converse, meaning, modern
+from tests.adapters.mcp.transcripts import ACCP, LEGACY, MODERN, NEGOTIATE, SERVER, converse, meaning, modern
 from tests.limits import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
@@ -50,12 +50,12 @@ class Spy(Encoder):
 @pytest.mark.parametrize("options", [[], ["--structured", "drop"]], ids=" ".join)
 def test_over_standard_streams_every_line_is_the_servers(era: str, options: list[str]) -> None:
     assert len(direct(era)) >= 13
-    assert converse([*ACCP, *options, "--", *SERVER], ERAS[era]) == direct(era)
+    assert converse([*NEGOTIATE, *options, "--", *SERVER], ERAS[era]) == direct(era)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_over_standard_streams_a_decoder_before_an_encoder_gives_back_what_the_server_said(era: str) -> None:
-    chained = converse([*ACCP, "--decode", "--", *ACCP, "--", *SERVER], ERAS[era])
+    chained = converse([*ACCP, "--decode", "--", *NEGOTIATE, "--", *SERVER], ERAS[era])
     assert [meaning(line) for line in chained] == [meaning(line) for line in direct(era)]
 
 
@@ -129,7 +129,7 @@ def said(answer: Any) -> object:
 def test_a_host_that_wants_views_reads_fewer_bytes_and_programs_the_same_value() -> None:
     lines = [modern("tools/call", 1, name="orders", arguments={})]
     [served, _] = converse(SERVER, lines)
-    [shown, _] = converse([*ACCP, "--policy", "always", "--", *SERVER], lines)
+    [shown, _] = converse([*ACCP, "--", *SERVER], lines)
     plain, view = json.loads(served)["result"], json.loads(shown)["result"]
     assert len(view["content"][0]["text"]) < len(plain["content"][0]["text"]) / 2
     assert view["structuredContent"] == plain["structuredContent"] == {"result": ORDERS}

@@ -12,7 +12,7 @@ from accp_adapters.tokens import o200k_base
 from tests.adapters.mcp.real_servers.registries import Missing
 from tests.adapters.mcp.real_servers.servers import SERVERS, RealServer, World, conversation
 from tests.adapters.mcp.serving import serving
-from tests.adapters.mcp.transcripts import ACCP, converse, meaning
+from tests.adapters.mcp.transcripts import ACCP, NEGOTIATE, converse, meaning
 
 PAGE = "<html><body><h1>Sales</h1><p>Revenue grew in all regions.</p></body></html>"
 
@@ -41,7 +41,7 @@ def test_a_server_says_through_us_what_it_says_alone_and_a_host_is_shown_no_more
     except Missing as missing:
         pytest.skip(f"the server {server.name!r} is not here: {missing}")
     lines = conversation(server.calls(world))
-    fronts = ([], [*ACCP, "--"], [*ACCP, "--decode", "--", *ACCP, "--"], [*ACCP, "--policy", "always", "--"])
+    fronts = ([], [*NEGOTIATE, "--"], [*ACCP, "--decode", "--", *NEGOTIATE, "--"], [*ACCP, "--"])
     alone, behind, decoded, shown = (talk(world, [*front, *command], lines) for front in fronts)
     assert len(alone) > len(server.calls(world)) + 2
     assert behind == alone

@@ -15,6 +15,7 @@ from accp_adapters.mcp import EXTENSION, Decoder, Encoder
 from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension
 from accp_adapters.mcp.shim.results.views import restore_view
 from tests.adapters.mcp.messages import CAPABILITIES, Json, Wire, call, response, rows, served, start
+from tests.core.view.bombs import BOMBS
 from tests.properties.json_values import values
 from tests.work import count_calls
 
@@ -124,6 +125,25 @@ def test_a_table_cannot_ask_for_more_memory_than_it_takes() -> None:
     seen: list[Any] = []
     assert count_calls(lambda: seen.append(Decoder().from_server(message))) < 20 * len(table)
     assert seen[0] is message
+
+
+VIEW_NOTES: list[tuple[str, Json]] = [
+    (BOMBS["a repeated string"], {"texts": {"0": [f"j:{len(BOMBS['a repeated string'])}", None]}}),
+    (BOMBS["constant columns"], {"merged": {"at": 0, "style": "4"}}),
+    (BOMBS["a document that is repeated"], {"added": None}),
+    (f"{'[' * 150}1{', 1' * 2000}{']' * 150}", {"merged": {"at": 0, "style": "4"}}),
+]
+
+
+@pytest.mark.parametrize(("text", "note"), VIEW_NOTES, ids=range(len(VIEW_NOTES)))
+def test_a_view_cannot_ask_for_more_memory_than_it_takes(text: str, note: Json) -> None:
+    message = response({"content": [{"type": "text", "text": text}], "_meta": {EXTENSION: {"view": note}}})
+    tracemalloc.start()
+    seen = Decoder().from_server(message)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen is message
+    assert peak < 1_000_000 + 60 * len(text)
 
 
 def test_deep_and_endless_values_pass() -> None:

@@ -77,7 +77,7 @@ def test_what_fits_is_shown_whole() -> None:
     ],
 )
 def test_whatever_form_it_has_nothing_is_lost(plain: Json) -> None:
-    wire = fetching(structured="drop")
+    wire = fetching(structured="drop", host="both")
     seen = wire.call(plain)
     assert count_o200k(json.dumps(seen["content"])) < 700
     assert restore_view(seen, opened(wire)) == plain
@@ -119,7 +119,7 @@ def test_a_resource_is_the_text_as_the_tool_gave_it(era: Era) -> None:
 
 
 def test_of_a_result_beyond_the_limit_only_long_texts_become_previews() -> None:
-    wire = fetching(max_chars=1_000, structured="drop")
+    wire = fetching(max_chars=1_000, structured="drop", host="both")
     short = {"type": "text", "text": "many parts"}
     plain = {"content": [short, {"type": "text", "text": BIG_TEXT}], "structuredContent": {"other": 1}}
     seen = wire.call(plain)
@@ -158,6 +158,24 @@ def test_a_store_that_fails_neither_stops_the_result_nor_the_connection() -> Non
     assert wire.encoder.session.stored_results is not None
     wire.encoder.session.stored_results.granted["cold.01234567890123456789012345678"] = 1
     assert fetch(wire, ref="$cold.01234567890123456789012345678") == {"content": "the server was asked"}
+
+
+def test_a_result_is_queried_in_sql_and_two_are_joined() -> None:
+    wire = fetching()
+    parts = ref_in(wire.call(served(BIG)))
+    assert text_of(fetch(wire, ref=parts, query="SELECT count(*) AS n FROM items")) == "n 400"
+    stock = {"stock": [{"sku": row["sku"], "left": number} for number, row in enumerate(BIG["items"])]}
+    left = ref_in(wire.call(served(stock)))
+    query = f"SELECT name, s.left FROM {parts}.items i JOIN {left}.stock s ON s.sku = i.sku WHERE i.sku = 'A-377'"
+    assert text_of(fetch(wire, ref=parts, query=query)) == "name part 377\nleft 377"
+    refused = fetch(wire, ref=parts, query=f"SELECT * FROM $cold.{'1' * 29}")
+    assert refused["isError"]
+    assert text_of(refused).startswith("E5002")
+
+
+def text_of(result: Json) -> str:
+    text: str = result["content"][0]["text"]
+    return text
 
 
 def test_what_is_asked_wrongly_is_told_so() -> None:

@@ -16,7 +16,8 @@ from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
 from accp_core.accp.session.streams import FrameJoiner
 from accp_core.accp.values import json_to_value
-from accp_core.errors import EncodeError, ProtocolError
+from accp_core.errors import DecodeError, EncodeError, ProtocolError
+from accp_core.packing.expansion import ExpansionLimits
 from accp_core.references import StoredText
 
 CODEC = Codec(counter=o200k_base())
@@ -316,3 +317,20 @@ def test_a_text_is_read_as_the_codec_was_told() -> None:
 def test_tuples_and_maps_of_other_kinds_are_read_as_lists_and_dicts() -> None:
     frame = Frame(sender="a", intent=Intent.REQUEST, operation="op", params={"k": ({"n": (1,)},)})
     assert decoded(frame).payload == {"k": [{"n": [1]}]}
+
+
+def test_a_reference_in_many_places_is_bounded_by_what_came_e2003() -> None:
+    text, value = f"@a>req:op{{k:[{','.join(['$cold.x'] * 200)}]}}", ["y" * 1000]
+    with pytest.raises(DecodeError, match=r"found '\$cold.x'") as refusal:
+        CODEC.decode(text, {Ref("cold.x"): value})
+    assert (refusal.value.code, refusal.value.position) == ("E2003", text.index("$cold.x"))
+    with pytest.raises(DecodeError) as refusal:
+        CODEC.decode(CODEC.read(text), {Ref("cold.x"): value})
+    assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E2003", "$cold.x", 0)
+    wider = replace(CODEC, expansion=ExpansionLimits(times=200))
+    assert wider.decode(text, {Ref("cold.x"): value}).payload["k"] == [value] * 200  # type: ignore[union-attr]
+
+
+def test_a_value_in_one_place_may_have_any_size() -> None:
+    value = "y" * 100_000
+    assert decoded("@a>req:op{k:$cold.x}", resolved={Ref("cold.x"): value}).payload == {"k": value}

@@ -4,7 +4,7 @@ import pytest
 
 from accp_core.accp.frame import Envelope, Frame
 from accp_core.accp.message import Message
-from accp_core.accp.session.delivery import Inbox, Outbox, PendingRequests, SequenceScope, has_expired
+from accp_core.accp.session.delivery import FrameText, Inbox, Outbox, PendingRequests, SequenceScope, has_expired
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
@@ -146,24 +146,46 @@ def test_what_an_inbox_keeps_is_bounded() -> None:
     assert len(box) <= 10 + 3 + 3 * 5
 
 
+def sent(number: int, text: str = "") -> FrameText:
+    return FrameText(text or f"frame {number}", Envelope(msg_id=f"m{number}", sequence=number))
+
+
 def test_frames_are_sent_again_from_the_one_that_is_missing() -> None:
     box = Outbox(frames=3, characters=100)
-    assert box.since(1) == []
+    assert box.since(1) == ()
     for number in range(1, 6):
-        box.add(number, f"frame {number}")
-    assert box.since(4) == ["frame 4", "frame 5"]
-    assert box.since(3) == ["frame 3", "frame 4", "frame 5"]
-    assert box.since(2) == []
-    assert box.since(9) == []
+        box.add(sent(number))
+    assert box.since(4) == ("frame 4", "frame 5")
+    assert box.since(3) == ("frame 3", "frame 4", "frame 5")
+    assert box.since(2) == ()
+    assert box.since(9) == ()
+    assert (box.oldest, box.number_of("m4"), box.number_of("m1"), box.number_of(None)) == (3, 4, None, None)
 
 
 def test_what_is_kept_of_sent_frames_is_bounded_by_its_characters_too() -> None:
     box = Outbox(frames=100, characters=10)
     for number in range(5):
-        box.add(number, "x" * 4)
+        box.add(sent(number, "x" * 4))
     assert len(box) == 2
-    box.add(9, "x" * 11)
-    assert len(box) == 0
+    box.add(sent(9, "x" * 11))
+    assert (len(box), box.oldest) == (0, 10)
+
+
+def test_what_is_acknowledged_makes_room_in_the_window_and_only_forward() -> None:
+    box = Outbox(frames=2, characters=100)
+    box.spare = 2
+    assert box.has_room(99)
+    for number in range(1, 4):
+        assert box.has_room() == (number < 3)
+        box.add(sent(number))
+    assert box.is_full()
+    assert [box.acknowledge(number) for number in (0, 2, 2, 1, 4)] == [False, True, False, False, False]
+    assert (box.oldest, box.acknowledged, box.has_room(), box.has_room(2)) == (3, 2, True, False)
+    box.add(sent(4, "x" * 99))
+    assert not box.has_room()
+    for number in range(5, 9):
+        box.add(sent(number))
+    assert (len(box), box.oldest) == (4, 5)
 
 
 def requests(timeout: int | None = 10, retries: int = 0) -> PendingRequests:

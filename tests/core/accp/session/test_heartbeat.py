@@ -1,6 +1,6 @@
 """When a ping is due and a peer is silent."""
 
-from accp_core.accp.session.heartbeat import Heartbeat
+from accp_core.accp.session.delivery.heartbeat import Heartbeat
 
 
 def test_a_ping_is_due_once_in_each_interval() -> None:

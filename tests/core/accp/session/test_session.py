@@ -472,6 +472,8 @@ def test_a_timer_is_wanted_only_when_something_is_due() -> None:
     end = session(timeout=None, heartbeat=30)
     assert end.get_timer() is None
     end.send(message(), NOW)
+    assert end.get_timer() == NOW
+    assert end.handle_timer(NOW)
     assert end.get_timer() == NOW + 30
     assert session().get_timer() is None
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from accp_adapters.mcp.shim.results.columns import pack_tables, unpack_tables
+from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.packing.number import SpelledFloat
 from tests.properties.json_values import values
 
@@ -56,3 +57,10 @@ def test_every_value_comes_back_with_its_keys_in_order(value: Any) -> None:
         # Keys are sorted on the way.
         travelled = json.loads(json.dumps(packed[0], sort_keys=True))
         assert json.dumps(unpack_tables(travelled, *packed[1:])) == json.dumps(value)
+
+
+def test_the_keys_of_all_rows_are_counted_before_they_are_written() -> None:
+    packed = [["name", "b"], [1, 2], [3, 4]]
+    assert unpack_tables(packed, [[]], [], Expansion(14)) == [{"name": 1, "b": 2}, {"name": 3, "b": 4}]
+    with pytest.raises(ExpansionError, match="found 'a table', which adds 14 to at most 13"):
+        unpack_tables(packed, [[]], [], Expansion(13))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate, is_plain_text
+from accp_core.packing.expansion import Expansion, ExpansionError
 from tests.adapters.mcp.messages import Json, served
 
 ITEMS = [{"a": 1}, {"a": "ü"}]
@@ -79,6 +80,9 @@ def test_texts_alone_are_the_value_that_they_write(content: list[Json], value: A
         {"content": [], "structuredContent": {"a": 1}},
         {"content": texts("other"), "structuredContent": {"a": 1}},
         {"content": texts("x"), "structuredContent": {"result": ["x", "y"]}},
+        {"content": texts('{"a": 1}'), "structuredContent": {"a": True}},
+        {"content": texts('{"a": 1, "b": 2}'), "structuredContent": {"b": 2, "a": 1}},
+        {"content": texts('{"a": 1}', '{"a": "\\u00fc"}', '{"a": "ü"}')},
         {"content": [{"type": "text", "text": "5", "annotations": {}}], "structuredContent": {"result": 5}},
     ],
 )
@@ -113,3 +117,12 @@ def test_a_bare_block_is_text_and_nothing_else() -> None:
 def test_what_sdks_write_is_a_copy() -> None:
     for value in ({"a": 1}, [1, 2], "text", 5, None, True):
         assert find_duplicate(served(value)) is not None
+
+
+def test_texts_are_counted_before_they_are_written() -> None:
+    duplicate = DuplicateContent(at=0, count=2, each=True, style="4")
+    assert duplicate.write([[1], [2]], Expansion(18)) == texts("[\n    1\n]", "[\n    2\n]")
+    with pytest.raises(ExpansionError):
+        duplicate.write([[1], [2]], Expansion(17))
+    words = DuplicateContent(at=0, count=1, each=False, style=None)
+    assert words.write("words", Expansion(0)) == texts("words")

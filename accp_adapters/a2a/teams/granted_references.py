@@ -1,0 +1,86 @@
+"""The references that a context grants to an agent, opened by the master (ACI section 5.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from accp_adapters.a2a.teams.reference_messages import DEFAULT_TOKENS, ReferenceRequest, answer_request
+from accp_core import references
+from accp_core.aci import AgentContext, check_context_grant
+
+__all__ = ["GrantedReferences", "MasterAnswer", "OpenRequest"]
+
+
+class MasterAnswer(NamedTuple):
+    """The master's answer to a request."""
+
+    text: str
+    is_answered: bool
+    """Whether the master ran the query; otherwise `text` is the whole text."""
+
+
+class OpenRequest(NamedTuple):
+    """What the agent asks the master for."""
+
+    request: ReferenceRequest
+    answer: asyncio.Future[MasterAnswer]
+    """Holds the answer when the master has given it."""
+
+
+class GrantedReferences:
+    """The references that an agent may open while it works on one context."""
+
+    def __init__(self, context: AgentContext) -> None:
+        """Grant the references of `context`."""
+        self._context = context
+        self._requests: asyncio.Queue[OpenRequest] = asyncio.Queue()
+
+    async def open(self, reference: str) -> str:
+        """Return the text behind `reference`, such as "$cold.…", from the master.
+
+        Raises:
+            ProtocolError: E5002, the context does not grant it; E2001, the master has no text for it.
+        """
+        granted = references.reference_to(check_context_grant(self._context, reference))
+        return (await self._ask(ReferenceRequest(ref=granted))).text
+
+    async def query(
+        self, ref: str, query: str = "", *, offset: int = 0, limit: int | None = None, tokens: int = DEFAULT_TOKENS
+    ) -> str:
+        """Return what a query finds behind one or several references, as the tool `accp_fetch` answers it.
+
+        The master runs the query, and only the answer crosses the wire. One that knows no queries sends the whole
+        texts, and the query runs here.
+
+        Args:
+            ref: The references, such as "$cold.…".
+            query: A SELECT, a condition, a path or words; empty: everything. A SELECT may name references, too.
+            offset: Rows or lines to skip.
+            limit: Rows or lines to return at most; None: as many as fit.
+            tokens: Tokens of the answer (o200k_base).
+
+        Raises:
+            ProtocolError: As `open`; E1004, the query is not understood; E2003, it takes too much time or memory.
+        """
+        request = ReferenceRequest(ref=ref, query=query, offset=offset, limit=limit, tokens=tokens)
+        named = request.to_fetch().references
+        for reference in named:
+            check_context_grant(self._context, reference)
+        found = await self._ask(request)
+        if found.is_answered:
+            return found.text
+
+        async def text_of(reference: str) -> str:
+            return found.text if named == (reference,) else await self.open(reference)
+
+        return await answer_request(request, text_of)
+
+    async def next_request(self) -> OpenRequest:
+        """Return the next reference that the agent opens; waits for one."""
+        return await self._requests.get()
+
+    async def _ask(self, request: ReferenceRequest) -> MasterAnswer:
+        asked = OpenRequest(request, asyncio.get_running_loop().create_future())
+        self._requests.put_nowait(asked)
+        return await asked.answer

@@ -1,0 +1,1 @@
+"""`accp aacp`: the group and its commands."""

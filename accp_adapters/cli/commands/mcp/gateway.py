@@ -1,0 +1,92 @@
+"""`accp mcp --config`: many servers behind one endpoint; and a command's server over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing, refusal
+from accp_adapters.cli.sources import read_source
+
+if TYPE_CHECKING:
+    from accp_adapters.mcp.gateway.configuration import ServerSettings
+    from accp_adapters.mcp.proxy.relay import Relay
+
+__all__ = ["command_server", "configured_servers", "listen_for_servers", "serve_servers"]
+
+
+def configured_servers(config: Path, *, quiet: bool) -> list[ServerSettings]:
+    """Return the servers of a configuration file; say on standard error which names are replaced, unless `quiet`.
+
+    Raises:
+        InputRefused: The file is not understood; with line and column.
+        typer.BadParameter: It cannot be read.
+    """
+    from accp_adapters.mcp.gateway.configuration import read_servers
+    from accp_core.errors import DecodeError
+
+    try:
+        servers = read_servers(read_source(str(config)), os.environ)
+    except DecodeError as error:
+        raise refusal(error, path=str(config)) from error
+    for each in servers:
+        if each.given_name and not quiet:
+            typer.echo(f"accp mcp: the server {each.given_name!r} is called {each.name!r}", err=True)
+    return servers
+
+
+def serve_servers(servers: Sequence[ServerSettings], relay: Relay, *, is_bare: bool) -> None:
+    """Serve one client on standard streams, until it closes."""
+    try:
+        from accp_adapters.mcp.gateway.stdio import run_gateway
+    except ImportError as error:
+        raise ExtraMissing("a gateway", extra="mcp") from error
+    with suppress(KeyboardInterrupt):
+        asyncio.run(run_gateway(servers, relay, is_bare=is_bare))
+
+
+def command_server(name: str, command: Sequence[str]) -> ServerSettings:
+    """Return the settings of a server that a command starts."""
+    from accp_adapters.mcp.gateway.configuration import ServerSettings
+
+    return ServerSettings(name, command)
+
+
+def listen_for_servers(
+    servers: Sequence[ServerSettings],
+    new_relay: Callable[[], Relay],
+    address: tuple[str, int],
+    allow_host: Sequence[str],
+    *,
+    is_bare: bool,
+    **limits: Any,
+) -> None:
+    """Serve all clients that come by HTTP, until a signal ends it."""
+    try:
+        from accp_adapters.mcp.gateway.http import GatewayApp, serve_gateway
+        from accp_adapters.mcp.proxy.headers import AllowedHosts
+        from accp_adapters.mcp.proxy.limits import ProxyLimits
+    except ImportError as error:
+        raise ExtraMissing("a gateway", extra="mcp") from error
+    host, port = address
+    bounds, hosts = ProxyLimits(**limits), AllowedHosts.of([host, *allow_host])
+    app = GatewayApp(servers, new_relay, is_bare=is_bare, hosts=hosts, limits=bounds)
+    names = ", ".join(server.name for server in servers)
+    serving = serve_gateway(
+        app,
+        host=host,
+        port=port,
+        header_seconds=bounds.request_seconds,
+        announce=lambda at: typer.echo(f"accp mcp: {at} serves {names}", err=True),
+    )
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(serving)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot listen at {host}:{port}: {error.strerror}", param_hint="--listen") from error

@@ -1,0 +1,122 @@
+"""One invocation of `accp replay`: runs read, replayed and summed one after another, with a progress bar."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing, InputRefused
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from accp_adapters.replay import Findings, Report, Run, StrategyName
+
+__all__ = ["EXAMPLE", "Replaying"]
+
+EXAMPLE: Final = Path(__file__).parents[1] / "replay" / "recorded_run.json"
+"""The run that comes with the package."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaying:
+    """What is replayed, and how."""
+
+    files: list[str]
+    """Files, folders, patterns, URLs or `-`."""
+    run_format: str | None
+    """The name of their format; None: found by content."""
+    policies: list[str]
+    """The names of the strategies."""
+    agent_names: list[str]
+    """Names whose messages are an agent's."""
+    jobs: int
+    """Processes; 0: as many as are useful."""
+    keep_runs: int | None
+    """Runs that the reports keep one by one."""
+
+    def reports(self, findings: Findings) -> list[Report]:
+        """Return the report of each policy.
+
+        Raises:
+            InputRefused: a text is no recorded run.
+            ExtraMissing: a policy or a database needs an extra.
+            typer.BadParameter: an option has no such value, or a file cannot be read.
+        """
+        from accp_adapters.replay import Report, StrategyName, replay_all
+
+        self._check()
+        names = [StrategyName.AS_RECORDED, *map(_strategy, self.policies)]
+        reports = [Report(keep_runs=self.keep_runs) for _ in self.policies]
+        with _refusals(), _progress() as bar:
+            for before, *others in replay_all(self._runs(findings, bar), names, processes=self.jobs or None):
+                for report, after in zip(reports, others, strict=True):
+                    report.add(before, after)
+        return reports
+
+    def _check(self) -> None:
+        from accp_adapters.replay import format_named
+
+        if not self.files:
+            raise typer.BadParameter("expected a file with recorded runs, found none; try `accp replay --example`")
+        if not self.policies:
+            raise typer.BadParameter("expected the name of a policy, found none", param_hint="--policy")
+        try:
+            if self.run_format:
+                format_named(self.run_format)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--format") from error
+
+    def _runs(self, findings: Findings, bar: Progress) -> Iterator[Run]:
+        from accp_adapters.replay import find_files, read_runs
+
+        names = [name for file in self.files for name in find_files(file)]
+        sizes = [os.path.getsize(name) if os.path.isfile(name) else 0 for name in names]
+        task = bar.add_task("replaying", total=sum(sizes) or None)
+        for name in names:
+            yield from read_runs(
+                name,
+                run_format=self.run_format,
+                agent_names=self.agent_names,
+                findings=findings,
+                on_read=lambda count: bar.advance(task, count),
+            )
+
+
+def _strategy(name: str) -> StrategyName:
+    from accp_adapters.replay import StrategyName
+
+    known = [each.value for each in StrategyName if each is not StrategyName.AS_RECORDED]
+    if name not in known:
+        raise typer.BadParameter(f"expected one of {', '.join(known)}, found {name!r}", param_hint="--policy")
+    return StrategyName(name)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield bar
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    from accp_adapters.replay import UnreadableRun
+
+    try:
+        yield
+    except UnreadableRun as error:
+        raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
+    except ImportError as error:
+        raise ExtraMissing("a policy or a database of checkpoints", extra="langgraph") from error
+    except OSError as error:
+        raise typer.BadParameter(f"{error.filename or '-'}: {error.strerror or error}") from error

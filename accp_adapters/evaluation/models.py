@@ -1,0 +1,108 @@
+"""What answers: any chat model of LangChain, any OpenAI-compatible URL, or a folder that somebody else answers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from accp_core.ports import TokenCounter
+
+__all__ = ["Answered", "Model", "chat_model", "mailbox", "model_named"]
+
+_PAUSE: Final = 0.2
+"""Seconds between two looks into a mailbox."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What a model answered."""
+
+    text: str
+    """Its words."""
+    tokens_in: int
+    """Tokens of the prompt, as the provider counts them, else as we do."""
+    tokens_out: int
+    """Tokens of the answer."""
+
+
+Model: TypeAlias = Callable[[str], Answered]
+"""Answers a prompt. Threads may call it at once."""
+
+
+def model_named(name: str, *, counter: TokenCounter, base_url: str | None = None, wait: float = 86_400) -> Model:
+    """Return a model by its name.
+
+    Args:
+        name: `provider:name` as `init_chat_model` takes it, or `mailbox:FOLDER`.
+        counter: Counts tokens where a provider does not.
+        base_url: The address of an OpenAI-compatible server; the name is then that of its model.
+        wait: Seconds that a mailbox is waited for.
+
+    Raises:
+        ImportError: the package of the provider is not installed.
+        ValueError: there is no such provider.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "mailbox":
+        return mailbox(Path(rest), counter=counter, wait=wait)
+    from langchain.chat_models import init_chat_model
+
+    options: dict[str, Any] = {"base_url": base_url} if base_url else {}
+    if base_url and kind != "openai":
+        name = f"openai:{name}"
+    return chat_model(init_chat_model(name, temperature=0, **options), counter=counter)
+
+
+def chat_model(model: Any, *, counter: TokenCounter) -> Model:
+    """Return a chat model of LangChain (`BaseChatModel`) as a model."""
+
+    def ask(prompt: str) -> Answered:
+        message = model.invoke(prompt)
+        usage = message.usage_metadata or {}
+        return Answered(
+            text=message.text,
+            tokens_in=usage.get("input_tokens") or counter(prompt),
+            tokens_out=usage.get("output_tokens") or counter(message.text),
+        )
+
+    return ask
+
+
+def mailbox(folder: Path, *, counter: TokenCounter, wait: float) -> Model:
+    """Return a model that is played by a person, a batch job or another program.
+
+    Each prompt is written to `FOLDER/<key>.prompt.txt`, and `FOLDER/<key>.answer.txt` is awaited, whose writer should
+    write it under another name and rename it. The key is a hash of the prompt, so that a run that is started again
+    finds the answers that are there.
+
+    Raises, when called:
+        TimeoutError: nobody answered within `wait` seconds.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def ask(prompt: str) -> Answered:
+        key = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        answer = folder / f"{key}.answer.txt"
+        if not answer.exists():
+            _write(folder / f"{key}.prompt.txt", prompt)
+        deadline = time.monotonic() + wait
+        while not answer.exists():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"expected an answer in {str(answer)!r} within {wait:g} seconds")
+            time.sleep(_PAUSE)
+        text = answer.read_text(encoding="utf-8", errors="replace")
+        return Answered(text=text, tokens_in=counter(prompt), tokens_out=counter(text))
+
+    return ask
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all."""
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8", errors="surrogatepass")
+    os.replace(part, path)

@@ -1,0 +1,81 @@
+"""The answers of one run as JSON Lines: kept as they come, so that an interrupted run goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["RunFile", "read_run"]
+
+
+class RunFile:
+    """A run file that answers are added to; threads may share it."""
+
+    def __init__(self, path: Path | None, header: Mapping[str, Any]) -> None:
+        """Open a run, or go on with one.
+
+        Args:
+            path: The file; None: the answers are kept in memory only.
+            header: What the run was made with, such as the model and the seed.
+
+        Raises:
+            ValueError: the file holds a run that was made with something else, or is no run file.
+            OSError: the file cannot be read or written.
+        """
+        self._path: Final = path
+        self._lock: Final = threading.Lock()
+        self.answers: Final[dict[str, dict[str, Any]]] = {}
+        """The key of each prompt to its line."""
+        if path is not None and path.exists() and path.stat().st_size:
+            before, answers = read_run(path)
+            self.answers.update(answers)
+            _drop_cut_line(path)
+            if before != dict(header):
+                changed = {name: before.get(name) for name in header if before.get(name) != header[name]}
+                raise ValueError(f"{path}: expected a run made with {dict(header)!r}, found {changed!r}")
+        else:
+            self._write({"run": dict(header)})
+
+    def add(self, key: str, line: Mapping[str, Any]) -> None:
+        """Keep the line of one prompt."""
+        with self._lock:
+            self.answers[key] = dict(line)
+            self._write({"prompt": key, **line})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _drop_cut_line(path: Path) -> None:
+    """Remove a last line without its end, which a process that was killed has left."""
+    with path.open("rb+") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def read_run(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return what a run was made with, and the line of each prompt by its key.
+
+    A last line that was cut off by the end of the process is left out.
+
+    Raises:
+        ValueError: the file is no run file.
+        OSError: it cannot be read.
+    """
+    header, *lines = path.read_text(encoding="utf-8").split("\n")
+    try:
+        run = json.loads(header)["run"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path}:1: expected the header of a run, found {header[:80]!r}") from error
+    answers = {}
+    for number, line in enumerate(lines[:-1], 2):
+        try:
+            answer = json.loads(line)
+            answers[answer.pop("prompt")] = answer
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{path}:{number}: expected the line of a prompt, found {line[:80]!r}") from error
+    return run, answers

@@ -1,0 +1,172 @@
+"""The answer to a fetch: what a query finds in stored texts, as a view within a token limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
+from accp_adapters.fetching.paths import ABSENT, find_rows, follow
+from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.sources import open_stored
+from accp_adapters.fetching.sql.catalog import Catalog
+from accp_adapters.fetching.sql.database import MAX_CHARS, DatabaseCache
+from accp_adapters.fetching.sql.resolve import resolve_select
+from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
+from accp_adapters.fetching.sql.run import run_query
+from accp_adapters.fetching.words import answer_words, has_phrase
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.markers import escape_markers
+from accp_core.packing.embedded_json import write_styled_json
+from accp_core.ports import TokenCounter
+from accp_core.tables import OpenedText
+from accp_core.view import render_text
+
+__all__ = ["GRAMMAR", "answer", "value_at"]
+
+GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
+"""What a query may be, in one line; a refusal ends with it."""
+
+_FENCE: Final = re.compile(r"\A```(?:sql)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
+_PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE)
+_SELECT: Final = re.compile(r"\(*\s*(?:select|with)\b", re.IGNORECASE)
+_MAX_SHOWN: Final = 100
+_MAX_VALUES: Final = 1_000
+"""Rows that a SELECT gives to a program."""
+_DATABASES: Final = DatabaseCache()
+
+
+def answer(
+    texts: Mapping[str, str],
+    request: FetchRequest,
+    *,
+    limit: int,
+    counter: TokenCounter,
+    databases: DatabaseCache = _DATABASES,
+) -> str:
+    """Return the part of stored texts that `request` asks for, as a view, and the offset of the next part.
+
+    It opens JSON, builds a database and runs a query, so that an asynchronous caller calls it in a thread.
+
+    Args:
+        texts: The stored texts that the request names, by key in the order of `request.references`, at least one; each
+            was opened by the caller, who checked its grant.
+        request: What the model asks for.
+        limit: Tokens of the answer. One row or one line of 400 characters is shown whatever the limit is, so that
+            every answer leads on.
+        counter: Counts the tokens of the model.
+        databases: The databases of the texts that were queried last.
+
+    Raises:
+        ProtocolError: E1004, the query is not understood or nothing is found by its words, or the offset is behind the
+            end; E2003, it takes too much time or memory.
+    """
+    query = _PREFIX.sub("", _FENCE.sub(r"\1", request.query.strip()))
+    if not query:
+        return _whole(texts, request, limit, counter)
+    try:
+        if _SELECT.match(query):
+            return answer_select(query, _catalog(texts, databases), request, limit, counter)
+        return _other(query, texts, request, limit, counter, databases)
+    except ProtocolError as error:
+        if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
+            raise
+        raise ProtocolError(f"{error.reason}. {GRAMMAR}", code=error.code) from error
+
+
+def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) -> Any:
+    """Return the value that a path or a SELECT finds in a text, for a program.
+
+    Args:
+        text: A JSON document, or any text that `answer` reads.
+        query: A path `a.0.b` (empty: the whole value) or a SELECT over its tables. One column gives the list of its
+            cells, one row of one column the cell alone, anything else a list of objects.
+        databases: The databases of the texts that were queried last.
+
+    Raises:
+        ProtocolError: E1004, nothing is found, or the query is not understood; E2003, it takes too much.
+    """
+    if _SELECT.match(query.strip()):
+        catalog = _catalog({"1": text}, databases)
+        result = run_query(resolve_select(query, catalog).sql, catalog.databases, max_rows=_MAX_VALUES)
+        rows = [dict(row) for row in result.rows]
+        cells = [cell for row in rows for cell in row.values()]
+        one_column = all(len(row) == 1 for row in rows)
+        return (cells[0] if len(cells) == 1 else cells) if one_column else rows
+    value = _open(text).value
+    found = follow(value, query.strip()) if not isinstance(value, str) or not query.strip() else ABSENT
+    if found is ABSENT:
+        reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    return found
+
+
+def _catalog(texts: Mapping[str, str], databases: DatabaseCache) -> Catalog:
+    return Catalog([databases.get(text) for text in texts.values()], list(texts))
+
+
+def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return a whole text, or a page of it."""
+    source = next(iter(texts.values()))
+    if len(texts) > 1:
+        reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    if not request.offset and request.limit is None and may_fit(source, limit):
+        shown = escape_markers(render_text(source, counter=counter).text)
+        if counter(shown) <= limit:
+            return shown
+    opened = _open(source)
+    value = opened.value if opened.prose is None else opened.prose
+    return _page(value, "", request, limit, counter)
+
+
+def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    selection = find_rows(value, path)
+    if selection is None:
+        text = view_of(value, limit, counter) or write_styled_json(value, "2u")
+        return line_page(text, request, limit, counter)
+    return row_page(selection, request, limit, counter)
+
+
+def _other(
+    query: str,
+    texts: Mapping[str, str],
+    request: FetchRequest,
+    limit: int,
+    counter: TokenCounter,
+    databases: DatabaseCache,
+) -> str:
+    """Answer a path, a condition, names of columns, or words, whichever the query is first."""
+    opened = [_open(text) for text in texts.values()]
+    found = _at_path(query, opened)
+    if found is not ABSENT:
+        return _page(found, query, request, limit, counter)
+    is_text = all(isinstance(each.value, str) for each in opened)
+    if is_text and has_phrase(query, opened):
+        return answer_words(query, opened, request, limit, counter) or ""
+    try:
+        return answer_condition(query, _catalog(texts, databases), request, limit, counter)
+    except ProtocolError as refusal:
+        # Words may look like a condition that is none: "what is late".
+        if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
+            raise
+        if looks_like_condition(query) and not has_phrase(query, opened):
+            raise
+    found_rows = answer_words(query, opened, request, limit, counter)
+    if found_rows is None:
+        tables = _catalog(texts, databases).describe()
+        reason = f"expected words that occur, or columns, of {tables}; found {query[:_MAX_SHOWN]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
+    return found_rows
+
+
+def _open(text: str) -> OpenedText:
+    """Return the value in a text; a text that is too long to be opened in memory is only text."""
+    return open_stored(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text)
+
+
+def _at_path(query: str, opened: list[OpenedText]) -> object:
+    values = [follow(each.value, query) for each in opened if not isinstance(each.value, str)]
+    return next((value for value in values if value is not ABSENT), ABSENT)

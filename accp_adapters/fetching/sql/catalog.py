@@ -1,0 +1,130 @@
+"""The tables that a query may name, and what is meant by the names that models write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from accp_adapters.fetching.sql.database import Database, StoredTable
+from accp_adapters.fetching.sql.tokens import refuse
+from accp_core.references import reference_to
+from accp_core.tables import MAX_COLUMNS
+
+__all__ = ["Catalog", "NamedTable", "find_name"]
+
+_ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
+"""Names by which a model means the only table there is."""
+_OTHER: Final = re.compile(r"[^0-9a-z]+")
+_MAX_NAMES: Final = 12
+_MAX_NAME_CHARS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A table of one of the texts that a query names."""
+
+    number: int
+    """The number of its text, in the order of the references."""
+    stored: StoredTable
+
+    @property
+    def name(self) -> str:
+        """Its name within its text."""
+        return self.stored.source.name
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return tuple(self.stored.columns)
+
+
+def find_name(written: str, names: Sequence[str]) -> list[str]:
+    """Return the names that `written` may mean: the name itself, else without regard to case and signs, else its end.
+
+    `customer_name` means `customer.name`, and so does `name` where no column is called so.
+    """
+    folded = written.casefold()
+    exact = [name for name in names if name.casefold() == folded]
+    if exact:
+        return exact
+    plain = _OTHER.sub("_", folded)
+    alike = [name for name in names if _OTHER.sub("_", name.casefold()) == plain]
+    return alike or [name for name in names if name.casefold().endswith(f".{folded}")]
+
+
+class Catalog:
+    """The tables of the texts that a query names."""
+
+    def __init__(self, databases: Sequence[Database], keys: Sequence[str]) -> None:
+        self.databases: Final = databases
+        self._keys = keys
+        self.tables: Final = [
+            NamedTable(number, table) for number, database in enumerate(databases) for table in database.tables
+        ]
+
+    def main(self, key: str | None = None) -> NamedTable | None:
+        """Return the table that is meant where none is named; None where there are several texts or no table."""
+        numbers = [number for number in range(len(self.databases)) if key is None or self._keys[number] == key]
+        if len(numbers) != 1:
+            return None
+        table = self.databases[numbers[0]].main
+        return None if table is None else NamedTable(numbers[0], table)
+
+    def find(self, written: str, key: str | None = None) -> NamedTable:
+        """Return the table that `written` means.
+
+        Args:
+            written: The name of a table as the model wrote it; empty: the main table.
+            key: The key of its text; None: any.
+
+        Raises:
+            ProtocolError: E1004, there is no such table, or several, or it is too large for a query.
+        """
+        tables = [table for table in self.tables if key is None or self._keys[table.number] == key]
+        meant = set(find_name(written, [table.name for table in tables])) if written else set()
+        found = [table for table in tables if table.name in meant]
+        if not found and written.casefold() in _ANY_TABLE | {""} and (main := self.main(key)):
+            found = [main]
+        if len(found) != 1:
+            raise self._unknown(written or "no table", tables, found)
+        return self._checked(found[0])
+
+    def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
+        if len({table.number for table in found}) > 1:
+            names = " or ".join(f"{reference_to(self._keys[table.number])}.{table.name}" for table in found)
+            return refuse(f"expected {names}, found {written!r}, which both have")
+        if not tables:
+            return refuse(f"expected one of the references, found {written!r}")
+        return refuse(f"expected a table of {self.describe(found or tables)}; found {written[:_MAX_NAME_CHARS]!r}")
+
+    def _checked(self, table: NamedTable) -> NamedTable:
+        if table.columns:
+            return table
+        source = table.stored.source
+        wanted = f"at most {MAX_COLUMNS:,} columns and 10,000,000 cells for a query"
+        found = f"{len(source.columns):,} columns and {table.stored.row_count:,} rows in {source.name!r}"
+        path = ".".join((*source.path, "0"))
+        raise refuse(f"expected {wanted}, found {found}; use a path such as {path!r}, words, or offset and limit")
+
+    def key_of(self, table: NamedTable) -> str:
+        """Return the key of the text that a table belongs to."""
+        return self._keys[table.number]
+
+    def describe(self, tables: Sequence[NamedTable] | None = None) -> str:
+        """Return the tables with their columns in one line: `orders(id, status, …), orders.items(orders_id, sku)`."""
+        return _listed([_described(table) for table in (self.tables if tables is None else tables)])
+
+    def children(self, table: NamedTable) -> list[NamedTable]:
+        """Return the child tables of a table."""
+        of_text = [each for each in self.tables if each.number == table.number]
+        return [each for each in of_text if each.stored.source.parent and each.stored.source.parent.table == table.name]
+
+
+def _described(table: NamedTable) -> str:
+    return f"{table.name}({_listed([name[:_MAX_NAME_CHARS] for name in table.stored.source.columns])})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join([*names[:_MAX_NAMES], *(["…"] if len(names) > _MAX_NAMES else [])])

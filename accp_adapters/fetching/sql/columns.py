@@ -1,0 +1,69 @@
+"""What the columns of a condition hold, for a reader whose condition no row met."""
+
+from __future__ import annotations
+
+import difflib
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accp_adapters.fetching.sql.database import Database
+from accp_adapters.fetching.sql.resolver import Comparison
+from accp_adapters.fetching.sql.run import open_connection
+from accp_adapters.fetching.sql.scope import quote
+from accp_core.strict_json import compact_json
+
+__all__ = ["describe_comparisons"]
+
+_MAX_COMPARISONS: Final = 3
+_MAX_VALUES: Final = 8
+"""Different values of a column that are all listed."""
+_MAX_COMPARED: Final = 2_000
+_MAX_CHARS: Final = 60
+_SECONDS: Final = 1.0
+
+
+def describe_comparisons(comparisons: Sequence[Comparison], databases: Sequence[Database]) -> str:
+    """Return what each compared column holds: `status has: late (12), paid (588)`."""
+    by_column = {(each.table.number, each.table.name, each.column): each for each in comparisons}
+    described = [_describe(each, databases) for each in list(by_column.values())[:_MAX_COMPARISONS]]
+    return "; ".join(filter(None, described))
+
+
+def _describe(comparison: Comparison, databases: Sequence[Database]) -> str:
+    table, column = comparison.table, comparison.column
+    source = f"FROM r0.{quote(table.name)} WHERE {quote(column)} IS NOT NULL"
+    try:
+        with open_connection([databases[table.number]], _SECONDS) as connection:
+            return f"{column} has{_values(comparison, source, connection)}"
+    except sqlite3.Error:
+        # The time was over; the answer does without.
+        return ""
+
+
+def _values(comparison: Comparison, source: str, connection: sqlite3.Connection) -> str:
+    name, stored = quote(comparison.column), comparison.table.stored.columns[comparison.column]
+    (different,) = connection.execute(f"SELECT count(DISTINCT {name}) {source}").fetchone()
+    if not different:
+        return " no values"
+    if different <= _MAX_VALUES:
+        counted = connection.execute(f"SELECT {name}, count(*) {source} GROUP BY {name} ORDER BY {name}")
+        return ": " + ", ".join(f"{_shown(stored.restore(value))} ({count})" for value, count in counted)
+    if stored.type != "TEXT" or stored.collation:
+        least, most = connection.execute(f"SELECT min({name}), max({name}) {source}").fetchone()
+        return f": {_shown(stored.restore(least))} to {_shown(stored.restore(most))}"
+    values = [value for (value,) in connection.execute(f"SELECT DISTINCT {name} {source} LIMIT {_MAX_COMPARED}")]
+    return f" {different} values, such as {', '.join(map(_shown, _nearest(comparison.text or '', values)))}"
+
+
+def _nearest(text: str, values: list[str]) -> list[str]:
+    """Return the values that are most like `text`: those that contain it, those that are spelled alike, else any."""
+    folded = text.casefold()
+    containing = [value for value in values if folded and folded in value.casefold()]
+    short = [value for value in values if len(value) <= _MAX_CHARS]
+    return (containing or difflib.get_close_matches(text, short, 3, 0.6) or values)[:3]
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else compact_json(value) if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS]}…"

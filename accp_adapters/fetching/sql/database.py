@@ -1,0 +1,155 @@
+"""A stored text as an SQLite database: built once, kept as bytes, copied into the connection of each query."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accp_adapters.fetching.sources import open_stored
+from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers, store_column
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.references import key_of
+from accp_core.tables import MAX_COLUMNS, Table
+
+__all__ = ["MAX_CELLS", "MAX_CHARS", "Database", "DatabaseCache", "StoredTable"]
+
+MAX_CHARS: Final = 32_000_000
+"""Characters of a text that can be queried; opening it takes about 12 bytes of memory for each."""
+MAX_CELLS: Final = 10_000_000
+"""Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
+_CACHED_BYTES: Final = 64_000_000
+_ENTRY_BYTES: Final = 250
+"""Memory of a cell whose spelling is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTable:
+    """A table of a database."""
+
+    source: Table
+    """The table without its rows."""
+    row_count: int
+    columns: dict[str, StoredColumn]
+    """How each column is kept; empty: the table is too large to be built."""
+    types: dict[str, str]
+    """The declared type of each column, which no other column of any text has, to the column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """The tables of one text in SQLite."""
+
+    content: bytes
+    """The database file; empty: there is no table that can be queried."""
+    tables: tuple[StoredTable, ...]
+    longest: int
+    """Characters of the longest cell."""
+    size: int
+    """Bytes of memory that it takes, about."""
+
+    @property
+    def main(self) -> StoredTable | None:
+        """The table that is meant where none is named: the longest that no row holds, but for `root` and `lines`."""
+        tops = [table for table in self.tables if table.source.parent is None]
+        arrays = [table for table in tops if table.source.name not in ("root", "lines")] or tops
+        return max(arrays, key=lambda table: table.row_count, default=None)
+
+
+class DatabaseCache:
+    """The databases of the texts that were queried last. Losing one costs only the time to build it again."""
+
+    def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._databases: dict[str, Database] = {}
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> Database:
+        """Return the database of a text; the caller has checked who may read the text.
+
+        Raises:
+            ProtocolError: E2003, the text is too long.
+        """
+        # The key is a hash of the text, so what one session built shows another one nothing but its own text.
+        key = key_of(text)
+        with self._lock:
+            database = self._databases.pop(key, None)
+            if database is not None:
+                self._databases[key] = database
+        if database is None:
+            database = _build(text, key)
+            self._keep(key, database)
+        return database
+
+    def _keep(self, key: str, database: Database) -> None:
+        with self._lock:
+            self._databases[key] = database
+            size = sum(each.size for each in self._databases.values())
+            for oldest in list(self._databases):
+                if size <= self._max_bytes:
+                    break
+                size -= self._databases.pop(oldest).size
+
+
+def _build(text: str, key: str) -> Database:
+    if len(text) > MAX_CHARS:
+        reason = f"expected a text of at most {MAX_CHARS:,} characters for a query, found {len(text):,}; use offset"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    left, numbers = MAX_CELLS, iter(range(2**31))
+    longest, tables = 0, []
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.create_collation(NUMBER, compare_as_numbers)
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("BEGIN")
+        for table in open_stored(text).tables():
+            cells = len(table.rows) * len(table.columns)
+            if len(table.columns) > MAX_COLUMNS or cells > left:
+                tables.append(_described(table, {}, {}))
+                continue
+            left -= cells
+            stored, longest = _add_table(connection, table, key, numbers, longest)
+            tables.append(stored)
+        connection.execute("COMMIT")
+        # SQLite cannot write a database without tables.
+        content = connection.serialize() if any(table.columns for table in tables) else b""
+    kept = sum(len(column.spellings) for table in tables for column in table.columns.values())
+    return Database(content=content, tables=tuple(tables), longest=longest, size=len(content) + _ENTRY_BYTES * kept)
+
+
+def _described(table: Table, columns: dict[str, StoredColumn], types: dict[str, str]) -> StoredTable:
+    source = Table(name=table.name, path=table.path, columns=table.columns, rows=(), parent=table.parent)
+    return StoredTable(source=source, row_count=len(table.rows), columns=columns, types=types)
+
+
+def _add_table(
+    connection: sqlite3.Connection, table: Table, key: str, numbers: Iterator[int], longest: int
+) -> tuple[StoredTable, int]:
+    """Create and fill a table; return it, and the length of the longest cell so far."""
+    names = table.columns or ("value",)
+    columns: dict[str, StoredColumn] = {}
+    types: dict[str, str] = {}
+    cells: list[list[Any]] = []
+    for name in names:
+        columns[name], values = store_column(row.get(name) for row in table.rows)
+        # No word in the digits of a key, or in those of a number, changes the type's affinity.
+        types[f"{columns[name].type}_{key.rpartition('.')[2]}_{next(numbers)}"] = name
+        cells.append(values)
+        longest = max(longest, max((len(value) for value in values if type(value) is str), default=0))
+    declared = (f"{_quote(name)} {kind}{_collate(columns[name])}" for kind, name in types.items())
+    connection.execute(f"CREATE TABLE {_quote(table.name)} ({', '.join(declared)})")
+    marks = ", ".join("?" * len(names))
+    connection.executemany(f"INSERT INTO {_quote(table.name)} VALUES ({marks})", zip(*cells, strict=True))
+    return _described(table, columns, types), longest
+
+
+def _collate(column: StoredColumn) -> str:
+    return f" COLLATE {column.collation}" if column.collation else ""
+
+
+def _quote(name: str) -> str:
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"

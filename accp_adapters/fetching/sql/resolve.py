@@ -1,0 +1,104 @@
+"""Translate a query as models write it into SQLite's dialect, or refuse it.
+
+SQLite takes a name in double quotes that it does not know for a text, so that a wrong column would be an empty answer;
+and it knows neither `customer.name` as one column nor `status = returned`. So every name is resolved here: a column is
+written in backticks, which are never a text, and a word that stands where a value is compared becomes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
+from accp_adapters.fetching.sql.resolver import Comparison, Resolver
+from accp_adapters.fetching.sql.scope import Scope, Source, find_scope, is_keyword, quote
+from accp_adapters.fetching.sql.tokens import Token, tokenize
+
+__all__ = ["ResolvedQuery", "resolve_condition", "resolve_select"]
+
+
+@dataclass(slots=True)
+class ResolvedQuery:
+    """A query as SQLite is given it."""
+
+    sql: str = ""
+    tables: list[NamedTable] = field(default_factory=list)
+    """The tables in its FROM clauses."""
+    comparisons: list[Comparison] = field(default_factory=list)
+    """The columns that its conditions compare."""
+    shows_rows: bool = False
+    """Whether it shows whole rows: `*`."""
+
+
+def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
+    """Return a SELECT as SQLite is to run it.
+
+    Raises:
+        ProtocolError: E1004, a table, column or function is unknown or ambiguous; E2003, the query is too long.
+    """
+    tokens = tokenize(query)
+    scope = find_scope(tokens, catalog)
+    if not scope.sources and not scope.derived and not any(token.upper == "FROM" for token in tokens):
+        _add_main(tokens, scope, catalog)
+    resolver = Resolver(query, tokens, scope, catalog)
+    resolver.resolve()
+    sql = _write(query, tokens)
+    return ResolvedQuery(sql, [source.table for source in scope.sources], resolver.comparisons, _has_star(tokens))
+
+
+def resolve_condition(
+    condition: str, table: NamedTable, catalog: Catalog, columns: Sequence[str] = ()
+) -> ResolvedQuery:
+    """Return the SELECT of the rows of `table` that meet a condition.
+
+    Args:
+        condition: What stands behind WHERE; empty: all rows.
+        table: The table.
+        catalog: The tables of the query.
+        columns: The columns to show; none: all.
+
+    Raises:
+        ProtocolError: E1004, a column or function is unknown; E2003, the condition is too long.
+    """
+    scope = Scope([Source(table.name, table)])
+    tokens = tokenize(condition)
+    resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
+    resolver.resolve()
+    shown = ", ".join(map(quote, columns)) or "*"
+    where = f" WHERE {_write(condition, tokens)}" if tokens else ""
+    sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"
+    return ResolvedQuery(sql, [table], resolver.comparisons, shows_rows=not columns)
+
+
+def _add_main(tokens: list[Token], scope: Scope, catalog: Catalog) -> None:
+    """Add the FROM clause that the model left out, where only one table can be meant."""
+    table = catalog.main()
+    if table is None:
+        return
+    scope.sources.append(Source(table.name, table))
+    ends = ("WHERE", "GROUP", "ORDER", "LIMIT", "HAVING")
+    at = next((at for at, token in enumerate(tokens) if token.upper in ends and is_keyword(tokens, at)), len(tokens))
+    position = tokens[at].start if at < len(tokens) else tokens[-1].end
+    out = f" FROM r{table.number}.{quote(table.name)} AS {quote(table.name)} "
+    tokens.insert(at, Token("sign", "", position, position, out))
+
+
+def _write(source: str, tokens: Sequence[Token]) -> str:
+    """Return the query with the blanks of the source."""
+    parts, at = [], 0
+    for token in tokens:
+        if token.start >= at:
+            parts.append(source[at : token.start])
+        parts.append(token.text if token.out is None else token.out)
+        at = max(at, token.end)
+    return "".join(parts)
+
+
+def _has_star(tokens: Sequence[Token]) -> bool:
+    """Return whether a SELECT shows all columns: a star that is no operand and not that of `count(*)`."""
+    before = [Token("sign", "", 0, 0), *tokens]
+    return any(
+        token.text == "*" and previous.upper in ("SELECT", "DISTINCT", "ALL", ",", ".")
+        for previous, token in zip(before, tokens, strict=False)
+    )

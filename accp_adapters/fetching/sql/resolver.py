@@ -1,0 +1,344 @@
+"""One walk through a query that decides on each name, value and operator in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name
+from accp_adapters.fetching.sql.functions import FUNCTIONS
+from accp_adapters.fetching.sql.scope import Scope, Source, chain_at, is_keyword, quote
+from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
+from accp_adapters.fetching.sql.tokens import Token, refuse
+from accp_core.references import find_references
+
+__all__ = ["Comparison", "Resolver"]
+
+_COMPARES: Final = frozenset(("=", "==", "===", "!=", "<>", "<", ">", "<=", ">=", "LIKE", "ILIKE", "GLOB", "IS"))
+_BEGINS_OPERAND: Final = frozenset(("AND", "OR", "WHEN", "THEN", "ELSE", ",", "SELECT", "WHERE", "ON", "HAVING"))
+_OPENS: Final = frozenset(("IN", "CAST"))
+_EQUALS: Final = frozenset(("=", "==", "===", "IN"))
+_SPELLED: Final = {"===": "=", "==": "=", "<=>": "IS", "&&": "AND", "ILIKE": "LIKE", "!": "NOT"}
+_NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
+_BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
+_ENDS_WHERE: Final = frozenset(("GROUP", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT", "WINDOW"))
+# A value that a model wrote without quotes: a date, a version, an address, a word with signs.
+_BARE_VALUE: Final = re.compile(r"[^\s,()'\"`;]+")
+_NO_NUMBER: Final = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d+(\.\d+){2,}|[\d.]*[A-Za-z_@:].*|\d+:.*|.*\d-\w*[A-Za-z].*")
+_PLAIN_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
+_MAX_INTEGER: Final = 2**63 - 1
+_SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A column that a query compares with something."""
+
+    table: NamedTable
+    column: str
+    text: str | None = None
+    """The text with which `=` compares it; None: another value or operator."""
+
+
+def _is_bare_text(written: str) -> bool:
+    """Return whether a value that begins like a number is none: a date, a version, a time, an address."""
+    return _NO_NUMBER.fullmatch(written) is not None and _PLAIN_NUMBER.fullmatch(written) is None
+
+
+class Resolver:
+    """One walk through a query that decides on every name and value in it."""
+
+    def __init__(
+        self, source: str, tokens: list[Token], scope: Scope, catalog: Catalog, *, is_condition: bool = False
+    ) -> None:
+        self._source = source
+        self._tokens = tokens
+        self._scope = scope
+        self._catalog = catalog
+        self._is_condition = is_condition
+        self._in_where = is_condition
+        self._calls: list[str] = []
+        """What each open parenthesis belongs to: a function, IN, or nothing."""
+        self._left: Comparison | None = None
+        """The column in front of the last operator."""
+        self._last: Comparison | None = None
+        """The last column."""
+        self._is_equality = False
+        self._is_between = False
+        self._second_bound = -1
+        """The index behind the AND of a BETWEEN."""
+        self.comparisons: list[Comparison] = []
+
+    def resolve(self) -> None:
+        """Decide on every token."""
+        at = 0
+        while at < len(self._tokens):
+            at = at + 1 if self._tokens[at].out is not None else self._step(at)
+
+    def _step(self, at: int) -> int:
+        token = self._tokens[at]
+        if token.text in "()" and token.kind == "sign":
+            self._parenthesis(at)
+        elif token.kind == "sign" or is_keyword(self._tokens, at):
+            self._operator(at)
+        elif token.kind == "string":
+            self._string(token)
+        elif token.kind == "number":
+            return self._number(at)
+        elif token.kind == "reference":
+            self._reference(at)
+        else:
+            return self._name(at)
+        return at + 1
+
+    def _parenthesis(self, at: int) -> None:
+        if self._tokens[at].text == ")":
+            self._calls = self._calls[:-1]
+            return
+        previous = self._tokens[at - 1] if at else None
+        is_call = (
+            previous is not None and previous.kind == "word" and (previous.upper in _OPENS or previous.out is None)
+        )
+        self._calls.append(previous.upper if previous is not None and is_call else "")
+
+    def _operator(self, at: int) -> None:
+        token = self._tokens[at]
+        word = token.upper
+        token.out = _SPELLED.get(word, token.text)
+        if word in _COMPARES or word in ("BETWEEN", "IN"):
+            self._left, self._is_equality = self._last, word in _EQUALS
+            if self._left is not None and self._in_where:
+                self.comparisons.append(self._left)
+        if word in ("=", "==", "===", "!=", "<>") and self._follows(at, _NULLS):
+            token.out = "IS NOT" if word in ("!=", "<>") else "IS"
+        if word in _BEGINS_OPERAND and not (self._is_between or (self._calls and self._calls[-1] == "IN")):
+            self._left = None
+        if word == "AND" and self._is_between:
+            self._second_bound = at + 1
+        self._is_between = word == "BETWEEN" or (self._is_between and word != "AND")
+        if word == "WHERE":
+            self._in_where = True
+        elif word in _ENDS_WHERE:
+            self._in_where = False
+
+    def _follows(self, at: int, words: frozenset[str]) -> bool:
+        return at + 1 < len(self._tokens) and self._tokens[at + 1].upper in words
+
+    def _is_value(self, at: int) -> bool:
+        """Return whether a value is expected at `at`: behind an operator that compares, or in a list behind IN."""
+        previous = self._tokens[at - 1].upper if at else ""
+        if previous in ("(", ","):
+            return bool(self._calls) and self._calls[-1] == "IN"
+        if previous == "NOT":
+            return at > 1 and self._tokens[at - 2].upper == "IS"
+        return previous in _COMPARES or previous == "BETWEEN" or at == self._second_bound
+
+    def _string(self, token: Token) -> None:
+        self._write_text(token, token.name)
+
+    def _write_text(self, token: Token, text: str) -> None:
+        """Write a text as a value; `'true'` beside a column of booleans is true."""
+        left = self._left_column()
+        if left is not None and left.is_boolean and text.upper() in _BOOLEANS:
+            token.out = _BOOLEANS[text.upper()]
+            return
+        doubled = text.replace("'", "''").replace("\0", "")
+        token.out = f"'{doubled}'"
+        if self._is_equality and self.comparisons and self._left is self.comparisons[-1] and self._left.text is None:
+            self.comparisons[-1] = Comparison(self._left.table, self._left.column, text)
+
+    def _left_column(self) -> StoredColumn | None:
+        return None if self._left is None else self._left.table.stored.columns[self._left.column]
+
+    def _number(self, at: int) -> int:
+        token = self._tokens[at]
+        if self._is_value(at):
+            run = _BARE_VALUE.match(self._source, token.start)
+            if run is not None and run.end() > token.end and _is_bare_text(run[0]):
+                return self._absorb(at, run.end())
+        digits = token.text
+        is_long = digits.isdigit() and int(digits[:40]) > _MAX_INTEGER
+        # A text in front of which stands a column that compares as numbers is compared digit by digit.
+        token.out = f"'{digits}'" if is_long and self._compares_texts() else digits
+        return at + 1
+
+    def _compares_texts(self) -> bool:
+        left = self._left_column()
+        return left is not None and left.collation == NUMBER
+
+    def _absorb(self, at: int, end: int) -> int:
+        """Write the source from the token at `at` up to `end` as one text; return the index behind it."""
+        token = self._tokens[at]
+        self._write_text(token, self._source[token.start : end])
+        at += 1
+        while at < len(self._tokens) and self._tokens[at].start < end:
+            self._tokens[at].out = ""
+            at += 1
+        token.end = end
+        return at
+
+    def _reference(self, at: int) -> None:
+        """Resolve a column that is named by its reference: `$cold.….id`, `$cold.….orders.id`."""
+        token = self._tokens[at]
+        keys = find_references(token.text)
+        rest = token.text.partition(keys[0])[2].strip(".") if keys else ""
+        for source in self._scope.sources:
+            names = find_name(rest.removeprefix(f"{source.table.name}."), source.table.columns) if rest else []
+            if len(names) == 1 and keys and self._catalog.key_of(source.table) == keys[0]:
+                self._write_column(at, at + 1, source, names[0], is_qualified=True)
+                return
+        raise refuse(f"expected a column, found {token.text!r}; a reference stands behind FROM or JOIN")
+
+    def _name(self, at: int) -> int:
+        token = self._tokens[at]
+        if self._calls and self._calls[-1] == "CAST" and self._tokens[at - 1].upper == "AS":
+            token.out = quote(token.name)
+            return at + 1
+        if at + 1 < len(self._tokens) and self._tokens[at + 1].text == "(" and token.kind == "word":
+            return self._function(at)
+        end = chain_at(self._tokens, at)
+        if end + 1 < len(self._tokens) and self._tokens[end].text == "." and self._tokens[end + 1].text == "*":
+            return self._all_of(at, end)
+        if self._column(at, end):
+            return end
+        if token.kind == "word" and end == at + 1 and token.upper in _NULLS | set(_BOOLEANS):
+            self._literal(token)
+            return end
+        return self._bare_text(at, end)
+
+    def _function(self, at: int) -> int:
+        token = self._tokens[at]
+        if token.text.lower() not in FUNCTIONS:
+            if token.out is None and token.name.casefold() not in self._scope.derived:
+                raise refuse(f"expected a function of SQLite that reads, such as {_SOME}; found {token.text!r}")
+            token.out = quote(token.name)
+        return at + 1
+
+    def _all_of(self, at: int, end: int) -> int:
+        """Resolve `orders.*`."""
+        name = ".".join(self._names(at, end))
+        source = self._source_named(name)
+        if source is None and name.casefold() not in self._scope.derived:
+            raise self._unknown(name)
+        self._tokens[at].out = quote(name if source is None else source.alias)
+        for token in self._tokens[at + 1 : end]:
+            token.out = ""
+        return end
+
+    def _literal(self, token: Token) -> None:
+        """Write `null`, `true` or `false` in the form in which the preceding column stores it."""
+        if token.upper in _NULLS:
+            token.out = "NULL"
+            return
+        left = self._left_column()
+        is_text = left is not None and left.type == "TEXT"
+        token.out = f"'{token.text.lower()}'" if is_text else _BOOLEANS[token.upper]
+
+    def _names(self, at: int, end: int) -> list[str]:
+        """Return the names that dots join from `at` to `end`."""
+        return [token.name for token in self._tokens[at:end:2]]
+
+    def _column(self, at: int, end: int) -> bool:
+        """Resolve the names from `at` to `end` as a column; return whether they are one."""
+        names = self._names(at, end)
+        splits = [(".".join(names[:split]), ".".join(names[split:])) for split in range(len(names))]
+        # `orders.id` is the column `id` of `orders`, whatever other table has a column `orders_id`.
+        return any(self._exact_column(at, end, *split) for split in splits) or any(
+            self._similar_column(at, end, *split) for split in reversed(splits)
+        )
+
+    def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
+        for source in self._sources(qualifier):
+            for name in source.table.columns:
+                if name.casefold() == column.casefold() and not self._is_text_beside(at, qualifier, source, name):
+                    is_qualified = bool(qualifier) or self._scope.calls_table
+                    self._write_column(at, end, source, name, is_qualified=is_qualified)
+                    return True
+        folded = qualifier.casefold()
+        if column.casefold() not in self._scope.derived or (qualifier and folded not in self._scope.derived):
+            return False
+        self._tokens[at].out = f"{quote(qualifier)}.{quote(column)}" if qualifier else quote(column)
+        self._clear(at + 1, end)
+        self._last = None
+        return True
+
+    def _similar_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
+        if not qualifier and self._is_value(at):
+            return False
+        found = [(each, name) for each in self._sources(qualifier) for name in find_name(column, each.table.columns)]
+        if len(found) > 1:
+            raise refuse(f"expected one of {', '.join(sorted({name for _, name in found}))}; found {column!r}")
+        for source, name in found:
+            self._write_column(at, end, source, name, is_qualified=bool(qualifier))
+        return bool(found)
+
+    def _sources(self, qualifier: str) -> list[Source]:
+        if not qualifier:
+            return self._scope.sources
+        source = self._source_named(qualifier)
+        return [] if source is None else [source]
+
+    def _is_text_beside(self, at: int, qualifier: str, source: Source, name: str) -> bool:
+        """Return whether a text is meant although a column has that name: `status = paid` beside a boolean `paid`."""
+        left = self._left_column()
+        is_word = not qualifier and self._tokens[at].text[0] not in "`[" and self._is_value(at)
+        return is_word and left is not None and left.type == "TEXT" != source.table.stored.columns[name].type
+
+    def _clear(self, at: int, end: int) -> None:
+        for token in self._tokens[at:end]:
+            token.out = ""
+
+    def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
+        self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
+        self._clear(at + 1, end)
+        self._last = Comparison(source.table, name)
+
+    def _source_named(self, name: str) -> Source | None:
+        folded = name.casefold()
+        for source in self._scope.sources:
+            if source.alias.casefold() == folded:
+                return source
+        meant = find_name(name, [source.table.name for source in self._scope.sources])
+        named = [source for source in self._scope.sources if source.table.name in meant]
+        return named[0] if len(named) == 1 else None
+
+    def _bare_text(self, at: int, end: int) -> int:
+        """Write a name that is no column as a text, where a text may stand."""
+        token = self._tokens[at]
+        name = ".".join(self._names(at, end))
+        if not self._is_value(at) and not (token.text.startswith('"') and self._is_argument(at)):
+            raise self._unknown(name)
+        if token.kind == "quoted":
+            if token.text[0] != '"':
+                raise self._unknown(name)
+            self._write_text(token, token.name)
+            return at + 1
+        run = _BARE_VALUE.match(self._source, token.start)
+        assert run is not None
+        return self._absorb(at, self._end_of_words(run.end()) if self._is_condition else run.end())
+
+    def _is_argument(self, at: int) -> bool:
+        """Return whether one of several operands stands at `at`, where a text is usual: `coalesce(x, "none")`."""
+        previous = self._tokens[at - 1].upper if at else ""
+        following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ""
+        in_call = bool(self._calls) and self._calls[-1] not in ("", "COUNT")
+        return previous in ("THEN", "ELSE", "||") or following == "||" or (in_call and "," in (previous, following))
+
+    def _end_of_words(self, end: int) -> int:
+        """Return where a value of several words ends: before AND, OR, a sign or the end."""
+        for at, token in enumerate(self._tokens):
+            if token.start < end:
+                continue
+            if self._source[end : token.start].strip() or token.kind not in ("word", "number"):
+                break
+            if is_keyword(self._tokens, at) or (
+                at + 1 < len(self._tokens) and self._tokens[at + 1].upper in _COMPARES | {"IN", "BETWEEN", "(", "NOT"}
+            ):
+                break
+            end = token.end
+        return end
+
+    def _unknown(self, name: str) -> Exception:
+        tables = [source.table for source in self._scope.sources] or None
+        return refuse(f"expected a column of {self._catalog.describe(tables)}; found {name[:60]!r}")

@@ -1,0 +1,193 @@
+"""Runs one query in a connection of its own, which holds the texts that it may read and nothing else.
+
+Nothing but reading is authorized: no writing, no other databases, no PRAGMA, no extensions, no recursion, only listed
+functions. Time, lengths and the number of rows that are kept are bounded.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from collections import ChainMap
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accp_adapters.fetching.sql.database import Database
+from accp_adapters.fetching.sql.functions import (
+    FUNCTIONS,
+    OPERATORS,
+    TABLE_FUNCTIONS,
+    QueryConnection,
+    add_functions,
+)
+from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.tables.names import DistinctNames
+
+__all__ = ["MAX_SECONDS", "QueryResult", "open_connection", "run_query"]
+
+MAX_SECONDS: Final = 2.0
+"""Time of a query."""
+MAX_COUNTED: Final = 1_000_000
+"""Rows that are counted; those behind them are not reached."""
+_STEPS: Final = 10_000
+"""Instructions of SQLite's machine between two looks at the clock."""
+_MIN_LENGTH: Final = 100_000
+"""Bytes that a value may have, in any case."""
+_KEPT_CHARS: Final = 2_000_000
+"""Characters of the rows that are kept; more are never shown in one answer."""
+_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 50,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_VIEW: Final = "accp_query"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """The rows that a query found."""
+
+    columns: tuple[str, ...]
+    """The names of the columns, each once."""
+    rows: list[dict[str, Any]]
+    """The rows from the offset on, as many as are kept; cells that are those of a column are as the source has them."""
+    total: int
+    """How many rows there are."""
+    is_complete: bool
+    """Whether all rows were counted."""
+
+
+def run_query(
+    sql: str, databases: Sequence[Database], *, offset: int = 0, max_rows: int, seconds: float = MAX_SECONDS
+) -> QueryResult:
+    """Return the rows of a query that was resolved.
+
+    Raises:
+        ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too long or makes a value too long.
+    """
+    with open_connection(databases, seconds) as connection, _refusals(connection, seconds):
+        columns = _columns_of(sql, databases, connection)
+        cursor = connection.execute(sql)
+        names = DistinctNames()
+        named = [names.claim(_clean(each[0])) for each in cursor.description]
+        rows, total, is_complete = _read(cursor, columns, named, offset, max_rows)
+    return QueryResult(columns=tuple(named), rows=rows, total=total, is_complete=is_complete)
+
+
+def _read(
+    cursor: sqlite3.Cursor, columns: Sequence[StoredColumn], names: Sequence[str], offset: int, max_rows: int
+) -> tuple[list[dict[str, Any]], int, bool]:
+    rows: list[dict[str, Any]] = []
+    total = chars = 0
+    for row in cursor:
+        if total == MAX_COUNTED:
+            return rows, total, False
+        if offset <= total and len(rows) < max_rows and chars <= _KEPT_CHARS:
+            cells = (_value(column.restore(cell)) for cell, column in zip(row, columns, strict=True))
+            rows.append(dict(zip(names, cells, strict=True)))
+            chars += sum(len(cell) for cell in row if isinstance(cell, str))
+        total += 1
+    return rows, total, True
+
+
+def _value(cell: Any) -> Any:
+    """Return a cell as a JSON value."""
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _clean(name: str) -> str:
+    """Return the name of a result column as the model knows it."""
+    return name.replace("`", "")
+
+
+@contextmanager
+def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS) -> Iterator[QueryConnection]:
+    """Open a connection that may read the tables of `databases`, as `r0`, `r1` …, for `seconds` of time."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None, factory=QueryConnection)) as connection:
+        for number, database in enumerate(databases):
+            connection.execute(f"ATTACH ':memory:' AS r{number}")
+            if database.content:
+                connection.deserialize(database.content, name=f"r{number}")
+        connection.create_collation(NUMBER, compare_as_numbers)
+        add_functions(connection)
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        longest = max((database.longest for database in databases), default=0)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_MIN_LENGTH, 4 * longest))
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
+        connection.set_authorizer(_authorize)
+        end = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+        yield connection
+
+
+def _authorize(action: int, first: str | None, second: str | None, schema: str | None, _source: str | None) -> int:
+    """Return whether SQLite may do something: reading the tables of texts, and calling listed functions."""
+    match action:
+        case sqlite3.SQLITE_SELECT:
+            is_allowed = True
+        case sqlite3.SQLITE_READ:
+            is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
+        case sqlite3.SQLITE_FUNCTION:
+            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS
+        case _:
+            is_allowed = False
+    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+
+
+def _columns_of(sql: str, databases: Sequence[Database], connection: sqlite3.Connection) -> list[StoredColumn]:
+    """Return the column of a text that each column of the result is; for an expression, what its results may be.
+
+    SQLite tells it by the declared types of a view's columns, and each column of a text has a type of its own.
+    """
+    tables = [table for database in databases for table in database.tables]
+    types = {kind: table.columns[name] for table in tables for kind, name in table.types.items()}
+    # The largest of the numbers of a column is one of them.
+    numbers = [column.spellings for column in types.values() if column.spellings]
+    expression = StoredColumn(spellings=ChainMap(*numbers) if numbers else {})
+    connection.set_authorizer(None)
+    connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {sql}")
+    connection.set_authorizer(_authorize_description)
+    described = connection.execute(f"PRAGMA temp.table_info({_VIEW})").fetchall()
+    connection.set_authorizer(_authorize)
+    return [types.get(kind, expression) for _, _, kind, *_ in described]
+
+
+def _authorize_description(
+    action: int, first: str | None, second: str | None, schema: str | None, source: str | None
+) -> int:
+    if action == sqlite3.SQLITE_PRAGMA and first == "table_info":
+        return sqlite3.SQLITE_OK
+    return _authorize(action, first, second, schema, source)
+
+
+@contextmanager
+def _refusals(connection: QueryConnection, seconds: float) -> Iterator[None]:
+    """Turn the errors of SQLite into refusals with a code."""
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        if connection.failure is not None:
+            raise connection.failure from error
+        reason = _clean(str(error))
+        if "interrupted" in reason:
+            limit = f"expected a query of at most {seconds:g} seconds, it was stopped; join by keys or filter first"
+            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
+        if "too big" in reason:
+            limit = "expected shorter texts as the result of a function, found one that is too long"
+            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
+        if "not authorized" in reason:
+            reason = "expected a SELECT that only reads tables and does not recur"
+        raise ProtocolError(f"SQLite: {reason}", code=ErrorCode.INVALID_TYPE) from error

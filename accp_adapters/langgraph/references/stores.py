@@ -1,0 +1,247 @@
+"""Stores for full texts: a LangGraph `BaseStore` or a `ColdStore` of ours (ACCP section 5.1, tier 3)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import warnings
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config
+from langgraph.constants import CONFIG_KEY_CHECKPOINTER
+from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
+
+from accp_adapters.policy import Policy
+from accp_adapters.stores import SqliteColdStore
+from accp_adapters.stores.sqlite import MEMORY
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.ports import ColdStore
+from accp_core.references import StoredText, reference_to
+
+__all__ = ["Store", "StoreColdStore", "adelete", "aget", "apurge", "aput", "choose", "failures_as_refusals", "put"]
+
+Store: TypeAlias = BaseStore | ColdStore
+"""What the user may give as `store=`."""
+
+_PAGE: Final = 20
+"""Items of one search, which returns their texts, too; each may be megabytes."""
+_MAX_LABEL_CHARS: Final = 500
+"""PostgreSQL's index holds 2,704 bytes of namespace and key together."""
+
+
+class StoreColdStore:
+    """A `ColdStore` over a LangGraph `BaseStore`, with an async twin of each method."""
+
+    def __init__(self, store: BaseStore, *, namespace: str = "accp", ttl: float | None = None) -> None:
+        """Keep texts in `store`.
+
+        Args:
+            store: Any store of LangGraph.
+            namespace: The first label of each namespace; the session is the second.
+            ttl: Minutes until the store may delete a text; None: never.
+
+        Raises:
+            ValueError: `ttl` is given and `store` supports none.
+        """
+        if ttl is not None and not store.supports_ttl:
+            raise ValueError(f"expected ttl None for a {type(store).__name__}, which supports none, found {ttl!r}")
+        self.base: Final = store
+        self._root: Final = namespace
+        self._ttl: Final = ttl
+
+    def put(self, session_id: str, key: str, text: str) -> None:
+        """Keep `text` under `key` for `session_id`; putting the same key again changes nothing.
+
+        Raises:
+            ProtocolError: E2001, the store does not give back what it was given.
+        """
+        self.base.batch([self._put(session_id, key, text)])
+        self._check(key, text, self.get(session_id, key))
+
+    async def aput(self, session_id: str, key: str, text: str) -> None:
+        """`put`, asynchronously."""
+        await self._abatch([self._put(session_id, key, text)])
+        self._check(key, text, await self.aget(session_id, key))
+
+    def get(self, session_id: str, key: str) -> str | None:
+        """Return the text kept under `key` for `session_id`, or None when there is none."""
+        return _text_of(self.base.batch([GetOp(self._namespace(session_id), key)])[0])
+
+    async def aget(self, session_id: str, key: str) -> str | None:
+        """`get`, asynchronously."""
+        return _text_of((await self._abatch([GetOp(self._namespace(session_id), key)]))[0])
+
+    def delete(self, session_id: str, key: str) -> None:
+        """Delete the text under `key` of `session_id`, where there is one."""
+        self.base.batch([PutOp(self._namespace(session_id), key, None)])
+
+    async def adelete(self, session_id: str, key: str) -> None:
+        """`delete`, asynchronously."""
+        await self._abatch([PutOp(self._namespace(session_id), key, None)])
+
+    def purge(self, session_id: str) -> int:
+        """Delete all texts of `session_id`; return how many there were."""
+        steps = self._purge(session_id)
+        found: Any = None  # a generator's first answer
+        while True:
+            try:
+                found = self.base.batch(steps.send(found))
+            except StopIteration as end:
+                return int(end.value)
+
+    async def apurge(self, session_id: str) -> int:
+        """`purge`, asynchronously."""
+        steps = self._purge(session_id)
+        found: Any = None  # a generator's first answer
+        while True:
+            try:
+                found = await self._abatch(steps.send(found))
+            except StopIteration as end:
+                return int(end.value)
+
+    async def _abatch(self, operations: list[Op]) -> list[Any]:
+        try:
+            return await self.base.abatch(operations)
+        except NotImplementedError:
+            # SqliteStore has no asynchronous methods; an asynchronous run of its graph must not fail for that.
+            return await asyncio.to_thread(self.base.batch, operations)
+
+    def _put(self, session_id: str, key: str, text: str) -> PutOp:
+        # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
+        return PutOp(self._namespace(session_id), key, {"text": json.dumps(text)}, index=False, ttl=self._ttl)
+
+    def _check(self, key: str, text: str, found: str | None) -> None:
+        """Refuse a store that loses texts (E2001): a message must not cite what cannot be opened.
+
+        LangGraph's RedisStore loses them without an error with some versions of Redis' search module.
+        """
+        if found != text:
+            reason = f"expected {type(self.base).__name__} to give back {reference_to(key)!r} after it was put, found "
+            raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
+
+    def _namespace(self, session_id: str) -> tuple[str, str]:
+        return _label(self._root), _label(session_id)
+
+    def _purge(self, session_id: str) -> Generator[list[Op], Any, int]:
+        """Yield the operations that delete a session, page by page; each is answered with its results."""
+        namespace = self._namespace(session_id)
+        deleted: set[str] = set()
+        offset = 0
+        page: list[Any] = [None] * _PAGE
+        while len(page) == _PAGE:
+            (page,) = yield [SearchOp(namespace, limit=_PAGE, offset=offset, refresh_ttl=False)]
+            # Some stores return more: a search in session "1" the texts of "10", or of a name in another case.
+            mine = {item.key for item in page if item.namespace == namespace} - deleted
+            if mine:
+                yield [PutOp(namespace, key, None) for key in sorted(mine)]
+            deleted |= mine
+            offset += len(page) - len(mine)
+        return len(deleted)
+
+
+def choose(policy: Policy, given: Store | None, compiled: BaseStore | None) -> ColdStore | None:
+    """Return the store that is `given`, else the graph's own (`compile(store=...)`), else None."""
+    store = given if given is not None else compiled
+    if isinstance(store, BaseStore):
+        return StoreColdStore(store, namespace=policy.namespace, ttl=policy.ttl)
+    return store
+
+
+@contextmanager
+def failures_as_refusals(store: ColdStore) -> Iterator[None]:
+    """Turn what a store raises that is closed, full or out of reach into a refusal.
+
+    Its own words may hold the password of an address, so only the class of the error is told.
+
+    Raises:
+        ProtocolError: E4002, the store failed; as the store raises it.
+    """
+    try:
+        yield
+    except ProtocolError:
+        raise
+    except Exception as error:
+        base = store.base if isinstance(store, StoreColdStore) else store
+        reason = f"expected {type(base).__name__} to answer, found {type(error).__name__}; try again later"
+        raise ProtocolError(reason, code=ErrorCode.TOOL_EXEC_FAILED) from error
+
+
+def put(store: ColdStore, session_id: str, texts: Iterable[StoredText]) -> None:
+    """Store all `texts` of a session; warn where they end with the process and the conversation does not."""
+    for text in texts:
+        _warn_of_memory(store)
+        store.put(session_id, text.key, text.text)
+
+
+async def aput(store: ColdStore, session_id: str, texts: Iterable[StoredText]) -> None:
+    """`put` without blocking the event loop."""
+    for text in texts:
+        _warn_of_memory(store)
+        if isinstance(store, StoreColdStore):
+            await store.aput(session_id, text.key, text.text)
+        else:
+            await asyncio.to_thread(store.put, session_id, text.key, text.text)
+
+
+def _warn_of_memory(store: ColdStore) -> None:
+    """Warn, at the first text, that references will not open after a restart of the process."""
+    with suppress(RuntimeError):  # outside of a run nothing is checkpointed
+        saver = get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER)
+        if saver is not None and not isinstance(saver, InMemorySaver) and _is_in_memory(store):
+            warnings.warn(
+                f"{type(saver).__name__} keeps this conversation, but the texts behind its references are in memory "
+                "only and will be lost with this process: use another store, such as SqliteColdStore('cold.sqlite')",
+                stacklevel=2,
+            )
+
+
+def _is_in_memory(store: ColdStore) -> bool:
+    """Return whether `store` ends with this process."""
+    if isinstance(store, StoreColdStore):
+        return type(store.base) is InMemoryStore  # a subclass may write to a disk
+    return isinstance(store, SqliteColdStore) and store.path == MEMORY
+
+
+async def aget(store: ColdStore, session_id: str, key: str) -> str | None:
+    """`ColdStore.get` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        return await store.aget(session_id, key)
+    return await asyncio.to_thread(store.get, session_id, key)
+
+
+async def adelete(store: ColdStore, session_id: str, key: str) -> None:
+    """`ColdStore.delete` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        await store.adelete(session_id, key)
+    else:
+        await asyncio.to_thread(store.delete, session_id, key)
+
+
+async def apurge(store: ColdStore, session_id: str) -> int:
+    """`ColdStore.purge` without blocking the event loop."""
+    if isinstance(store, StoreColdStore):
+        return await store.apurge(session_id)
+    return await asyncio.to_thread(store.purge, session_id)
+
+
+def _label(name: str) -> str:
+    """Return `name` as a namespace label, which may be neither empty nor hold a dot, nor be very long.
+
+    Email addresses are common thread ids, and stores join labels with dots.
+    """
+    label = quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
+    if len(label) <= _MAX_LABEL_CHARS:
+        return label
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{label[:100]}%~{digest}"  # a quoted name never holds "%~"
+
+
+def _text_of(item: Any) -> str | None:
+    return json.loads(item.value["text"]) if isinstance(item, Item) else None

@@ -1,0 +1,82 @@
+"""For LangChain's `SummarizationMiddleware`: a counter of what is sent, and a summarizer that reads what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from langchain.agents.middleware.summarization import DEFAULT_SUMMARY_PROMPT
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages, get_buffer_string
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph.messages import calls_of, to_records, with_arguments
+from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
+from accp_adapters.langgraph.runtime import agent_name
+from accp_adapters.langgraph.turns import as_json
+from accp_adapters.policy import Policy
+from accp_core.projection import MessageRecord, Projector
+from accp_core.projection.memory import count_once
+
+__all__ = ["count_projected_tokens", "summarizing_model"]
+
+_LEFT_OUT: Final = "(left out)"
+
+
+def count_projected_tokens(messages: Iterable[MessageLikeRepresentation], policy: Policy) -> int:
+    """Return about how many tokens a model is sent of `messages`, which may be any part of a conversation.
+
+    Each message is counted as if nothing were before it, so that repeat markers count as the lines that they stand for.
+    """
+    alone = replace(policy.rules, repeats=False, cache_aware=False)
+    messages = convert_to_messages(messages)
+    records = to_records(messages, policy, agent_name())
+    counter = count_once(policy.counter)
+    return sum(
+        counter(text)
+        for message, record in zip(messages, records, strict=True)
+        for text in _shown(message, record, Projector(alone))
+    )
+
+
+def _shown(message: BaseMessage, record: MessageRecord, projector: Projector) -> list[str]:
+    """Return the texts of a message and its calls as JSON, as a model is sent them."""
+    new = projector.project(record)
+    calls = list(calls_of(with_arguments(message, new.arguments) if new.arguments else message))
+    texts = [text for old, block in zip(record.blocks, new.blocks, strict=True) if (text := block or old)]
+    return [*texts, as_json(calls)] if calls else texts
+
+
+def summarizing_model(
+    model: BaseChatModel, projector: MessageProjector, will_open: Callable[[str], bool]
+) -> Runnable[Any, str]:
+    """Return what writes a summary of messages with `model`, which reads their projection.
+
+    Args:
+        model: Any chat model.
+        projector: Projects the messages.
+        will_open: Returns whether the text of a key will open when the messages are gone; other references are left
+            out.
+    """
+
+    def prompt(messages: Sequence[BaseMessage]) -> str:
+        shown = projector.project(messages, agent=agent_name())
+        text = get_buffer_string(shown.messages, format="xml")
+        return DEFAULT_SUMMARY_PROMPT.format(messages=_with_references(text, shown, will_open)).rstrip()
+
+    def summarize(messages: Sequence[BaseMessage]) -> str:
+        return str(model.invoke(prompt(messages)).text)
+
+    async def asummarize(messages: Sequence[BaseMessage]) -> str:
+        return str((await model.ainvoke(prompt(messages))).text)
+
+    return RunnableLambda(summarize, asummarize, name="accp_summarizer")
+
+
+def _with_references(text: str, shown: ProjectedMessages, will_open: Callable[[str], bool]) -> str:
+    """Return `text` without the references that will not open."""
+    for stored in (each for texts in shown.stored.values() for each in texts if not will_open(each.key)):
+        text = text.replace(f"{FETCH_NAME} {stored.reference}", _LEFT_OUT).replace(stored.reference, _LEFT_OUT)
+    return text

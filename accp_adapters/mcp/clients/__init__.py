@@ -1,0 +1,1 @@
+"""The configuration files of MCP clients: where they are, which servers stand in them, and our place before those."""

@@ -1,0 +1,297 @@
+"""A gateway, or one server of standard streams, as a streamable HTTP endpoint (MCP 2025-11-25, transports).
+
+Each client has a session of its own with servers of its own, since a server on standard streams serves one client. A
+request is answered on its own response: as JSON, or as an event stream where something comes before the answer. What
+belongs to no request goes to the stream that the client opens by GET. Streams are not resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from accp_adapters.mcp.gateway.configuration import ServerSettings
+from accp_adapters.mcp.gateway.reading import read_any
+from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.gateway.stdio import Outgoing
+from accp_adapters.mcp.proxy.exchange import (
+    BodyRefused,
+    ClientResponse,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+    relay_client,
+)  # fmt: skip
+from accp_adapters.mcp.proxy.headers import AllowedHosts, header
+from accp_adapters.mcp.proxy.limits import ByteBudget, ProxyLimits
+from accp_adapters.mcp.proxy.listening import http_server, listen_at
+from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
+from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
+from accp_adapters.mcp.shim.protocol import MessageId, message_id
+
+__all__ = ["PATH", "GatewayApp", "serve_gateway"]
+
+PATH: Final = "/mcp"
+"""The path of the endpoint."""
+_MAX_SESSIONS: Final = 100
+"""Clients at once: each has processes of its own."""
+_MAX_WAITING: Final = 1_000
+"""Messages that wait for a stream of the client; the oldest is dropped."""
+
+
+class _Stream:
+    """One response that messages are written to."""
+
+    def __init__(self, request: JsonRpcMessage | None = None) -> None:
+        params = (request or {}).get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        self.answers: Final = message_id(request) if request else None
+        """The id of the request that the stream ends with; None for the stream of a GET."""
+        self.token: Final = meta.get("progressToken") if isinstance(meta, dict) else None
+        self.messages: Final[asyncio.Queue[bytes | None]] = asyncio.Queue()
+
+
+class _Session:
+    """One client: its gateway session, and the streams that are open."""
+
+    def __init__(self, servers: Sequence[ServerSettings], relay: Relay, *, is_bare: bool) -> None:
+        self.identity: Final = secrets.token_urlsafe(24)
+        self.relay: Final = relay
+        self._outgoing: Final = Outgoing(relay, self._route)
+        self.gateway: Final = GatewaySession(servers, self._outgoing.put, is_bare=is_bare)
+        self._outgoing.call_again = self.gateway.receive
+        self._calls: Final[dict[MessageId, _Stream]] = {}
+        self._listening: _Stream | None = None
+        self._waiting: Final[deque[bytes]] = deque(maxlen=_MAX_WAITING)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client has no response open."""
+        return not self._calls and self._listening is None
+
+    def call(self, request: JsonRpcMessage) -> _Stream:
+        """Return the stream on which `request` is answered."""
+        stream = _Stream(request)
+        assert stream.answers is not None
+        self._calls[stream.answers] = stream
+        return stream
+
+    def listen(self) -> _Stream:
+        """Return the stream of what belongs to no request; an older one ends."""
+        if self._listening is not None:
+            self._listening.messages.put_nowait(None)
+        self._listening = _Stream()
+        while self._waiting:
+            self._listening.messages.put_nowait(self._waiting.popleft())
+        return self._listening
+
+    def leave(self, stream: _Stream) -> None:
+        """Forget a stream whose response is over."""
+        if stream is self._listening:
+            self._listening = None
+        elif stream.answers is not None and self._calls.get(stream.answers) is stream:
+            del self._calls[stream.answers]
+
+    async def close(self) -> None:
+        """End the servers and all streams."""
+        await self.gateway.close()
+        await self._outgoing.close()
+        self.relay.close()
+        for stream in [*self._calls.values(), *([self._listening] if self._listening else [])]:
+            stream.messages.put_nowait(None)
+
+    def _route(self, data: bytes) -> None:
+        """Put a message for the client on the stream to which it belongs."""
+        message = read_any(data) or {}
+        if "method" not in message:
+            identity = message_id(message)
+            if identity in self._calls:
+                self._calls[identity].messages.put_nowait(data)
+                self._calls[identity].messages.put_nowait(None)
+            return
+        stream = self._stream_for(message)
+        if stream is None:
+            self._waiting.append(data)
+        else:
+            stream.messages.put_nowait(data)
+
+    def _stream_for(self, message: JsonRpcMessage) -> _Stream | None:
+        """Return the stream of a request or notification: that of its call, any call for a request, or the GET's."""
+        params = message.get("params")
+        token = params.get("progressToken") if isinstance(params, dict) else None
+        calls = list(self._calls.values())
+        if message["method"] == "notifications/progress":
+            return next((each for each in calls if each.token == token and token is not None), self._listening)
+        # A standard stream does not say to which call a question belongs; one that is open is answered in time.
+        return calls[-1] if calls and "id" in message else self._listening or (calls[-1] if calls else None)
+
+
+class GatewayApp:
+    """The ASGI application."""
+
+    def __init__(
+        self,
+        servers: Sequence[ServerSettings],
+        new_relay: Callable[[], Relay],
+        *,
+        is_bare: bool = False,
+        hosts: AllowedHosts | None = None,
+        limits: ProxyLimits | None = None,
+        max_sessions: int = _MAX_SESSIONS,
+    ) -> None:
+        """Serve all servers.
+
+        Args:
+            servers: The servers, started anew for each client.
+            new_relay: Returns the relay of a new session.
+            is_bare: Whether names stay as the one server gives them.
+            hosts: The names by which clients may reach the endpoint; None: the loopback names.
+            limits: The limits of memory and time; None: the defaults.
+            max_sessions: Clients at once; beyond, an idle one is ended, or the new one refused.
+        """
+        self._servers = servers
+        self._new_relay = new_relay
+        self._is_bare = is_bare
+        self._hosts = hosts or AllowedHosts()
+        self._limits = limits or ProxyLimits()
+        self._budget: Final = ByteBudget(self._limits.buffered_bytes)
+        self._max_sessions = max_sessions
+        self._sessions: Final[dict[str, _Session]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        response = ClientResponse(send)
+        if refusal := self._hosts.refusal(scope["headers"]):
+            await response.refuse(*refusal)
+        elif scope["path"] != PATH:
+            await response.refuse(HTTPStatus.NOT_FOUND, f"expected the path {PATH!r}")
+        elif scope["method"] == "POST":
+            await self._post(scope, receive, response)
+        elif (session := await self._session(scope, response)) is None:
+            return
+        elif scope["method"] == "GET":
+            await self._stream(session, session.listen(), receive, response)
+        elif scope["method"] == "DELETE":
+            await self._end(session)
+            await response.send_all(HTTPStatus.NO_CONTENT, [], b"")
+        else:
+            await response.refuse(HTTPStatus.METHOD_NOT_ALLOWED, "expected POST, GET or DELETE")
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for session in list(self._sessions.values()):
+            await self._end(session)
+
+    async def _session(self, scope: Scope, response: ClientResponse) -> _Session | None:
+        identity = header(scope["headers"], SESSION_HEADER.encode())
+        session = self._sessions.get(identity)
+        if session is None:
+            status = HTTPStatus.NOT_FOUND if identity else HTTPStatus.BAD_REQUEST
+            await response.refuse(status, f"expected the {SESSION_HEADER} of a session, found {identity[:40]!r}")
+            return None
+        # The session that was silent for longest stands first.
+        self._sessions[identity] = self._sessions.pop(identity)
+        return session
+
+    async def _post(self, scope: Scope, receive: Receive, response: ClientResponse) -> None:
+        with self._budget.lease() as lease:
+            try:
+                limit, seconds = self._limits.body_bytes, self._limits.request_seconds
+                body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
+            except BodyRefused as refused:
+                await response.refuse(refused.status, str(refused))
+                return
+        message = read_any(body)
+        if message is None:
+            await response.refuse(HTTPStatus.BAD_REQUEST, "expected one JSON-RPC message")
+            return
+        starts = message.get("method") == "initialize"
+        session = await self._begin(response) if starts else await self._session(scope, response)
+        if session is None:
+            return
+        relayed = await relay_client(session.relay, body)
+        if relayed.is_answer:
+            await response.send_message(relayed.data)
+        elif "method" in message and message_id(message) is not None:
+            stream = session.call(message)
+            await session.gateway.receive(relayed.data)
+            await self._stream(session, stream, receive, response)
+        else:
+            await session.gateway.receive(relayed.data)
+            await response.send_all(HTTPStatus.ACCEPTED, [], b"")
+
+    async def _begin(self, response: ClientResponse) -> _Session | None:
+        if len(self._sessions) >= self._max_sessions:
+            idle = next((each for each in self._sessions.values() if each.is_idle), None)
+            if idle is None:
+                await response.refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._max_sessions} clients are connected")
+                return None
+            await self._end(idle)
+        session = _Session(self._servers, self._new_relay(), is_bare=self._is_bare)
+        self._sessions[session.identity] = session
+        return session
+
+    async def _end(self, session: _Session) -> None:
+        self._sessions.pop(session.identity, None)
+        await session.close()
+
+    async def _stream(self, session: _Session, stream: _Stream, receive: Receive, response: ClientResponse) -> None:
+        """Write what is put on `stream`, until its answer is written or the client goes."""
+        writing = asyncio.create_task(_write(session.identity, stream, response))
+        watching = asyncio.create_task(_disconnected(receive))
+        try:
+            await asyncio.wait([writing, watching], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            session.leave(stream)
+            writing.cancel()
+            watching.cancel()
+            await asyncio.gather(writing, watching, return_exceptions=True)
+
+
+async def serve_gateway(
+    app: GatewayApp, *, host: str, port: int, header_seconds: float, announce: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve the application until a signal ends it, then end all its servers.
+
+    Args:
+        app: The application.
+        host: The address to listen at.
+        port: The port to listen at; 0: a free one.
+        header_seconds: Seconds after which a connection without a complete header is closed.
+        announce: Called with the endpoint's URL once it accepts connections.
+
+    Raises:
+        OSError: The address is not available.
+    """
+    with listen_at(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        announce(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
+        try:
+            await http_server(app, header_seconds=header_seconds).serve(sockets=[listening])
+        finally:
+            await app.close()
+
+
+async def _write(identity: str, stream: _Stream, response: ClientResponse) -> None:
+    own = (SESSION_HEADER.encode(), identity.encode())
+    first = await stream.messages.get() if stream.answers is not None else b""
+    if first and stream.messages.qsize() == 1 and message_id(read_any(first) or {}) == stream.answers:
+        await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], first)
+        return
+    events = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), own]
+    await response.start(HTTPStatus.OK, events)
+    # A comment: the client learns at once that the stream is open.
+    await response.write(b"event: message\ndata: " + first + b"\n\n" if first else b": open\n\n")
+    while (data := await stream.messages.get()) is not None:
+        await response.write(b"event: message\ndata: " + data + b"\n\n")
+    await response.write(b"", more=False)
+
+
+async def _disconnected(receive: Receive) -> Any:
+    while (await receive())["type"] != "http.disconnect":
+        pass

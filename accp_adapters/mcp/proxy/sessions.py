@@ -1,0 +1,174 @@
+"""Whose request it is, and the relay that belongs to it: nobody opens or lists what was shown to somebody else.
+
+A relay belongs to a session and the credentials with which the server accepted a request of it. The session id alone
+is not enough, since servers need not check that it fits the credentials; nor are the credentials, where there are
+sessions. Without session ids, it belongs to the credentials. A request with neither belongs to nobody: its results may
+be views, but no previews, since a reference would open for anybody or for nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+from accp_adapters.mcp.proxy.headers import Headers, header
+from accp_adapters.mcp.proxy.relay import Relay
+from accp_core.bounded import BoundedDict
+
+__all__ = ["MAX_SESSIONS", "SESSION_HEADER", "Caller", "Sessions", "caller_of"]
+
+MAX_SESSIONS: Final = 10_000
+"""Sessions of one proxy; beyond, the one that was silent for longest is dropped, and its references are refused."""
+SESSION_HEADER: Final = "mcp-session-id"
+_MAX_CANDIDATES: Final = 1_000
+"""Callers that the server has not answered yet."""
+
+# Every other field may be what the server tells users by, so it is part of the principal.
+_NO_CREDENTIAL: Final = re.compile(
+    rb"accept|accept-(?:charset|encoding|language)|baggage|b3|cache-control|content-(?:length|type)|correlation-id|date|dnt"
+    rb"|forwarded|idempotency-key|if-none-match|last-event-id|mcp-.*|origin|pragma|priority|referer|request-id|sec-(?:ch|fetch|gpc).*"
+    rb"|traceparent|tracestate|uber-trace-id|upgrade-insecure-requests|user-agent|via|x-amzn-trace-id|x-b3-.*"
+    rb"|x-cloud-trace-context|x-correlation-id|x-datadog-.*|x-forwarded-(?:for|host|port|proto)|x-real-ip|x-request-id"
+)
+_CREDENTIAL: Final = re.compile(rb"(?i).*(?:auth|cookie|credential|key|password|secret|signature|token).*")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request, as the server gets it."""
+
+    session_id: str
+    """The session, empty if there is none."""
+    principal: str
+    """A hash of all fields by which the server may tell users apart."""
+    is_identified: bool
+    """Whether it has a session or a credential."""
+    has_credentials: bool = False
+    """Whether it has a credential."""
+
+    def in_session(self, session_id: str) -> Caller:
+        """Return the same caller in a session."""
+        return replace(self, session_id=session_id, is_identified=True)
+
+    def owner(self, server: str) -> str:
+        """Return the name under which the caller's texts are stored, the same in every proxy; empty for nobody.
+
+        Args:
+            server: The URL of the server.
+        """
+        if not self.is_identified:
+            return ""
+        return sha256(json.dumps([server, self.session_id, self.principal]).encode()).hexdigest()
+
+
+def caller_of(headers: Headers) -> Caller:
+    """Return who sends a request with `headers`, the fields that the server gets from the client."""
+    fields = sorted((name, value) for name, value in headers if not _NO_CREDENTIAL.fullmatch(name))
+    principal = sha256(b"\n".join(b"%s: %s" % field for field in fields)).hexdigest()
+    session_id = header(headers, SESSION_HEADER.encode())
+    has_credentials = any(_CREDENTIAL.fullmatch(name) for name, _ in fields)
+    return Caller(session_id, principal, bool(session_id) or has_credentials, has_credentials)
+
+
+class Sessions:
+    """The relay of each caller; those that the server has not accepted do not displace those that it has."""
+
+    def __init__(
+        self,
+        new_relay: Callable[[], Relay],
+        *,
+        server: str = "",
+        limit: int = MAX_SESSIONS,
+        max_chars: int = 2**60,
+        run: Callable[[Callable[[], None]], object] = lambda work: work(),
+    ) -> None:
+        """Start empty.
+
+        Args:
+            new_relay: Returns the relay of a caller about whom nothing is known.
+            server: The URL of the server.
+            limit: Callers that are remembered.
+            max_chars: Characters of all texts that are kept for them.
+            run: Runs what deletes the texts of a caller, which may wait for a store.
+        """
+        self._new_relay: Final = new_relay
+        self._server: Final = server
+        self._max_chars: Final = max_chars
+        self._run: Final = run
+        self._accepted: Final[BoundedDict[tuple[str, str], Relay]] = BoundedDict(limit)
+        self._candidates: Final[BoundedDict[tuple[str, str], Relay]] = BoundedDict(_MAX_CANDIDATES)
+        self._chars: Final[dict[tuple[str, str], int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._accepted)
+
+    def find(self, caller: Caller) -> Relay:
+        """Return the relay for a request of `caller`."""
+        key = _key(caller)
+        relay = self._accepted.get(key) or self._candidates.get(key)
+        if relay is None:
+            known = self._same_session(caller) or self._new_relay()
+            relay = known.for_owner(caller.owner(self._server), is_session=bool(caller.session_id))
+            self._candidates.put(key, relay)
+        if caller.session_id:
+            return relay
+        return relay.exchange() or self._new_relay()
+
+    def accept(self, caller: Caller) -> None:
+        """Remember a caller whose request the server has accepted."""
+        key = _key(caller)
+        relay = self._candidates.pop(key, None)
+        if relay is not None and key not in self._accepted:
+            self._put(caller, relay)
+        elif key in self._accepted:
+            self._accepted.move_to_end(key)
+
+    def begin(self, caller: Caller, relay: Relay) -> None:
+        """Remember the session that a caller has begun; `relay` has relayed its beginning."""
+        if _key(caller) not in self._accepted:
+            self._put(caller, relay.for_owner(caller.owner(self._server), is_session=True))
+
+    def end(self, caller: Caller) -> None:
+        """Drop a session that has ended, and its texts."""
+        for relays in (self._accepted, self._candidates):
+            relay = relays.pop(_key(caller), None)
+            if relay is not None:
+                self._drop(_key(caller), relay, is_over=True)
+
+    def count(self, caller: Caller) -> None:
+        """Count the texts of `caller`; where all are too many, drop callers that have some, the most silent first."""
+        key = _key(caller)
+        if key in self._accepted and (chars := self._accepted[key].stored_chars):
+            self._chars[key] = chars
+        excess = sum(self._chars.values()) - self._max_chars
+        for oldest in [each for each in self._accepted if each in self._chars] if excess > 0 else ():
+            excess -= self._chars[oldest]
+            self._drop(oldest, self._accepted.pop(oldest))
+            if excess <= 0:
+                break
+
+    def close(self) -> None:
+        """Free what is kept for all callers; their sessions may go on in another process."""
+        while self._accepted:
+            self._drop(*self._accepted.popitem())
+
+    def _same_session(self, caller: Caller) -> Relay | None:
+        """Return the relay of the session with other credentials, such as an older token; its client is the same."""
+        same = (relay for (session_id, _), relay in self._accepted.items() if session_id == caller.session_id)
+        return next(same, None) if caller.session_id else None
+
+    def _put(self, caller: Caller, relay: Relay) -> None:
+        if evicted := self._accepted.put(_key(caller), relay):
+            self._drop(*evicted)
+
+    def _drop(self, key: tuple[str, str], relay: Relay, *, is_over: bool = False) -> None:
+        self._chars.pop(key, None)
+        self._run(lambda: relay.close(is_over=is_over))
+
+
+def _key(caller: Caller) -> tuple[str, str]:
+    return caller.session_id, caller.principal

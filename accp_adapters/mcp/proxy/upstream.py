@@ -1,0 +1,96 @@
+"""The server behind the proxy over HTTP: requests to its endpoint, with the proxy's own fields, through redirects."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import httpx
+
+from accp_adapters.mcp.proxy.endpoint import Endpoint
+from accp_adapters.mcp.proxy.headers import Headers, server_headers
+
+__all__ = ["Upstream", "connect"]
+
+# Seconds; a thousand calls at once keep the event loop busy for several.
+_CONNECT_SECONDS: Final = 30.0
+_MAX_REQUESTS: Final = 4
+"""Requests for one of a client's: the first, and those to which redirects lead."""
+
+
+@asynccontextmanager
+async def connect() -> AsyncIterator[httpx.AsyncClient]:
+    """Yield an HTTP client that limits neither connections nor response times: client and server set those limits."""
+    timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    async with httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=True) as client:
+        yield client
+
+
+class Upstream:
+    """A server at a URL, with the fields that the proxy adds to each request to its endpoint."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient, extra: Headers = ()) -> None:
+        """Send requests by `client` to the endpoint at `url`.
+
+        Args:
+            url: The endpoint; its user info becomes an `Authorization` field, its query is sent each time.
+            client: Sends the requests.
+            extra: Fields for every request, such as `authorization`.
+
+        Raises:
+            ValueError: `url` is no http or https URL.
+        """
+        self.endpoint = Endpoint.parse(url)
+        """Where requests are sent; a redirect that adds or removes the slash at the end is remembered."""
+        self._client: Final = client
+        given = {name for name, _ in extra}
+        self._extra: Final = (*(field for field in self.endpoint.credentials if field[0] not in given), *extra)
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, headers: Headers, content: bytes = b"", url: httpx.URL | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request to the endpoint and yield the response, whose body is read by the caller.
+
+        Args:
+            method: GET, POST or DELETE.
+            headers: The fields of the client's request.
+            content: The body.
+            url: A URL of `endpoint.resolve`; None: that of the endpoint.
+
+        Raises:
+            httpx.HTTPError: The server cannot be reached, or redirects too often.
+        """
+        url = url or self.endpoint.url
+        for _ in range(_MAX_REQUESTS):
+            request = httpx.Request(method, url, headers=server_headers(headers, self._extra), content=content)
+            response = await self._client.send(request, stream=True)
+            target = self.endpoint.follow(response)
+            if target is None:
+                break
+            await response.aclose()
+            self.endpoint, url = self.endpoint.moved(target), target
+        else:
+            raise httpx.TooManyRedirects("too many redirects")
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    @asynccontextmanager
+    async def fetch_document(
+        self, method: str, headers: Headers, content: bytes, url: httpx.URL
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request for a document about the server, without the credentials of the proxy itself."""
+        request = httpx.Request(method, url, headers=server_headers(headers), content=content)
+        response = await self._client.send(request, stream=True)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    def explain(self, error: httpx.HTTPError) -> str:
+        """Return why there is no response; only the kind of the error, since its text may hold a header."""
+        return f"the server at {self.endpoint.shown} cannot be reached: {type(error).__name__}"

@@ -1,0 +1,6 @@
+"""What a model is sent of a conversation that a program keeps as its provider's JSON: one pure function."""
+
+from accp_adapters.messages.layouts import Layout
+from accp_adapters.messages.projection import Projection, project_messages
+
+__all__ = ["Layout", "Projection", "project_messages"]

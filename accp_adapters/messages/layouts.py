@@ -1,0 +1,75 @@
+"""The layouts of messages, and which of them a conversation has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from accp_adapters.messages import anthropic, openai_chat, openai_responses
+from accp_adapters.messages.placed import Item, Placed
+from accp_core.projection import CallRecord, OtherAgents
+
+__all__ = ["LAYOUTS", "Layout", "LayoutModule", "find_layout"]
+
+
+class Layout(StrEnum):
+    """A provider's layout of messages."""
+
+    OPENAI_CHAT = "openai-chat"
+    """The `messages` of OpenAI's Chat Completions, which most servers take."""
+    OPENAI_RESPONSES = "openai-responses"
+    """The `input` of OpenAI's Responses."""
+    ANTHROPIC = "anthropic"
+    """The `messages` of Anthropic's Messages."""
+
+
+class LayoutModule(Protocol):
+    """What the module of each layout has."""
+
+    def read_messages(self, messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
+        """Yield the records of the messages with the places of their texts."""
+        ...
+
+    def fetch_tool(self) -> dict[str, Any]:
+        """Return the definition of the fetch tool."""
+        ...
+
+    def read_call(self, call: Item) -> CallRecord:
+        """Return the record of a tool call."""
+        ...
+
+    def answer_message(self, call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:
+        """Return the message that answers a tool call."""
+        ...
+
+
+LAYOUTS: Final[Mapping[Layout, LayoutModule]] = MappingProxyType(
+    {
+        Layout.OPENAI_CHAT: openai_chat,
+        Layout.OPENAI_RESPONSES: openai_responses,
+        Layout.ANTHROPIC: anthropic,
+    }
+)
+"""The module of each layout."""
+
+_BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
+"""Types of content blocks that only Anthropic's messages have."""
+
+
+def find_layout(messages: Sequence[Any]) -> Layout:
+    """Return the layout that messages have; where they fit several, the result is the same in each.
+
+    Raises:
+        ValueError: one is no JSON object with a role or a type; it names its index.
+    """
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not ("role" in message or "type" in message):
+            raise ValueError(f"expected messages with a role or a type, found {message!r:.80} at index {index}")
+    if any("role" not in message or message.get("type") == "message" for message in messages):
+        return Layout.OPENAI_RESPONSES
+    contents = [message.get("content") for message in messages]
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    is_anthropic = any(isinstance(block, Mapping) and block.get("type") in _BLOCKS for block in blocks)
+    return Layout.ANTHROPIC if is_anthropic else Layout.OPENAI_CHAT

@@ -1,0 +1,75 @@
+"""Messages of OpenAI's Chat Completions (https://platform.openai.com/docs/api-reference/chat/create)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
+from accp_adapters.messages.placed import Item, Placed, json_call, text_parts
+from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
+
+__all__ = ["answer_message", "fetch_tool", "read_call", "read_messages"]
+
+_ANSWERS = ("tool", "function")
+
+
+def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
+    """Yield the record of each message but the system's, which stays as it is."""
+    for index, message in enumerate(messages):
+        if message.get("role") in ("system", "developer"):
+            continue
+        texts, places = text_parts(message.get("content"), (index, "content"))
+        calls = tuple(_calls_of(message))
+        by_other = _is_by_other(message, others)
+        record = MessageRecord(
+            role=_role_of(message, by_other=by_other),
+            blocks=texts,
+            name=message.get("name"),
+            calls=calls,
+            call_id=message.get("tool_call_id"),
+        )
+        yield Placed(record=record, places=places)
+        for call in calls:
+            others.add_call(call.name)
+
+
+def _role_of(message: Item, *, by_other: bool) -> Role:
+    if message.get("role") in _ANSWERS:
+        return Role.TOOL
+    # Only plain words may change: parts such as images belong together.
+    if by_other and isinstance(message.get("content"), str):
+        return Role.OTHER_AGENT
+    return Role.MODEL if message.get("role") == "assistant" else Role.USER
+
+
+def _is_by_other(message: Item, others: OtherAgents) -> bool:
+    role = message.get("role")
+    return role not in _ANSWERS and others.wrote(message.get("name"), as_user=role == "user")
+
+
+def _calls_of(message: Item) -> Iterator[CallRecord]:
+    for call in message.get("tool_calls") or ():
+        match call:
+            case {"function": Mapping() as function}:
+                yield json_call(call.get("id"), function.get("name"), function.get("arguments"))
+            case {"custom": Mapping() as custom}:
+                yield json_call(call.get("id"), custom.get("name"), {"input": custom.get("input")})
+
+
+def fetch_tool() -> dict[str, Any]:
+    """Return the definition of the tool that opens references."""
+    function = {"name": FETCH_NAME, "description": FETCH_DESCRIPTION, "parameters": FETCH_PARAMETERS}
+    return {"type": "function", "function": function}
+
+
+def read_call(call: Item) -> CallRecord:
+    """Return the record of an entry of `tool_calls`."""
+    function = call.get("function")
+    named = function if isinstance(function, Mapping) else {}
+    return json_call(call.get("id"), named.get("name"), named.get("arguments"))
+
+
+def answer_message(call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:
+    """Return the message that answers a call."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text}

@@ -1,0 +1,80 @@
+"""Records of messages, with the places of their texts in the provider's JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from accp_core.projection import CallRecord, MessageRecord
+
+__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_texts"]
+
+Item: TypeAlias = Mapping[str, Any]
+"""A message, or an item of a request, as JSON."""
+Place: TypeAlias = tuple[str | int, ...]
+"""The indexes and names that lead from the list of messages to a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A record, and where its texts stand."""
+
+    record: MessageRecord
+    """The record."""
+    places: tuple[Place | None, ...]
+    """Of each of its blocks the place of the text; None for a block that is not text."""
+
+
+def text_parts(
+    content: Any, place: Place, types: Sequence[str] = ("text",)
+) -> tuple[tuple[str | None, ...], tuple[Place | None, ...]]:
+    """Return the texts of a content and their places.
+
+    Args:
+        content: A text, or a list of parts; anything else has no texts.
+        place: Where it stands.
+        types: The types of the parts whose "text" is text.
+    """
+    if isinstance(content, str):
+        return (content,), (place,)
+    parts = content if isinstance(content, list) else []
+    texts = [_text_of(part, types) for part in parts]
+    places = [None if text is None else (*place, number, "text") for number, text in enumerate(texts)]
+    return tuple(texts), tuple(places)
+
+
+def _text_of(part: Any, types: Sequence[str]) -> str | None:
+    is_text = isinstance(part, Mapping) and part.get("type") in types and isinstance(part.get("text"), str)
+    return part["text"] if is_text else None
+
+
+def json_call(call_id: Any, name: Any, arguments: Any) -> CallRecord:
+    """Return the record of a call whose arguments are JSON in a text; one that is no object has none that are known."""
+    try:
+        args = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):  # the arguments are a model's words
+        args = None
+    known = args if isinstance(args, dict) else {}
+    return CallRecord(id=call_id if isinstance(call_id, str) else None, name=str(name or ""), args=known)
+
+
+def with_texts(messages: Sequence[Any], texts: Mapping[Place, str]) -> list[Any]:
+    """Return the messages with new texts at their places; what does not change is the object that was given."""
+    changed = list(messages)
+    copied: dict[Place, Any] = {}
+    for (index, *way), text in texts.items():
+        place: Place = (index,)
+        node = copied.get(place)
+        if node is None:
+            node = copied[place] = dict(changed[index])  # type: ignore[index]  # the first step is a number
+            changed[index] = node  # type: ignore[index]
+        for step in way[:-1]:
+            place = (*place, step)
+            if place not in copied:
+                inner = node[step]
+                copied[place] = node[step] = dict(inner) if isinstance(inner, Mapping) else list(inner)
+            node = copied[place]
+        node[way[-1]] = text
+    return changed

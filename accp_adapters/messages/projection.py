@@ -1,0 +1,113 @@
+"""`project_messages`: the same messages with results as views and previews, and what opens the references in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from accp_adapters.fetching import FETCH_NAME, answer, read_request
+from accp_adapters.messages.layouts import LAYOUTS, Layout, find_layout
+from accp_adapters.messages.placed import Item, Placed, with_texts
+from accp_adapters.policy import Policy
+from accp_core.errors import ProtocolError
+from accp_core.projection import OtherAgents, Projector
+from accp_core.references import check_grant, checked_text, key_of
+
+__all__ = ["Projection", "project_messages"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """What a model is sent of a conversation."""
+
+    messages: list[dict[str, Any]]
+    """The messages to send; those that did not change are the objects that were given."""
+    layout: Layout
+    """Their layout."""
+    tools: list[dict[str, Any]]
+    """What to add at the end of the tools of the request: the fetch tool where a reference is shown, else nothing."""
+    tokens_before: int
+    """Tokens of the texts that changed, as they were; of a very long text an estimate."""
+    tokens_after: int
+    """Tokens of their new texts."""
+    _policy: Policy = field(repr=False)
+    _records: Sequence[Placed] = field(repr=False)
+
+    def open(self, call: Item) -> dict[str, Any] | None:
+        """Return the message that answers a call of the fetch tool; None: it is a call of another tool.
+
+        A reference opens if its text stands in the conversation. What cannot be answered is answered with an error that
+        the model reads, never raised.
+
+        Args:
+            call: The call as the model wrote it, in the layout of the messages: an entry of `tool_calls`, an item
+                `function_call`, a block `tool_use`.
+        """
+        layout = LAYOUTS[self.layout]
+        asked = layout.read_call(call)
+        if asked.name != FETCH_NAME:
+            return None
+        try:
+            return layout.answer_message(asked.id, self._answer(asked.args), failed=False)
+        except ProtocolError as refusal:
+            return layout.answer_message(asked.id, str(refusal), failed=True)
+
+    def _answer(self, arguments: Mapping[str, Any]) -> str:
+        request = read_request(dict(arguments))
+        texts = {key_of(text): text for text in self._texts()}
+        keys = [check_grant(reference, texts) for reference in request.references]
+        opened = {key: checked_text(key, texts[key]) for key in keys}
+        return answer(opened, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+
+    def _texts(self) -> Iterator[str]:
+        for placed in self._records:
+            yield from filter(None, placed.record.blocks)
+
+
+def project_messages(
+    messages: Sequence[Item],
+    *,
+    policy: Policy | None = None,
+    layout: Layout | str | None = None,
+    agent: str | None = None,
+) -> Projection:
+    """Return what a model is sent of a conversation: views, previews, repeat markers, other agents' words.
+
+    A pure function: the same messages and policy give the same bytes, in any process, and what was sent is a prefix of
+    what is sent later, so that the provider's prompt cache stays valid. Ids, pairing, `cache_control`, images, thinking
+    and errors stay as they are. No text gets longer, but for one that imitates our markers.
+
+    Args:
+        messages: The conversation from its first message on, as JSON. They are not changed.
+        policy: None: the defaults. `argument_limit` is not used here.
+        layout: The layout of the messages; None: found from them.
+        agent: The name of the agent whose model it is; None: it has none.
+
+    Raises:
+        ValueError: there is no such layout, or a message is no JSON object with a role or a type.
+    """
+    chosen = replace((policy or Policy()).excluding(FETCH_NAME), argument_limit=None)
+    messages = list(messages)
+    found = find_layout(messages) if layout is None else Layout(layout)
+    others = OtherAgents(chosen.agent_names if chosen.other_agents else None, agent=agent)
+    records = list(LAYOUTS[found].read_messages(messages, others))
+    projector = Projector(chosen.rules)
+    projected = [projector.project(placed.record) for placed in records]
+    texts = {
+        place: text
+        for placed, shown in zip(records, projected, strict=True)
+        for place, text in zip(placed.places, shown.blocks, strict=True)
+        if place is not None and text is not None
+    }
+    has_references = any(shown.stored for shown in projected)
+    has_fetched = any(call.name == FETCH_NAME for placed in records for call in placed.record.calls)
+    return Projection(
+        messages=with_texts(messages, texts),
+        layout=found,
+        tools=[LAYOUTS[found].fetch_tool()] if has_references or has_fetched else [],
+        tokens_before=sum(shown.tokens_before for shown in projected),
+        tokens_after=sum(shown.tokens_after for shown in projected),
+        _policy=chosen,
+        _records=records,
+    )

@@ -1,0 +1,193 @@
+"""Every number that decides what a model sees of a tool result, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.policy.sizes import read_size
+from accp_adapters.tokens import count_o200k
+from accp_core.compression import MIN_PREVIEW, ResultLimits
+from accp_core.ports import TokenCounter
+from accp_core.projection import ProjectionRules, share_batch
+
+__all__ = ["Policy", "names_in"]
+
+
+_LIMITS: Final = (
+    "inline_limit",
+    "preview_limit",
+    "batch_limit",
+    "fetch_limit",
+    "abstract_limit",
+    "user_limit",
+    "argument_limit",
+)
+_OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit", "window"})
+"""Fields that may be None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """When a tool result is shown whole and when as a preview, and how the rest is stored. Limits are in tokens.
+
+    The defaults are what measurement recommends; `lossless`, `tight` and `draft` are the other presets.
+    """
+
+    agent_id: str = "agent"
+    """The name of the agent in logs and in frames; it does not change what the model reads."""
+    inline_limit: int | None = 2_500
+    """A result whose view takes more becomes a preview, its text goes to the store; None: never."""
+    preview_limit: int = 1_000
+    """What a preview may take, at least 60: it holds the reference and how to open it."""
+    batch_limit: int = 16_000
+    """What the results of one model turn (parallel tool calls) may take together, previews included."""
+    fetch_limit: int = 4_000
+    """What one answer of `accp_fetch` may take; it ends with how to get the rest."""
+    abstract_limit: int = 200
+    """What the result of one item may take in an AgentContext, at least 60; a longer one is stored and cited."""
+    repeats: bool = True
+    """Whether lines that are above in the same prompt become a repeat marker: `[as above: 14 lines from "…"]`."""
+    other_agents: bool = True
+    """Whether the words of other agents are projected like tool results: views, previews and repeat markers. The state
+    keeps them whole, and their author's model is sent them whole."""
+    agent_names: frozenset[str] = frozenset()
+    """Names of other agents: what AIMessages and HumanMessages of these names say is theirs. The agents to which a
+    `transfer_to_…` call hands over are known without it. Messages of any other name stay as they are."""
+    user_limit: int | None = None
+    """A user's message of more tokens is projected like a tool result: JSON that somebody pasted becomes a view or a
+    preview. None: never, because the user may ask about the text as it is written."""
+    argument_limit: int | None = None
+    """An argument of a tool call that is a text of more tokens, at least 60, such as a file that was written, is shown
+    as a preview with a reference. None: never, because a model may copy the short form into its next call."""
+    legend: bool = False
+    """Whether a line above the first view of a conversation that needs it explains the notation. A strong model reads
+    views without it; a small one may gain."""
+    cache_aware: bool = True
+    """Whether a shorter text must pay in the prices of a provider's prompt cache. False: every token saved counts,
+    as it does where the provider has no such cache."""
+    exclude_tools: frozenset[str] = frozenset()
+    """Names of tools whose results stay as they are."""
+    tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
+    """The name of a tool to the limits of its results, where these are not those of this policy."""
+    window: int | None = None
+    """Tokens of the model's context window, of which `("fraction", 0.5)` is a share; `for_window` sets it."""
+    counter: TokenCounter = count_o200k
+    """Counts the tokens of the model in use."""
+    namespace: str = "accp"
+    """First label of the namespace in a LangGraph store."""
+    ttl: float | None = None
+    """Minutes until a LangGraph store may delete a text. None: never, which time travel needs."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that leave no room for anything, and names that are one text (ValueError)."""
+        for name in (*_LIMITS, "window"):
+            _check_number(name, getattr(self, name))
+        self.result_limits()
+        for name, least in (("batch_limit", 1), ("user_limit", 1), ("argument_limit", MIN_PREVIEW), ("window", 1)):
+            limit = getattr(self, name)
+            if limit is not None and limit < least:
+                name = name.removesuffix("_limit")
+                raise ValueError(f"expected the limit {name!r} to be at least {least}, found {limit!r}")
+        for name in ("agent_names", "exclude_tools"):
+            names_in(name, getattr(self, name))
+
+    @classmethod
+    def for_window(cls, window: int, **fields: Any) -> Policy:
+        """Return a policy whose limits may be shares of the model's context window, resolved here once.
+
+        `Policy.for_window(200_000, inline_limit=("fraction", 0.015), preview_limit=("tokens", 1_000))`.
+
+        Args:
+            window: Tokens of the window.
+            fields: Those of the policy; a limit is a number of tokens, `("tokens", n)` or `("fraction", share)`.
+
+        Raises:
+            ValueError: A limit has no such value; it names the field and the value.
+            TypeError: There is no such field.
+        """
+        _check_number("window", window)
+        sizes = {
+            name: read_size(name, value, window=window, with_messages=False).amount
+            for name, value in fields.items()
+            if name in _LIMITS and isinstance(value, tuple)
+        }
+        return cls(**{**fields, **sizes, "window": window})
+
+    @classmethod
+    def draft(cls) -> Policy:
+        """Return the budgets of the ACCP draft, which are tight: most results become references.
+
+        A value of more than 50 characters (section 3.3, rule 4; about 13 tokens) becomes a reference, a summary takes
+        at most 100 tokens (section 5.3), the hot state at most 500 (section 5.1).
+        """
+        return cls(inline_limit=13, preview_limit=100, batch_limit=500, fetch_limit=500, cache_aware=False)
+
+    @classmethod
+    def lossless(cls) -> Policy:
+        """Return a policy that hides nothing: no previews, no fetch tool, no store."""
+        return cls(inline_limit=None)
+
+    @classmethod
+    def tight(cls) -> Policy:
+        """Return a policy for long runs with large results: what takes over 500 tokens becomes a preview of 400."""
+        return cls(inline_limit=500, preview_limit=400)
+
+    @property
+    def previews(self) -> bool:
+        """Whether a text can become a preview, so that a fetch tool is needed."""
+        return any(limit is not None for limit in (self.inline_limit, self.user_limit, self.argument_limit))
+
+    @property
+    def rules(self) -> ProjectionRules:
+        """The rules by which the core projects messages."""
+        return ProjectionRules(
+            counter=self.counter,
+            limits=self._limits,
+            tool_limits=self.tool_limits,
+            batch_limit=self.batch_limit,
+            user_limit=self.user_limit,
+            argument_limit=self.argument_limit,
+            repeats=self.repeats,
+            legend=self.legend,
+            cache_aware=self.cache_aware,
+            exclude_tools=self.exclude_tools,
+            open_with=FETCH_NAME,
+        )
+
+    @property
+    def _limits(self) -> ResultLimits:
+        return ResultLimits(
+            inline=self.inline_limit,
+            preview=self.preview_limit,
+            fetch=self.fetch_limit,
+            abstract=self.abstract_limit,
+        )
+
+    def result_limits(self, results: int = 1) -> ResultLimits:
+        """Return the limits of each of the `results` of one model turn.
+
+        Each gets an equal share of `batch_limit`: what a model is sent of a result depends on nothing after it.
+        """
+        return share_batch(self._limits, results=results, batch=self.batch_limit)
+
+    def excluding(self, *tools: str) -> Policy:
+        """Return this policy with the results of `tools` left as they are, too."""
+        return replace(self, exclude_tools=self.exclude_tools | set(tools))
+
+
+def names_in(option: str, names: Iterable[Any]) -> list[str]:
+    """Return the names that an option was given; ValueError: they are one text, whose letters are not names."""
+    found = [names] if isinstance(names, str) else [name for name in names if not isinstance(name, str)]
+    if found:
+        raise ValueError(f"expected {option} to be several names, as in ['search'], found {found[0]!r}")
+    return list(names)
+
+
+def _check_number(name: str, value: Any) -> None:
+    """Refuse a limit that is no number of tokens."""
+    if isinstance(value, bool) or not (isinstance(value, int) or (value is None and name in _OPTIONAL)):
+        hint = "; for a share of a window use Policy.for_window(200_000, …)" if isinstance(value, tuple) else ""
+        raise ValueError(f"expected {name} to be a number of tokens, found {value!r}{hint}")

@@ -1,0 +1,251 @@
+"""Runs put together from what the records of a file say: snapshots that grow, single calls, turn after turn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, text
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.json_values import json_value
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run, calls_in_order
+
+__all__ = ["MAX_OPEN", "Assembler"]
+
+MAX_OPEN: Final = 64
+"""Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
+_MODEL: Final = "assistant"
+_Key = tuple[str, ...]
+
+
+class Assembler:
+    """Puts the runs of one file together; a run without a model call is no run, which is a finding."""
+
+    def __init__(self, path: str, findings: Findings, agent_names: Collection[str] = ()) -> None:
+        """Assemble the runs of the file at `path`.
+
+        Args:
+            path: The file, which names the runs.
+            findings: Collects what is not counted.
+            agent_names: What messages of these names say is an agent's, whatever their role.
+        """
+        self._path = path
+        self._findings = findings
+        self._agents = frozenset(agent_names)
+        self._open: dict[str, _Growing] = {}
+        self._names: set[str] = set()
+
+    def add(self, item: Item) -> Iterator[Run]:
+        """Add what a record says, and yield the runs that are complete."""
+        match item:
+            case Run():
+                yield from self._checked(item)
+                return
+            case Snapshot():
+                key, growing = self._continued(item.turns)
+                growing.extend(item)
+            case Request():
+                key, growing = self._group(item.group) if item.group else self._continued(item.prompt, whole=True)
+                growing.add_call(item)
+            case Step():
+                key, growing = self._group(item.group)
+                growing.add_step(item)
+        self._open.pop(key, None)
+        key = growing.key or key
+        if replaced := self._open.pop(key, None):
+            # Two equal conversations: a later record continues the later one.
+            yield from self._checked(replaced.run(self._path))
+        self._open[key] = growing
+        while len(self._open) > MAX_OPEN:
+            yield from self._checked(self._open.pop(next(iter(self._open))).run(self._path))
+
+    def close(self) -> Iterator[Run]:
+        """Yield the runs that are still open, in the order of their first records."""
+        for growing in sorted(self._open.values(), key=lambda growing: growing.line):
+            yield from self._checked(growing.run(self._path))
+        self._open.clear()
+
+    def _new(self) -> _Growing:
+        return _Growing(self._findings.line, self._agents)
+
+    def _group(self, group: str) -> tuple[str, _Growing]:
+        key = f"group {group}"
+        return key, self._open.get(key) or self._new()
+
+    def _continued(self, turns: Sequence[Turn], *, whole: bool = False) -> tuple[str, _Growing]:
+        """Return the open run whose whole conversation is the beginning of `turns`, or a new one.
+
+        Args:
+            turns: A conversation.
+            whole: Whether it may be no longer than that run's.
+        """
+        keys = list(_running_keys(turns))
+        for key in reversed(keys if whole else keys[:-1]):
+            if key in self._open:
+                return key, self._open[key]
+        return "", self._new()
+
+    def _checked(self, run: Run) -> Iterator[Run]:
+        if run.calls:
+            yield run
+        else:
+            self._findings.add("record", "without a model call")
+
+
+class _Growing:
+    """A run that later records may continue."""
+
+    def __init__(self, line: int, agents: frozenset[str]) -> None:
+        self.line = line
+        """The line of its first record."""
+        self.key = ""
+        """What a record begins with that continues it; empty: it is continued by its group."""
+        self._agents = agents
+        self._messages: list[RecordedMessage] = []
+        self._calls: list[RecordedCall] = []
+        self._requests: list[Request] = []
+        self._starts: list[int] = []
+        self._awaits_answer = False
+        self._tool_names: dict[str, str] = {}
+        self._positions: defaultdict[_Key, list[int]] = defaultdict(list)
+        self._responses: dict[str, int] = {}
+        self._turns = 0
+        self._counted = 0
+        self._unanswered: list[int] = []
+        self._sent: set[int] = set()
+        self._tools = ""
+
+    def extend(self, snapshot: Snapshot) -> None:
+        """Add the turns of a conversation that begins with this one's."""
+        start = len(self._messages)
+        for turn in snapshot.turns[self._counted :]:
+            self._append(self._recorded(turn))
+        self._counted = len(snapshot.turns)
+        self._tools = snapshot.tools or self._tools
+        if snapshot.awaits_answer and self._messages and not self._messages[-1].by_model:
+            # What follows an earlier request is its answer; all other turns of the model are a part of this prompt.
+            self._sent.update(range(start + (self._unanswered[-1:] == [start]), len(self._messages)))
+            self._unanswered.append(len(self._messages))
+        *_, self.key = ("", *_running_keys(snapshot.turns))
+
+    def add_call(self, request: Request) -> None:
+        """Add a call whose prompt is recorded; messages that this run has already are the same messages."""
+        if request.group:
+            # Traces are exported in any order.
+            self._requests.append(request)
+        else:
+            self._place_call(request)
+            *_, self.key = ("", *_running_keys((*request.prompt, *request.output)))
+
+    def _place_call(self, request: Request) -> None:
+        prompt = self._place(request.prompt)
+        output = self._place(request.output, after=prompt[-1:])
+        agent = request.agent or next((self._messages[i].sender for i in output), _MODEL)
+        self._calls.append(RecordedCall(agent=agent, prompt=prompt, output=output, tools=request.tools))
+
+    def add_step(self, step: Step) -> None:
+        """Add what comes next."""
+        self._tools = step.tools or self._tools
+        self._awaits_answer |= step.awaits_answer
+        if step.restarts:
+            self._starts.append(len(self._messages))
+        if step.turn is None:
+            return
+        messages = self._recorded(step.turn)
+        number = self._responses.get(step.response) if step.response else self._joined(step, messages)
+        if number is not None:
+            messages = [replace(message, turn=number) for message in messages]
+        elif step.response:
+            self._responses[step.response] = self._turns
+        self._append(messages)
+
+    def run(self, path: str) -> Run:
+        """Return the run."""
+        for request in sorted(self._requests, key=lambda request: request.started):
+            self._place_call(request)
+        messages = tuple(self._messages)
+        calls = self._calls or sorted(self._found_calls(messages), key=lambda call: call.prompt[-1:])
+        return Run(name=f"{path}:{self.line}", source=path, messages=messages, calls=tuple(calls))
+
+    def _found_calls(self, messages: Sequence[RecordedMessage]) -> Iterator[RecordedCall]:
+        """Yield the calls of a conversation whose requests are not recorded."""
+        for call in calls_in_order(messages, self._tools, shared=True):
+            if call.output[0] in self._sent:
+                continue
+            first = max((start for start in self._starts if start <= call.output[0]), default=0)
+            yield replace(call, prompt=tuple(i for i in call.prompt if i >= first))
+        if self._awaits_answer and messages and messages[-1].role is Role.TOOL:
+            self._unanswered.append(len(messages))
+        for end in self._unanswered:
+            if end == len(messages) or not messages[end].by_model:
+                agent = next((m.sender for m in reversed(messages[:end]) if m.by_model), _MODEL)
+                yield RecordedCall(agent=agent, prompt=tuple(range(end)), output=(), tools=self._tools)
+
+    def _joined(self, step: Step, messages: Sequence[RecordedMessage]) -> int | None:
+        last = self._messages[-1] if self._messages else None
+        if step.joined and last and last.by_model and messages and messages[0].sender == last.sender:
+            return last.turn
+        return None
+
+    def _place(self, turns: Iterable[Turn], after: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """Return the positions of the messages of `turns`, in order; those that are new are appended.
+
+        Args:
+            turns: A prompt or an answer.
+            after: The last position before them, if any.
+        """
+        placed = [*after]
+        for turn in turns:
+            for message in self._recorded(turn):
+                last = placed[-1] if placed else -1
+                known = (i for i in self._positions[_key(message)] if i > last)
+                placed.append(next(known, len(self._messages)))
+                if placed[-1] == len(self._messages):
+                    self._append([message])
+        return tuple(placed[len(after) :])
+
+    def _append(self, messages: Iterable[RecordedMessage]) -> None:
+        for message in messages:
+            self._positions[_key(message)].append(len(self._messages))
+            self._messages.append(message)
+
+    def _recorded(self, turn: Turn) -> list[RecordedMessage]:
+        """Return the messages of the next turn."""
+        self._turns += 1
+        role = Role.AGENT if turn.role is Role.USER and turn.agent in self._agents else turn.role
+        sender = turn.agent or role.value
+        # A model that only thought has answered all the same.
+        parts = turn.parts or ((text(""),) if role is Role.AGENT else ())
+        return [self._message(part, role, sender, turn.by_model) for part in parts]
+
+    def _message(self, part: Part, role: Role, sender: str, written_by_model: bool) -> RecordedMessage:
+        common: dict[str, Any] = {"text": part.text, "turn": self._turns, "call_id": part.call_id}
+        if part.kind is Kind.RESULT:
+            tool = part.tool or self._tool_names.get(part.call_id, "tool")
+            common |= {"sender": tool, "recipient": _MODEL, "role": Role.TOOL, "tool": tool}
+            return RecordedMessage(**common, value=json_value(part.text))
+        if part.kind is Kind.CALL:
+            self._tool_names[part.call_id] = part.tool
+            common |= {"sender": sender, "recipient": part.tool, "role": Role.AGENT, "tool": part.tool}
+            return RecordedMessage(**common, value=json_value(part.text), by_model=True)
+        by_model = role is Role.AGENT and written_by_model
+        value = json_value(part.text) if by_model else None
+        recipient = "user" if role is Role.AGENT else _MODEL
+        return RecordedMessage(**common, sender=sender, recipient=recipient, role=role, value=value, by_model=by_model)
+
+
+def _key(message: RecordedMessage) -> _Key:
+    """Return what makes two messages of a run the same one."""
+    return (message.sender, message.recipient, message.role, message.text, message.tool, message.call_id)
+
+
+def _running_keys(turns: Iterable[Turn]) -> Iterator[str]:
+    """Yield what identifies the first turn, the first two turns, and so on."""
+    digest = hashlib.blake2b(digest_size=16)
+    for turn in turns:
+        parts = [f"{part.kind}\0{part.tool}\0{part.call_id}\0{part.text}\0" for part in turn.parts]
+        digest.update(f"{turn.role}\0{turn.agent}\0{len(parts)}\0{''.join(parts)}".encode("utf-8", "surrogatepass"))
+        yield digest.hexdigest()

@@ -1,0 +1,135 @@
+"""The containers in which a provider's messages are logged: a list, a request, a request with its response."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import Item, Request, Snapshot, Step, Turn
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.parts import BOOKKEEPING, SETTINGS, ReadMessage, read_turns
+
+__all__ = ["ChatLayout", "exchange_of", "request_of"]
+
+_EXCHANGE: Final = BOOKKEEPING | frozenset(
+    [
+        "request",
+        "response",
+        "custom_id",
+        "method",
+        "path",
+        "headers",
+        "duration",
+        "duration_ms",
+        "latency",
+        "latency_ms",
+        "status_code",
+        "request_id",
+        "provider",
+    ]
+)
+
+
+_STEERING: Final = (SETTINGS - BOOKKEEPING) | {"model"}
+_ANSWERS: Final = frozenset(
+    ["choices", "content", "candidates", "promptFeedback", "prompt_feedback", "output", "error"]
+)
+"""Fields of a response that may hold no words."""
+
+
+def _no_turns(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLayout:
+    """How one provider writes requests and responses."""
+
+    owner: str
+    """What findings call it, such as "Anthropic"."""
+    messages: str = "messages"
+    """The field of a request that has the messages."""
+    fields: frozenset[str]
+    """Fields of a request that are read, beside `messages`."""
+    read_message: ReadMessage
+    """Returns the turns in one message."""
+    read_response: Callable[[Mapping[str, Any], Findings], tuple[Turn, ...]]
+    """Returns the turns in the body of a response."""
+    read_instructions: Callable[[Mapping[str, Any], Findings], tuple[Turn, ...]] = _no_turns
+    """Returns the instructions that a request has beside the messages."""
+    read_tools: Callable[[Mapping[str, Any]], str]
+    """Returns the definitions of a request."""
+    requests_only: bool = False
+    """Whether only requests have the field `messages`; else an object with that field alone is a conversation."""
+    arrange: Callable[[Iterable[Turn]], Iterable[Turn]] = iter
+    """Returns the turns of a list of messages as they belong together."""
+
+    def read(self, document: Any, findings: Findings) -> Iterator[Item]:
+        """Yield what a document says: messages, a request, a request and its response, or one message."""
+        exchange = exchange_of(document)
+        if isinstance(document, list):
+            yield Snapshot(turns=read_turns(document, self.read_message, findings))
+        elif exchange is not None:
+            yield self._read_exchange(document, *exchange, findings)
+        elif self.messages in (body := request_of(document)):
+            turns, tools = self._read_request(body, findings)
+            yield Snapshot(turns=turns, tools=tools, awaits_answer=body is not document or self._is_request(body))
+        else:
+            yield from (Step(turn=turn) for turn in self.read_message(document, findings))
+
+    def _is_request(self, body: Mapping[str, Any]) -> bool:
+        """Return whether an object with messages has a request's settings; the model may stand in the URL."""
+        return self.requests_only or not body.keys().isdisjoint(_STEERING | self.fields)
+
+    def _read_exchange(
+        self, document: Mapping[str, Any], request: Mapping[str, Any], response: object, findings: Findings
+    ) -> Request:
+        findings.fields(document, _EXCHANGE, f"an {self.owner} exchange")
+        prompt, tools = self._read_request(request, findings)
+        return Request(prompt=prompt, output=self._read_output(response, findings), tools=tools)
+
+    def _read_output(self, response: object, findings: Findings) -> tuple[Turn, ...]:
+        if isinstance(response, Mapping):
+            before = findings.total
+            output = self.read_response(response, findings)
+            if output or not response or findings.total > before or not _ANSWERS.isdisjoint(response):
+                return output
+        elif not response:
+            return ()
+        findings.add("response", f"of an {self.owner} exchange in another layout")
+        return ()
+
+    def _read_request(self, body: Mapping[str, Any], findings: Findings) -> tuple[tuple[Turn, ...], str]:
+        findings.fields(body, SETTINGS | self.fields | {self.messages}, f"an {self.owner} request")
+        turns = read_turns(body[self.messages], self.read_message, findings)
+        return (*self.read_instructions(body, findings), *self.arrange(turns)), self.read_tools(body)
+
+
+def request_of(document: Any) -> Mapping[str, Any]:
+    """Return the request in a document that is one, or a line of a batch; an empty object for any other."""
+    if not isinstance(document, Mapping):
+        return {}
+    inner = (document.get(name) for name in ("body", "params") if "custom_id" in document)
+    return next((body for body in inner if isinstance(body, Mapping)), document)
+
+
+def exchange_of(document: Any) -> tuple[Mapping[str, Any], object] | None:
+    """Return the bodies of request and response in a document that has both; None for any other document."""
+    match document:
+        case {"request": request, "response": response}:
+            body = _body(request)
+            return (body, _body(response)) if isinstance(body, Mapping) else None
+    return None
+
+
+def _body(message: Any) -> Any:
+    """Return the body of an HTTP message, or the message itself where it has no body of its own."""
+    body = message.get("body", message) if isinstance(message, Mapping) else message
+    if not isinstance(body, str):
+        return body
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body

@@ -1,0 +1,1 @@
+"""Databases in which LangGraph keeps checkpoints, read as data: nothing in them is imported, called or unpickled."""

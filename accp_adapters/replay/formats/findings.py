@@ -1,0 +1,110 @@
+"""What a reader met in a file and does not count: blocks, roles and fields that it does not know, by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from accp_adapters.replay.errors import UnreadableRun
+
+__all__ = ["Finding", "Findings"]
+
+_MAX_KINDS: Final = 500
+"""Kinds of findings that are told apart; a hostile file may have a new one in every record."""
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {}, (), False)
+_MAX_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that is not counted, and the first place of it."""
+
+    noun: str
+    """What it is, such as "block"."""
+    detail: str
+    """Which one, such as "of type 'image'"."""
+    count: int
+    """How often it was met."""
+    path: str
+    """The file in which it was met first."""
+    line: int
+    """The line of that file, from 1."""
+    left_out: bool = False
+    """Whether it is understood, and no part of a prompt, such as the thoughts of an earlier call."""
+
+    def __str__(self) -> str:
+        """Return a phrase such as "3 blocks of type 'image' (runs.json:7)"."""
+        plural = "s" if self.count > 1 else ""
+        return f"{self.count:,} {self.noun}{plural} {self.detail} ({self.path}:{self.line})"
+
+
+class Findings:
+    """Collects the findings of some files; a reader says before each record where it stands."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.path = ""
+        self.line = 1
+        self.total = 0
+        """How many things were found."""
+        self._found: dict[tuple[str, str, bool], Finding] = {}
+
+    def __iter__(self) -> Iterator[Finding]:
+        """Yield each kind of finding, in the order in which they were met."""
+        return iter(self._found.values())
+
+    def move_to(self, path: str, line: int) -> None:
+        """Say which record is read now."""
+        self.path, self.line = path, line
+
+    def not_understood(self) -> list[Finding]:
+        """Return the findings that may be parts of prompts, so that the figures are too small."""
+        return [finding for finding in self if not finding.left_out]
+
+    def left_out(self) -> list[Finding]:
+        """Return the findings that are no parts of prompts."""
+        return [finding for finding in self if finding.left_out]
+
+    def add(self, noun: str, detail: str, *, left_out: bool = False) -> None:
+        """Count one thing, such as a "block" "of type 'image'"."""
+        self.total += 1
+        key = (noun, detail, left_out)
+        if key not in self._found and len(self._found) >= _MAX_KINDS:
+            key = ("thing", "of other kinds", left_out)
+        known = self._found.get(key)
+        if known is None:
+            known = Finding(noun=key[0], detail=key[1], count=0, path=self.path, line=self.line, left_out=left_out)
+        self._found[key] = replace(known, count=known.count + 1)
+
+    def unknown(self, reason: str) -> None:
+        """Count a record in no known format; `reason` says which are known."""
+        self.add("record", "in no known format")
+
+    def broken(self, error: UnreadableRun) -> None:
+        """Count a record that cannot be read, such as the last line of a log that is still written."""
+        self.move_to(error.path, error.line)
+        self.add("record", f"that cannot be read: {error.reason}")
+
+    def block(self, kind: object, owner: str) -> None:
+        """Count a block whose type the format does not know or that cannot be counted in tokens."""
+        self.add("block", f"of type {_shown(kind)} of {owner}")
+
+    def role(self, role: object, owner: str) -> None:
+        """Count a message whose role the format does not know."""
+        self.add("message", f"with the role {_shown(role)} of {owner}")
+
+    def thoughts(self, kind: object, owner: str) -> None:
+        """Count a model's reasoning, which providers do not send again with later calls."""
+        self.add("block", f"of type {_shown(kind)} of {owner}", left_out=True)
+
+    def fields(self, record: Mapping[str, Any], known: Collection[str], owner: str) -> None:
+        """Count each field of a record that is not `known` and holds anything."""
+        for name, value in record.items():
+            if name not in known and value not in _EMPTY:
+                self.add("field", f"{_shown(name)} of {owner}")
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"

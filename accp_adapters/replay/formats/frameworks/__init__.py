@@ -1,0 +1,1 @@
+"""The formats of agent frameworks: how they keep and dump conversations."""

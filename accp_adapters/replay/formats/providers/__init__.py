@@ -1,0 +1,1 @@
+"""The formats of model providers: what their interfaces are sent and answer."""

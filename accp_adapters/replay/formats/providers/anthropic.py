@@ -1,0 +1,138 @@
+"""Anthropic Messages: messages, requests, requests with responses and the lines of a batch.
+
+Sources: https://docs.anthropic.com/en/api/messages and the `anthropic.types` of the Python SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.chat_layout import ChatLayout, exchange_of, request_of
+from accp_adapters.replay.formats.conversation import Kind, Part, Turn, call, definitions, result, text
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.parts import BOOKKEEPING, content_parts, has_block, instructions, result_text
+from accp_adapters.replay.recorded_run import Role
+
+__all__ = ["BLOCKS", "LAYOUT", "is_messages", "read_message", "read_response"]
+
+_OWNER: Final = "an Anthropic message"
+_ROLES: Final = {"user": Role.USER, "assistant": Role.AGENT, "system": Role.INSTRUCTIONS}
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+_RESULTS: Final = (
+    "tool_result",
+    "mcp_tool_result",
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+)
+_THOUGHTS: Final = ("thinking", "redacted_thinking")
+BLOCKS: Final = frozenset((*_CALLS, *_RESULTS, *_THOUGHTS, "search_result"))
+"""Types of blocks that no other format of messages has."""
+_BLOCK: Final = frozenset(
+    [
+        "type",
+        "text",
+        "id",
+        "name",
+        "input",
+        "tool_use_id",
+        "content",
+        "is_error",
+        "cache_control",
+        "citations",
+        "thinking",
+        "signature",
+        "data",
+        "server_name",
+        "caller",
+        "title",
+        "source",
+    ]
+)
+
+
+def is_messages(document: Any) -> bool:
+    """Return whether a document is in this format."""
+    exchange = exchange_of(document) if isinstance(document, Mapping) and "request" in document else None
+    body = exchange[0] if exchange else request_of(document)
+    messages = body.get("messages", document if isinstance(document, list) else [document])
+    if isinstance(messages, list) and has_block(messages, BLOCKS):
+        return not any(isinstance(message, Mapping) and message.get("type") in ("ai", "human") for message in messages)
+    is_answer = exchange is not None and isinstance(exchange[1], Mapping) and exchange[1].get("type") == "message"
+    return is_answer or ("messages" in body and ("anthropic_version" in body or "system" in body))
+
+
+def read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    """Yield the turns in one message: the results of tools in it, then its words and calls.
+
+    Raises:
+        KeyError, TypeError: a field is missing or has another type.
+    """
+    findings.fields(message, BOOKKEEPING | {"role", "content", "type", "container", "context_management"}, _OWNER)
+    role = _ROLES.get(message["role"])
+    if role is None:
+        findings.role(message["role"], "an Anthropic conversation")
+        return
+    parts = tuple(content_parts(message["content"], read_block, findings))
+    yield Turn(role=role, parts=parts)
+
+
+def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+    """Yield the text, call or result in one block of content."""
+    kind = block.get("type")
+    if kind in _THOUGHTS:
+        findings.thoughts(kind, _OWNER)
+        return
+    findings.fields(block, _BLOCK, "an Anthropic block")
+    match block:
+        case {"type": "text", "text": str(words)}:
+            yield text(words)
+        case {"type": str(), "name": str(tool), "input": arguments} if kind in _CALLS:
+            yield call(tool, arguments, block.get("id"))
+        case {"type": str()} if kind in _RESULTS:
+            yield result(_answer(block.get("content"), findings), block.get("tool_use_id"))
+        case {"type": "search_result", "content": content}:
+            lines = (block.get("title"), block.get("source"), result_text(content, read_block, findings))
+            yield text("\n".join(str(each) for each in lines if each))
+        case _:
+            findings.block(kind, _OWNER)
+
+
+def read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    """Return the turn of a response."""
+    return tuple(read_message(body, findings)) if body.get("content") else ()
+
+
+def _answer(content: object, findings: Findings) -> object:
+    """Return the text of a result's blocks; the results of the provider's own tools are objects, which stay so."""
+    match content:
+        case {"type": str()}:
+            return content
+        case [{"type": "web_search_result"}, *_]:
+            return content
+    return result_text(content, _result_block, findings)
+
+
+def _result_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+    if block.get("type") == "tool_reference":
+        yield text(str(block.get("tool_name", "")))
+        return
+    yield from (part for part in read_block(block, findings) if part.kind is Kind.TEXT)
+
+
+def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
+    return instructions(result_text(body.get("system"), read_block, findings))
+
+
+LAYOUT: Final = ChatLayout(
+    owner="Anthropic",
+    fields=frozenset({"system", "tools", "mcp_servers", "output_format", "container"}),
+    read_message=read_message,
+    read_response=read_response,
+    read_instructions=_system,
+    read_tools=lambda body: definitions(body.get("tools"), body.get("output_format")),
+)

@@ -1,0 +1,142 @@
+"""OpenTelemetry spans of model calls by the conventions for generative AI, in the three ways in which they are written.
+
+`gen_ai.input.messages` and `gen_ai.output.messages` (since 1.37), indexed attributes such as `gen_ai.prompt.0.content`
+(OpenLLMetry), and span events such as `gen_ai.user.message` (until 1.36).
+Sources: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, …/gen-ai-input-messages.json,
+…/gen-ai-output-messages.json and https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import Part, Request, Turn, call, definitions, result, text, written
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.parts import content_parts, instructions, read_turns
+from accp_adapters.replay.formats.traces.logged_messages import opened
+from accp_adapters.replay.formats.traces.span import Span, unflatten
+from accp_adapters.replay.recorded_run import Role
+
+__all__ = ["is_call", "read_call"]
+
+_OWNER: Final = "a message of a GenAI span"
+_OPERATIONS: Final = ("chat", "text_completion", "generate_content")
+_ROLES: Final = {
+    "system": Role.INSTRUCTIONS,
+    "developer": Role.INSTRUCTIONS,
+    "user": Role.USER,
+    "assistant": Role.AGENT,
+    "model": Role.AGENT,
+    "tool": Role.TOOL,
+}
+_EVENTS: Final = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
+
+
+def is_call(span: Span) -> bool:
+    """Return whether a span is a model call; that of an agent or a tool is not."""
+    operation = span.attributes.get("gen_ai.operation.name") or span.attributes.get("llm.request.type")
+    if operation is not None:
+        return operation in (*_OPERATIONS, "completion")
+    return "gen_ai.request.model" in span.attributes
+
+
+def read_call(span: Span, findings: Findings) -> Request:
+    """Return the model call of a span."""
+    attributes = span.attributes
+    given = opened(attributes.get("gen_ai.system_instructions"))
+    system = "\n".join(part.text for part in content_parts(given, _read_part, findings))
+    prompt, output = _messages(span, findings)
+    if not prompt:
+        findings.add("model call", "without its messages: the tracer did not record them")
+    functions = unflatten(attributes, "llm.request.functions")
+    return Request(
+        prompt=(*instructions(system), *prompt),
+        output=output,
+        tools=definitions(opened(attributes.get("gen_ai.tool.definitions")), functions),
+        group=span.trace,
+        agent=str(attributes.get("gen_ai.agent.name") or ""),
+        started=span.started,
+    )
+
+
+def _messages(span: Span, findings: Findings) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    """Return the turns of prompt and answer, in the first of the three ways that the span has."""
+    attributes = span.attributes
+    if "gen_ai.input.messages" in attributes:
+        sides = (attributes["gen_ai.input.messages"], attributes.get("gen_ai.output.messages") or [])
+        prompt, output = (read_turns(opened(side), _read_message, findings) for side in sides)
+        return prompt, output
+    if prompts := unflatten(attributes, "gen_ai.prompt"):
+        answers = unflatten(attributes, "gen_ai.completion")
+        return tuple(_indexed(row, findings) for row in prompts), tuple(_indexed(row, findings) for row in answers)
+    prompt = tuple(_event(body, _EVENTS[name], findings) for name, body in span.events if name in _EVENTS)
+    choices = (body for name, body in span.events if name == "gen_ai.choice")
+    return prompt, tuple(_event(_choice(body), "assistant", findings) for body in choices)
+
+
+def _read_message(message: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    findings.fields(message, {"role", "parts", "finish_reason", "name"}, _OWNER)
+    role = _ROLES.get(message["role"])
+    if role is None:
+        findings.role(message["role"], "a GenAI span")
+        return
+    agent = message.get("name") or "" if role is Role.AGENT else ""
+    yield Turn(role=role, parts=tuple(content_parts(message["parts"], _read_part, findings)), agent=agent)
+
+
+def _read_part(part: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
+    match part:
+        case {"type": "text", "content": str(words)}:
+            yield text(words)
+        case {"type": "tool_call" | "server_tool_call", "name": str(tool)}:
+            yield call(tool, part.get("arguments"), part.get("id"))
+        case {"type": "tool_call_response" | "server_tool_call_response"}:
+            yield result(part.get("response", part.get("result")), part.get("id"), part.get("name"))
+        case {"type": "reasoning" | "thinking" as kind}:
+            findings.thoughts(kind, _OWNER)
+        case _:
+            findings.block(part.get("type"), _OWNER)
+
+
+def _indexed(row: Mapping[str, Any], findings: Findings) -> Turn:
+    """Return the turn of attributes such as `gen_ai.prompt.0.role` and `gen_ai.prompt.0.tool_calls.0.name`."""
+    known = {key for key in row if key.startswith("tool_calls.")}
+    findings.fields(row, {"role", "content", "tool_call_id", "finish_reason", "name"} | known, _OWNER)
+    return _turn(row, str(row.get("role") or "assistant"), unflatten(row, "tool_calls"), findings)
+
+
+def _event(body: Mapping[str, Any], role: str, findings: Findings) -> Turn:
+    asked = opened(body.get("tool_calls")) or ()
+    calls = [{"id": each.get("id"), **(each.get("function") or each)} for each in asked]
+    return _turn({**body, "tool_call_id": body.get("id")}, role, calls, findings)
+
+
+def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    message = opened(body.get("message"))
+    return message if isinstance(message, Mapping) else body
+
+
+def _turn(row: Mapping[str, Any], role: str, calls: list[dict[str, Any]], findings: Findings) -> Turn:
+    known = _ROLES.get(role)
+    if known is None:
+        findings.role(role, "a GenAI span")
+        return Turn(role=Role.USER, parts=())
+    words = "\n".join(_words(row.get("content"), findings))
+    if known is Role.TOOL:
+        return Turn(role=known, parts=(result(words, row.get("tool_call_id")),))
+    parts = [text(words)] if words else []
+    return Turn(role=known, parts=(*parts, *(call(c["name"], c.get("arguments"), c.get("id")) for c in calls)))
+
+
+def _words(content: object, findings: Findings) -> Iterator[str]:
+    """Yield the texts of a content; some tracers write a list of blocks as JSON into the attribute."""
+    match opened(content):
+        case [{"type": _}, *_] as blocks:
+            for block in blocks:
+                if block.get("type") in ("text", "input_text", "output_text"):
+                    yield written(block.get("text") or block.get("content"))
+                else:
+                    findings.block(block.get("type"), _OWNER)
+        case _:
+            yield written(content)

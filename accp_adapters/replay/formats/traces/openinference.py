@@ -1,0 +1,94 @@
+"""OpenInference spans of kind LLM, as Phoenix and its instrumentations write them.
+
+Sources: https://arize-ai.github.io/openinference/spec/attributes/semantic-conventions.html and
+https://arize-ai.github.io/openinference/spec/content/tool-calling.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.conversation import Part, Request, Turn, call, result, text, written
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.traces.span import Span, unflatten
+from accp_adapters.replay.recorded_run import Role
+
+__all__ = ["is_call", "read_call"]
+
+_OWNER: Final = "an OpenInference message"
+_ROLES: Final = {
+    "system": Role.INSTRUCTIONS,
+    "developer": Role.INSTRUCTIONS,
+    "user": Role.USER,
+    "human": Role.USER,
+    "assistant": Role.AGENT,
+    "ai": Role.AGENT,
+    "model": Role.AGENT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+_FIELDS: Final = frozenset({"role", "content", "name", "tool_call_id", "finish_reason"})
+_CALL: Final = frozenset({"id", "function.name", "function.arguments"})
+
+
+def is_call(span: Span) -> bool:
+    """Return whether a span is a model call."""
+    return span.attributes.get("openinference.span.kind") == "LLM"
+
+
+def read_call(span: Span, findings: Findings) -> Request:
+    """Return the model call of a span."""
+    attributes = span.attributes
+    prompt = [turn for row in unflatten(attributes, "llm.input_messages") for turn in _turn(row, findings)]
+    if not prompt:
+        findings.add("model call", "without its messages, of OpenInference")
+    tools = [str(row.get("tool.json_schema") or written(row)) for row in unflatten(attributes, "llm.tools")]
+    return Request(
+        prompt=tuple(prompt),
+        output=tuple(turn for row in unflatten(attributes, "llm.output_messages") for turn in _turn(row, findings)),
+        tools=f"[{','.join(tools)}]" if tools else "",
+        group=span.trace,
+        agent=str(attributes.get("agent.name") or ""),
+        started=span.started,
+    )
+
+
+def _turn(row: Mapping[str, Any], findings: Findings) -> Iterator[Turn]:
+    message = {key.removeprefix("message."): value for key, value in row.items()}
+    known = {key for key in message if key.startswith(("contents.", "tool_calls."))}
+    findings.fields(message, _FIELDS | known | {"function_call_name", "function_call_arguments_json"}, _OWNER)
+    role = _ROLES.get(str(message.get("role")))
+    if role is None:
+        findings.role(message.get("role"), "an OpenInference span")
+        return
+    words = "\n".join(filter(None, [written(message.get("content")), *_contents(message, findings)]))
+    if role is Role.TOOL:
+        yield Turn(role=role, parts=(result(words, message.get("tool_call_id"), message.get("name")),))
+        return
+    calls = [_call(row, findings) for row in unflatten(message, "tool_calls")]
+    if name := message.get("function_call_name"):
+        calls.append(call(name, message.get("function_call_arguments_json")))
+    yield Turn(role=role, parts=(*([text(words)] if words else []), *calls), agent=_name(message, role))
+
+
+def _name(message: Mapping[str, Any], role: Role) -> str:
+    return str(message.get("name") or "") if role is Role.AGENT else ""
+
+
+def _contents(message: Mapping[str, Any], findings: Findings) -> Iterator[str]:
+    for row in unflatten(message, "contents"):
+        block = {key.removeprefix("message_content."): value for key, value in row.items()}
+        kind = block.get("type")
+        if kind == "text" or (kind is None and "text" in block):
+            yield written(block.get("text"))
+        elif kind == "reasoning":
+            findings.thoughts(kind, _OWNER)
+        else:
+            findings.block(kind, _OWNER)
+
+
+def _call(row: Mapping[str, Any], findings: Findings) -> Part:
+    asked = {key.removeprefix("tool_call."): value for key, value in row.items()}
+    findings.fields(asked, _CALL, "an OpenInference tool call")
+    return call(str(asked.get("function.name") or ""), asked.get("function.arguments"), asked.get("id"))

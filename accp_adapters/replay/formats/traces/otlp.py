@@ -1,0 +1,78 @@
+"""OpenTelemetry spans: OTLP in JSON, or as `ReadableSpan.to_json` writes them; those of model calls are read.
+
+Sources: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding and `opentelemetry.sdk.trace.ReadableSpan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from accp_adapters.replay.formats.conversation import Request
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.traces import genai, openinference
+from accp_adapters.replay.formats.traces.span import Span
+
+__all__ = ["is_spans", "read_spans"]
+
+
+def is_spans(document: Any) -> bool:
+    """Return whether a document is in this format."""
+    match document:
+        case {"resourceSpans": [*_]} | {"resource_spans": [*_]}:
+            return True
+        case {"context": {"trace_id": _}, "attributes": {}} | {"spanId": str(), "attributes": _}:
+            return True
+    return False
+
+
+def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+    """Yield the model calls in the spans of a document."""
+    for span in map(_span, _spans(document)):
+        if openinference.is_call(span):
+            yield openinference.read_call(span, findings)
+        elif genai.is_call(span):
+            yield genai.read_call(span, findings)
+        else:
+            findings.add("span", "that is no model call", left_out=True)
+
+
+def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if "resourceSpans" not in document and "resource_spans" not in document:
+        yield document
+        return
+    for resource in document.get("resourceSpans") or document.get("resource_spans") or ():
+        for scope in resource.get("scopeSpans") or resource.get("scope_spans") or ():
+            yield from scope.get("spans") or ()
+
+
+def _span(span: Mapping[str, Any]) -> Span:
+    context = span.get("context") or {}
+    return Span(
+        name=str(span.get("name") or ""),
+        trace=str(span.get("traceId") or span.get("trace_id") or context.get("trace_id") or ""),
+        started=str(span.get("startTimeUnixNano") or span.get("start_time") or ""),
+        attributes=_attributes(span.get("attributes")),
+        events=tuple(
+            (event.get("name", ""), _attributes(event.get("attributes"))) for event in span.get("events") or ()
+        ),
+    )
+
+
+def _attributes(attributes: Any) -> dict[str, Any]:
+    if isinstance(attributes, Mapping):
+        return dict(attributes)
+    return {each["key"]: _value(each.get("value") or {}) for each in attributes or ()}
+
+
+def _value(value: Mapping[str, Any]) -> Any:
+    match value:
+        case {"stringValue": plain} | {"boolValue": plain} | {"doubleValue": plain} | {"bytesValue": plain}:
+            return plain
+        case {"intValue": number}:
+            return int(number)
+        case {"arrayValue": array}:
+            return [_value(each) for each in array.get("values") or ()]
+        case {"kvlistValue": entries}:
+            return _attributes(entries.get("values"))
+    return None

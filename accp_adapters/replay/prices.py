@@ -1,0 +1,75 @@
+"""What replayed calls cost in money, by a provider's prices for a million tokens."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from accp_adapters.replay.report import Totals
+
+__all__ = ["Prices", "read_prices"]
+
+_MILLION: Final = 1_000_000
+_NAMES: Final = {
+    "input": "input_cost_per_token",
+    "read": "cache_read_input_token_cost",
+    "write": "cache_creation_input_token_cost",
+    "output": "output_cost_per_token",
+}
+"""The names in a price file, and those of LiteLLM's price map, which are for one token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices of a million tokens, in any currency."""
+
+    input: float
+    """A token of a prompt that is not cached, because it is too short."""
+    read: float
+    """A token that is read from the cache."""
+    write: float
+    """A token that is written to the cache."""
+    output: float
+    """A token that the model writes."""
+
+    def of(self, totals: Totals) -> float:
+        """Return what some calls cost."""
+        plain = totals.prompt - totals.cached - totals.written
+        prompt = self.input * plain + self.read * totals.cached + self.write * totals.written
+        return (prompt + self.output * totals.output) / _MILLION
+
+
+def read_prices(given: str) -> Prices:
+    """Return the prices that a text or a file names.
+
+    Args:
+        given: `input,read,write,output`, such as "3,0.3,3.75,15", or the path of a JSON file with these four names, or
+            with those of an entry of LiteLLM's price map.
+
+    Raises:
+        ValueError: it is neither, or a price is negative or no number.
+        OSError: the file cannot be read.
+    """
+    values = given.split(",")
+    if len(values) == len(_NAMES):
+        return _prices(dict(zip(_NAMES, values, strict=True)), given)
+    if not Path(given).is_file():
+        raise ValueError(f"expected four prices such as 3,0.3,3.75,15 or a price file, found {given!r}")
+    content: Any = json.loads(Path(given).read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"expected a price file with {', '.join(_NAMES)}, found {content!r:.60}")
+    per_token = {name: content[theirs] * _MILLION for name, theirs in _NAMES.items() if theirs in content}
+    return _prices(per_token or content, given)
+
+
+def _prices(values: dict[str, Any], given: str) -> Prices:
+    missing = [name for name in _NAMES if name not in values]
+    if missing:
+        raise ValueError(f"expected prices for {', '.join(_NAMES)}, found none for {', '.join(missing)} in {given!r}")
+    prices = {name: float(values[name]) for name in _NAMES}
+    # Not `< 0`: nan is no price either.
+    if not all(0 <= price < float("inf") for price in prices.values()):
+        raise ValueError(f"expected prices of 0 or more, found {given!r}")
+    return Prices(**prices)

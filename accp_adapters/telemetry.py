@@ -1,0 +1,144 @@
+"""What an adapter did, for operators: totals, log records of the logger "accp", OpenTelemetry counters and attributes.
+
+Nothing of a text is told, only the name of its tool and its size. OpenTelemetry is used where `opentelemetry-api` is
+installed (extra `telemetry`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+try:
+    from opentelemetry import metrics, trace
+except ImportError:  # the totals and the log records need nothing
+    metrics = trace = None  # type: ignore[assignment]
+
+__all__ = ["Rewriting", "Stats", "Telemetry"]
+
+_log: Final = logging.getLogger("accp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """A message or a result that a model is sent in another form for the first time."""
+
+    source: str
+    """The name of the tool or of the agent that it comes from."""
+    tokens_before: int
+    """Its tokens as it was; of a very long text an estimate."""
+    tokens_after: int
+    """Its tokens as it is sent."""
+    references: int = 0
+    """References that its new form cites."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """Totals since the adapter was created, in this process."""
+
+    rewritten: int = 0
+    """Messages or results that were sent in another form; each is counted where it is sent first."""
+    tokens_before: int = 0
+    """Their tokens as they were."""
+    tokens_after: int = 0
+    """Their tokens as they were sent."""
+    references_made: int = 0
+    """References in them."""
+    references_opened: int = 0
+    """Texts that were opened by a reference."""
+    references_refused: int = 0
+    """Fetches that were refused."""
+    references_answered: int = 0
+    """References in final answers, whose readers may not be able to open them."""
+    store_failures: int = 0
+    """Times that a store failed; what it should have kept is tried again."""
+
+    def __add__(self, other: Stats) -> Stats:
+        """Return the sums of both."""
+        names = [field.name for field in fields(self)]
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def to_json(self) -> dict[str, int]:
+        """Return the totals by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class Telemetry:
+    """Counts and tells what one adapter does; threads may share it."""
+
+    def __init__(self, adapter: str) -> None:
+        """Begin with nothing; `adapter` is the name in log records and attributes, such as "langgraph"."""
+        self._adapter: Final = adapter
+        self._lock: Final = threading.Lock()
+        self._stats = Stats()
+        self._counters: Final[dict[str, Any]] = {}
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Telemetry:
+        """Return one that begins with the same totals: neither a lock nor a counter of OpenTelemetry can be copied."""
+        other = Telemetry(self._adapter)
+        other._stats = self._stats
+        return other
+
+    def stats(self) -> Stats:
+        """Return the totals."""
+        return self._stats
+
+    def rewritten(self, rewritings: Sequence[Rewriting]) -> dict[str, int]:
+        """Tell what one model call is sent in another form for the first time; return the sums."""
+        for each in rewritings:
+            _log.info(
+                "%s: %s sent in %d of %d tokens, %d references",
+                self._adapter,
+                each.source or "a message",
+                each.tokens_after,
+                each.tokens_before,
+                each.references,
+            )
+        return self._tell(
+            Stats(
+                rewritten=len(rewritings),
+                tokens_before=sum(each.tokens_before for each in rewritings),
+                tokens_after=sum(each.tokens_after for each in rewritings),
+                references_made=sum(each.references for each in rewritings),
+            )
+        )
+
+    def opened(self, count: int) -> None:
+        """Tell that `count` texts were opened."""
+        _log.info("%s: %d references opened", self._adapter, count)
+        self._tell(Stats(references_opened=count))
+
+    def refused(self, reason: str) -> None:
+        """Tell that a fetch was refused; `reason` begins with the error code, and only that is told."""
+        _log.info("%s: a reference was refused: %s", self._adapter, reason.partition(":")[0])
+        self._tell(Stats(references_refused=1))
+
+    def answered(self, references: int) -> None:
+        """Tell that a final answer cites `references`."""
+        _log.info("%s: a final answer cites %d references", self._adapter, references)
+        self._tell(Stats(references_answered=references))
+
+    def store_failed(self, reason: str) -> None:
+        """Tell that a store failed; `reason` names the store and the class of its error."""
+        _log.warning("%s: %s", self._adapter, reason)
+        self._tell(Stats(store_failures=1))
+
+    def _tell(self, more: Stats) -> dict[str, int]:
+        with self._lock:
+            self._stats += more
+        changed = {name: value for name, value in more.to_json().items() if value}
+        if metrics is not None:
+            span = trace.get_current_span()
+            for name, value in changed.items():
+                self._counter(name).add(value, {"accp.adapter": self._adapter})
+                span.set_attribute(f"accp.{name}", value)
+        return changed
+
+    def _counter(self, name: str) -> Any:
+        if name not in self._counters:
+            self._counters[name] = metrics.get_meter("accp").create_counter(f"accp.{name}")
+        return self._counters[name]

@@ -1,0 +1,42 @@
+"""What the functions of the parser share: the options of one call, its counters, and how a text is refused."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from accp_core.accp import grammar
+from accp_core.accp.grammar import GrammarLimits
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError
+
+__all__ = ["ParseState", "check_characters", "refusal"]
+
+
+@dataclass(slots=True)
+class ParseState:
+    """The options of one call, and its counters."""
+
+    errata: bool
+    compat: bool
+    decimal_type: type[float] | type[Decimal]
+    limits: GrammarLimits
+    hidden: re.Pattern[str]
+    """The characters that no id may have."""
+    header: tuple[str, str] = ("", "")
+    """Intent and operation, which decide whether a parameter is a delta."""
+    members: int = 0
+    """Number of members read so far."""
+
+
+def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
+    """Return the exception that refuses `text` at `position`."""
+    return DecodeError(reason, code=code, text=text, position=position)
+
+
+def check_characters(text: str, limits: GrammarLimits) -> None:
+    """Refuse a text that is too long or contains forbidden characters."""
+    # A character has at least one byte, so a long text is refused before it is encoded.
+    if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:
+        raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
+    if match := grammar.FORBIDDEN.search(text):
+        raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")

@@ -1,0 +1,140 @@
+"""JSON documents that a tool cut off, read up to the cut.
+
+The beginning of a document is closed where its last whole value ends (or inside a long string), so that it can be read;
+what was written behind that place stays text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.packing.embedded_json import read_styled_json
+
+__all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
+
+MIN_CUT_CHARS: Final = 200
+"""Characters of a document up to its cut; a shorter one saves less than the line that tells about the cut."""
+_MIN_STRING_CHARS: Final = 40
+"""Characters of a string that was cut off; a shorter one is left to the text behind the cut."""
+_WINDOW: Final = 256
+"""Characters that are read first; an error costs as much as all characters before it."""
+_MAX_TOKEN: Final = 16
+"""Characters at the end of a window in which an error may come from the end of the window."""
+
+_DECODER: Final = json.JSONDecoder()
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},:]', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
+_CLOSING: Final = {"[": "]", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class CutJson:
+    """The beginning of a document."""
+
+    value: object
+    """Its value, as if it ended at the cut."""
+    style: str
+    """The code of its style; the style writes `chars` characters as they are in the source, and then others."""
+    chars: int
+    """The characters up to the cut."""
+
+
+@dataclass(slots=True)
+class _Container:
+    """An array or an object that is open at the cut."""
+
+    bracket: str
+    comma: int = -1
+    """The position of the last comma between its members; -1: there is none."""
+    has_name: bool = False
+    """Whether a colon stands behind the last comma."""
+
+
+def end_of_json(text: str, start: int) -> tuple[int, bool]:
+    """Return the position up to which the JSON document at `start` can be read, and whether it ends there.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
+    size = _WINDOW
+    while True:
+        window = text[start : start + size]
+        try:
+            return start + _DECODER.raw_decode(window)[1], True
+        except json.JSONDecodeError as error:
+            is_cut = error.pos > size - _MAX_TOKEN or error.msg.startswith("Unterminated")
+            if not is_cut or start + size >= len(text):
+                return start + error.pos, False
+        except ValueError:  # a number of too many digits
+            return start, False
+        size *= 4
+
+
+def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
+    """Return the document at `start` up to its cut; None if hardly anything could be read or no style writes it.
+
+    Args:
+        text: A text.
+        start: The position of the first bracket.
+        end: The position up to which the document can be read (`end_of_json`).
+    """
+    if end - start < MIN_CUT_CHARS and not text.startswith('"', end):
+        return None
+    containers, string = _open_at(text, start, end)
+    for cut, closing in _cuts(text, start, containers, string, end):
+        if cut - start >= MIN_CUT_CHARS:
+            document = read_styled_json(text[start:cut] + closing, cut=cut - start)
+            if document is not None:
+                return CutJson(*document, cut - start)
+    return None
+
+
+def _open_at(text: str, start: int, end: int) -> tuple[list[_Container], int]:
+    """Return the containers that are open at `end`, outer ones first, and the start of an open string, or -1."""
+    containers: list[_Container] = []
+    for token in _TOKEN.finditer(text, start, end):
+        sign = token[0]
+        if sign == ",":
+            containers[-1].comma = token.start()
+            containers[-1].has_name = False
+        elif sign == ":":
+            containers[-1].has_name = True
+        elif sign in _CLOSING:
+            containers.append(_Container(sign))
+        elif sign in "]}":
+            containers.pop()
+        elif token[1] == "":
+            return containers, token.start()
+    is_string = text.startswith('"', end) and _is_value_next(text[start:end].rstrip()[-1:], containers[-1:])
+    return containers, end if is_string else -1
+
+
+def _is_value_next(before: str, innermost: list[_Container]) -> bool:
+    return bool(innermost) and before in (":" if innermost[0].bracket == "{" else "[,") and before != ""
+
+
+def _cuts(text: str, start: int, containers: list[_Container], string: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield the positions at which the document may be closed, each with what closes it, the last one first."""
+    closing = "".join(_CLOSING[container.bracket] for container in reversed(containers))
+    innermost = containers[-1]
+    if string >= 0 and (innermost.bracket == "[" or innermost.has_name):
+        part = _STRING.match(text, string)
+        if part is not None and len(part[0]) > _MIN_STRING_CHARS:
+            yield part.end(), '"' + closing
+    elif string < 0 and _is_behind_value(text[start:end], innermost):
+        yield start + len(text[start:end].rstrip()), closing
+    for level in range(len(containers) - 1, -1, -1):
+        if (comma := containers[level].comma) >= 0:
+            yield start + len(text[start:comma].rstrip()), closing[len(containers) - 1 - level :]
+            return
+
+
+def _is_behind_value(body: str, innermost: _Container) -> bool:
+    """Return whether the document is whole up to the end of `body` but for what closes it; a number may be cut."""
+    last = body.rstrip()[-1:]
+    is_number = last.isdigit() and body[-1:] == last
+    return last not in "[{,:" and not is_number and (innermost.bracket == "[" or innermost.has_name)

@@ -1,0 +1,185 @@
+"""The preview of a result that is too large to show: what it holds, what differs in it, and how to open the whole.
+
+[preview; the whole is intact: accp_fetch $cold.…, e.g. query="select status, count(*) from orders group by status"]
+orders: 110 rows, 3 shown; id: ord_001 to ord_110; total: 15.2 to 2246.03; status: shipped (85), late (1)
+[3] id total, status
+…
+
+[preview of 412 lines; the whole is intact: accp_fetch $cold.…, e.g. query="select text from lines where n > 40"]
+# Release notes
+[…lines 1-40]
+…
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from accp_core.ports import TokenCounter
+from accp_core.previews.candidates import places_of_words
+from accp_core.previews.example import query_lines
+from accp_core.previews.excerpt import Excerpt
+from accp_core.previews.fit import fill
+from accp_core.previews.marks import Marks
+from accp_core.previews.table_preview import TablePreview
+from accp_core.previews.words import requested_words
+from accp_core.tables import MAX_WHOLE, SampledTables, open_text, sample_tables
+from accp_core.view.documents import find_documents
+from accp_core.view.layout import AS_IS
+from accp_core.view.render import DEFAULT_OPTIONS, Options
+from accp_core.view.text import View, render_text
+
+__all__ = ["is_rendered", "preview", "preview_without_blobs"]
+
+_MAX_TOKEN_CHARS: Final = 64
+"""Characters for each token of a limit from which a text is not rendered: no view of it could fit."""
+_MIN_RENDERED: Final = 32_000
+"""Characters of a text that is always rendered."""
+_EXAMPLE_ROOM: Final = 4
+"""A preview that has room for so many first lines shows an example of a query."""
+_MIN_PIECES: Final = 2
+"""Pieces of a text that a preview has room for at least."""
+_LONGEST_SHOWN: Final = 128
+"""Characters of a blob that a result with room for it shows: a SHA-512 digest in hex has so many."""
+_JSON_START: Final = re.compile(r"""\s*+["\[{]""")
+_SAMPLE: Final = 4_000
+"""Characters that are counted to estimate the length of a token."""
+
+
+def is_rendered(source: str, limit: int) -> bool:
+    """Return whether the view of `source` may fit in `limit` tokens, so that it is worth its time."""
+    return len(source) <= max(_MAX_TOKEN_CHARS * limit, _MIN_RENDERED)
+
+
+def preview(
+    source: str,
+    *,
+    limit: int,
+    opening: str,
+    counter: TokenCounter,
+    request: str = "",
+    options: Options | None = None,
+    view: View | None = None,
+    is_part: bool = False,
+    is_queried: bool = False,
+) -> str:
+    """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
+
+    Args:
+        source: The whole result.
+        limit: Tokens of the preview at most; one of tables takes fewer.
+        opening: How the reader opens the whole: a reference, or a tool and a reference, such as "accp_fetch $cold.…".
+        counter: Counts the tokens of the model.
+        request: The reader's task (the user's words, the arguments of the call); it ranks what is shown.
+        options: As in `render_text`.
+        view: The view of `source` if the caller has rendered it.
+        is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
+        is_queried: Whether `opening` names a tool that takes a query, so that an example of one is shown.
+
+    Raises:
+        ValueError: `limit` has no room for the reference.
+    """
+    if view is None and is_rendered(source, limit):
+        view = render_text(source, counter=counter, options=options)
+    if view is not None and view.tokens_after <= limit and not is_part:
+        return view.text
+    marks = Marks.for_source(source)
+    subject = _Subject(source, marks, requested_words(request))
+    body = subject.preview_tables(counter) or subject.preview_text(view, limit, counter, options, is_part=is_part)
+    head = f"[preview{body.title}; the whole is intact: {opening}"
+    first = f"{head}]"
+    told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
+    minimum = counter(first)
+    if minimum > limit:
+        raise ValueError(f"expected a limit of at least {minimum} tokens for {opening!r}, found {limit!r}")
+
+    def write(room: float) -> str:
+        line = told if room > _EXAMPLE_ROOM * len(told) else first
+        return f"{line}\n{body.write(min(room - len(line), body.enough))}" if room else first
+
+    token_chars = max(len(source[:_SAMPLE]), 1) / max(counter(source[:_SAMPLE]), 1)
+    return fill(write, limit=limit, token_chars=token_chars, counter=counter)
+
+
+def preview_without_blobs(source: str, view: str, *, opening: str) -> str | None:
+    """Return `view`, that of `source`, with the size of each large blob (base64, hex) in its place.
+
+    Args:
+        source: The whole result.
+        view: What is shown of it: all.
+        opening: As in `preview`.
+
+    Returns:
+        None where it holds no value of more than 128 characters of base64 or hex, about 64 tokens.
+    """
+    if len(source) <= _LONGEST_SHOWN:
+        return None
+    sized = Marks.for_source(source).size_blobs(view, _LONGEST_SHOWN + 1)
+    return None if sized == view else f"[preview; the whole is intact: {opening}]\n{sized}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What stands below the first line of a preview."""
+
+    title: str
+    """What the first line says of it, such as " of 412 lines"."""
+    write: Callable[[float], str]
+    """Returns it in about so many characters."""
+    enough: float = math.inf
+    """Characters that are enough."""
+    example: str = ""
+    """A query that works."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What is previewed, and for whom."""
+
+    source: str
+    marks: Marks
+    requested: frozenset[str]
+
+    def preview_tables(self, counter: TokenCounter) -> _Body | None:
+        """Return the preview of a JSON value; None where there is text around it."""
+        found = self._find_tables()
+        if found is None:
+            return None
+        tables = TablePreview(
+            found.tables, totals=found.totals, requested=self.requested, marks=self.marks, counter=counter
+        )
+        return _Body("", tables.write, tables.enough, tables.example)
+
+    def _find_tables(self) -> SampledTables | None:
+        """Return the tables of a JSON value, of a very long one those of a sample."""
+        if len(self.source) > MAX_WHOLE:
+            if not _JSON_START.match(self.source):
+                return None
+            sample = sample_tables(self.source, partial(places_of_words, requested=self.requested))
+            if sample is not None:
+                return sample
+        opened = open_text(self.source, find_documents)
+        return SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else None
+
+    def preview_text(
+        self, view: View | None, limit: int, counter: TokenCounter, options: Options | None, *, is_part: bool
+    ) -> _Body:
+        """Return the preview of a text, of which `view` is the view where it was rendered."""
+        is_view = view is not None and view.layout != AS_IS
+        text = view.text if view is not None else self.source
+        if is_view and "&1" in text:
+            # The first place of a repeated value may be in a gap.
+            plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
+            text = render_text(self.source, counter=counter, options=plain).text
+        text = self.marks.size_blobs(text)
+        excerpt = Excerpt(
+            text, requested=self.requested, marks=self.marks, max_piece=limit // _MIN_PIECES, is_view=is_view
+        )
+        lines = text.count("\n") + 1
+        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
+        return _Body(title, excerpt.write, example=query_lines(lines))

@@ -1,0 +1,40 @@
+"""The fullest text within a limit of tokens, found in a few tries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from accp_core.ports import TokenCounter
+
+__all__ = ["fill"]
+
+_TRIES: Final = 5
+"""How often a text is written and counted; the number of characters in a token depends on the text."""
+_AIM: Final = 0.98
+"""The share of the limit that a try aims at."""
+_MAX_SHRINK: Final = 0.94
+"""The share of the room that is left at most after a text that was too long."""
+
+
+def fill(write: Callable[[float], str], *, limit: int, token_chars: float, counter: TokenCounter) -> str:
+    """Return the text of `write(characters)` that has the most tokens up to `limit`.
+
+    Args:
+        write: Returns a text of about so many characters; of 0: the shortest one, which fits.
+        limit: Tokens of the text at most.
+        token_chars: The mean number of characters in a token, an estimate.
+        counter: Counts the tokens of the model.
+    """
+    fullest = write(0)
+    fullest_tokens = counter(fullest)
+    room = limit * token_chars
+    for _ in range(_TRIES):
+        text = write(room)
+        tokens = counter(text)
+        if fullest_tokens < tokens <= limit:
+            fullest, fullest_tokens = text, tokens
+        change = _AIM * limit / max(tokens, 1)
+        # Texts grow in steps: a little less room may give the same text again.
+        room *= change if tokens <= limit else min(change, _MAX_SHRINK)
+    return fullest

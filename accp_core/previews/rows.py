@@ -1,0 +1,190 @@
+"""Which rows of a table a preview shows, and how."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from accp_core.previews.candidates import MAX_RATED
+from accp_core.previews.column_facts import ColumnFacts
+from accp_core.previews.excerpt import Excerpt
+from accp_core.previews.marks import Marks
+from accp_core.previews.share import share
+from accp_core.previews.words import WORD
+from accp_core.strict_json import compact_json
+from accp_core.tables import Table
+
+__all__ = ["RankedRows"]
+
+_LONG_CELL: Final = 100
+"""Characters from which a cell is shown as an excerpt."""
+_SHORT_CELL: Final = 60
+"""Characters of a cell up to which it holds no blob."""
+_MIN_RATED: Final = 2_000
+"""Characters of a long cell that are rated at least; all of them share what may be rated of a text."""
+_MIN_EXCERPT: Final = 200
+"""Characters of a long cell that are shown at least, about."""
+_REQUESTED: Final = 4.0
+_EDGES: Final = {0: 1.0, 1: 0.3, -1: 0.6}
+_MIN_ROWS: Final = 2
+"""Rows that must fit before a row is shown with all its columns."""
+_SAMPLE: Final = 20
+"""Rows that tell how long the cells of a column are."""
+_COUNTED: Final = 2_000
+"""Rows that are counted to tell how long all are."""
+_CHUNK: Final = 500
+"""Rows in which the words of the request are searched for at once."""
+_MIN_ROOM: Final = 60
+"""Characters; in less room no row is shown."""
+
+
+class RankedRows:
+    """The rows of a table, those first that differ from the others or that the request names."""
+
+    def __init__(self, table: Table, facts: Sequence[ColumnFacts], *, requested: frozenset[str], marks: Marks) -> None:
+        self._table = table
+        self._requested = requested
+        self._marks = marks
+        self._ranked = _rank(table, facts, requested)
+        self._sized: dict[int, Mapping[str, Any]] = {}
+        self._excerpts: dict[tuple[int, str], Excerpt] = {}
+        self._max_rated = MAX_RATED
+        sizes, long_sizes = _sizes(table.rows)
+        self.size = sizes
+        """Characters of all rows, about."""
+        self.long_size = long_sizes
+        """Characters of the long texts in them, about."""
+
+    def choose(self, room: float) -> list[dict[str, Any]]:
+        """Return rows that take about `room` characters, in the order of the table."""
+        if room < min(_MIN_ROOM, self.size):
+            return []
+        columns = self._columns(room)
+        chosen: list[int] = []
+        left = room - sum(len(name) + 1 for name in columns)
+        for number in self._ranked:
+            row = self._row(number)
+            size = sum(_size(row[column]) for column in columns if column in row) or 1
+            if size > left and chosen:
+                break
+            chosen.append(number)
+            left -= size
+        places = [(number, column) for number in chosen for column in columns if self._is_long(number, column)]
+        self._max_rated = max(MAX_RATED // max(len(places), 1), _MIN_RATED)
+        lengths = [len(self._row(number)[column]) for number, column in places]
+        rooms = dict(
+            zip(
+                places, share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths)), strict=True
+            )
+        )
+        return [self._show(number, columns, rooms) for number in sorted(chosen)]
+
+    def _row(self, number: int) -> Mapping[str, Any]:
+        """Return a row with the sizes of the blobs in its cells in their places."""
+        if number not in self._sized:
+            row = self._table.rows[number]
+            self._sized[number] = {
+                column: self._marks.size_blobs(cell) if type(cell) is str and len(cell) > _SHORT_CELL else cell
+                for column, cell in row.items()
+            }
+        return self._sized[number]
+
+    def _columns(self, room: float) -> Sequence[str]:
+        """Return the columns that are shown: all, or as many as let several rows fit."""
+        columns = self._table.columns
+        sample = [self._row(number) for number in self._ranked[:_SAMPLE]]
+        sizes = {
+            name: len(name) + 1 + sum(_size(row[name]) for row in sample if name in row) * _MIN_ROWS / len(sample)
+            for name in columns
+        }
+        if sum(sizes.values()) <= room:
+            return columns
+        shown, left = set(), room
+        for name in sorted(columns, key=lambda name: name != columns[0] and not _names(name, self._requested)):
+            if sizes[name] <= left:
+                shown.add(name)
+                left -= sizes[name]
+        return [name for name in columns if name in shown]
+
+    def _is_long(self, number: int, column: str) -> bool:
+        cell = self._row(number).get(column)
+        return type(cell) is str and len(cell) > _LONG_CELL
+
+    def _show(self, number: int, columns: Sequence[str], rooms: Mapping[tuple[int, str], float]) -> dict[str, Any]:
+        row = self._row(number)
+        return {column: self._cell((number, column), row[column], rooms) for column in columns if column in row}
+
+    def _cell(self, place: tuple[int, str], cell: Any, rooms: Mapping[tuple[int, str], float]) -> Any:
+        if place in rooms:
+            return self._excerpt(*place, cell).write(rooms[place]) if rooms[place] < len(cell) else cell
+        if type(cell) in (list, dict) and _size(cell) >= _LONG_CELL:
+            return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
+        return cell
+
+    def _excerpt(self, number: int, column: str, cell: str) -> Excerpt:
+        place = (number, column)
+        if place not in self._excerpts:
+            self._excerpts[place] = Excerpt(
+                cell, requested=self._requested, marks=self._marks, in_line=True, max_rated=self._max_rated
+            )
+        return self._excerpts[place]
+
+
+def _rank(table: Table, facts: Sequence[ColumnFacts], requested: frozenset[str]) -> list[int]:
+    """Return the numbers of the rows, those that differ most first, then the others in order."""
+    scores: defaultdict[int, float] = defaultdict(float)
+    total = len(table.rows)
+    edges = {edge % total: worth for edge, worth in _EDGES.items()}
+    for worths in (edges, _matches(table.rows, requested), *(column.rows for column in facts)):
+        for number, worth in worths.items():
+            scores[number] += worth
+    first = sorted(scores, key=lambda number: (-scores[number], number))
+    return [*first, *(number for number in range(total) if number not in scores)]
+
+
+def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> dict[int, float]:
+    """Return how well rows match the words of the request; a word of many rows counts little."""
+    if not requested:
+        return {}
+    holders: dict[str, list[int]] = {word: [] for word in sorted(requested)}
+    for start in range(0, len(rows), _CHUNK):
+        texts = [" ".join([str(cell) for cell in row.values()]).casefold() for row in rows[start : start + _CHUNK]]
+        chunk = "\n".join(texts)
+        for word in (word for word in holders if word in chunk):
+            holders[word] += (
+                start + number for number, text in enumerate(texts) if word in text and word in WORD.findall(text)
+            )
+    found: defaultdict[int, float] = defaultdict(float)
+    for numbers in holders.values():
+        if len(numbers) * 2 <= len(rows):
+            for number in numbers:
+                found[number] += _REQUESTED / len(numbers)
+    return found
+
+
+def _sizes(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Return the characters of rows and of the long texts in them; of many rows they are estimated from some."""
+    step = -(-len(rows) // _COUNTED)
+    size = long_size = 0
+    for row in rows[::step]:
+        for cell in row.values():
+            if type(cell) is str:
+                size += len(cell) + 1
+                long_size += len(cell) if len(cell) > _LONG_CELL else 0
+            else:
+                size += len(repr(cell)) + 1
+    return size * step, long_size * step
+
+
+def _names(column: str, requested: frozenset[str]) -> bool:
+    return not requested.isdisjoint(column.casefold().replace("_", " ").replace(".", " ").split())
+
+
+def _size(cell: Any) -> int:
+    """Return about how many characters a cell takes at least."""
+    if type(cell) is str:
+        return min(len(cell), _MIN_EXCERPT) + 2
+    if type(cell) in (list, dict):
+        return min(len(compact_json(cell)), _LONG_CELL) + 2
+    return len(repr(cell)) + 1

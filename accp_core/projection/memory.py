@@ -1,0 +1,127 @@
+"""What a process remembers of earlier projections, so that a model call costs work for what is new.
+
+A conversation is projected again before each model call. Everything here is keyed by content, bounded in characters,
+and may be lost at any time: then it is computed again, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from accp_core.bounded import SizedCache
+from accp_core.compression import Compressed
+from accp_core.ports import TokenCounter
+from accp_core.projection.record import MessageRecord
+from accp_core.projection.results import compress_blocks
+
+if TYPE_CHECKING:
+    from accp_core.projection.projector import Projected, Projector
+
+__all__ = ["ProjectedConversations", "compress_once", "count_once"]
+
+_MAX_CHARS: Final = 32 * 1024 * 1024
+"""Characters of the sources and results of `compress_once` that are remembered, and those of all conversations."""
+_ENTRY: Final = 1_000
+"""What a conversation or a message counts besides its texts: a million threads that say "hi" take room, too."""
+_MAX_COUNTED: Final = 1_024
+"""Texts whose tokens are remembered."""
+
+_Blocks = tuple[str | None, ...]
+_compressed: Final[SizedCache[Hashable, tuple[Compressed | None, ...]]] = SizedCache(_MAX_CHARS)
+
+
+def compress_once(blocks: _Blocks, *, counter: TokenCounter, **options: Hashable) -> tuple[Compressed | None, ...]:
+    """Return `compress_blocks(blocks, counter=counter, **options)`, remembered where the counter can be a key."""
+    compress: Callable[..., tuple[Compressed | None, ...]] = compress_blocks
+    if not isinstance(counter, Hashable):
+        return compress(blocks, counter=counter, **options)
+    key = (blocks, counter, *options.values())
+    known = _compressed.get(key)
+    if known is None:
+        known = compress(blocks, counter=counter, **options)
+        shown = sum(len(block.text) for block in known if block)
+        _compressed.put(key, known, shown + sum(len(block or "") for block in blocks))
+    return known
+
+
+def count_once(counter: TokenCounter) -> TokenCounter:
+    """Return `counter` with a memory, where it can be a key."""
+    return _remembering(counter) if isinstance(counter, Hashable) else counter
+
+
+@lru_cache(maxsize=8)
+def _remembering(counter: Callable[[str], int]) -> Callable[[str], int]:
+    return lru_cache(maxsize=_MAX_COUNTED)(counter)
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """A conversation that was projected up to some message."""
+
+    projector: Projector
+    start: frozenset[str]
+    records: list[MessageRecord] = field(default_factory=list)
+    projected: list[Projected] = field(default_factory=list)
+    size: int = _ENTRY
+    """About what it takes, in characters."""
+
+    def add(self, record: MessageRecord) -> None:
+        """Project the next message."""
+        shown = self.projector.project(record)
+        self.records.append(record)
+        self.projected.append(shown)
+        texts = sum(len(text) for text in (*record.blocks, *shown.blocks) if text)
+        self.size += _ENTRY + texts + sum(len(str(call.args)) for call in record.calls)
+
+
+class ProjectedConversations:
+    """The conversations that this process has projected by one set of rules, each up to its last message.
+
+    A conversation is found by the hash of all its messages and compared with them, so that neither an id nor a place
+    decides anything. One that is in use is not in here: a thread that needs it meanwhile projects from the beginning.
+    """
+
+    def __init__(self, new_projector: Callable[[frozenset[str]], Projector], *, max_chars: int = _MAX_CHARS) -> None:
+        """Remember nothing yet.
+
+        Args:
+            new_projector: Returns the projector of a new conversation, for the keys that open from its start on.
+            max_chars: Characters of all conversations that are remembered, with their projections and the arguments
+                of calls, and a thousand for each conversation and each message. A single one may pass it.
+        """
+        self._new_projector: Final = new_projector
+        self._known: Final[SizedCache[int, _Conversation]] = SizedCache(max_chars)
+
+    def project(self, records: Sequence[MessageRecord], *, start: frozenset[str] = frozenset()) -> list[Projected]:
+        """Return the projection of each of `records`, the conversation from its first message on.
+
+        Args:
+            records: The messages.
+            start: Keys of texts that open although no message has them.
+        """
+        hashes = list(accumulate(records, lambda before, record: hash((before, _hash(record))), initial=hash(start)))
+        conversation = self._longest_known(records, hashes, start)
+        for record in records[len(conversation.records) :]:
+            conversation.add(record)
+        projected = list(conversation.projected)
+        # One that is larger than the bound is kept alone: the state of its agent holds most of it anyway.
+        self._known.put(hashes[-1], conversation, min(conversation.size, self._known.max_size))
+        return projected
+
+    def _longest_known(
+        self, records: Sequence[MessageRecord], hashes: Sequence[int], start: frozenset[str]
+    ) -> _Conversation:
+        """Return the conversation with the most of the first messages of `records`, a new one where none is known."""
+        for length in range(len(records), 0, -1):
+            found = self._known.pop(hashes[length])
+            if found and found.start == start and found.records == list(records[:length]):
+                return found
+        return _Conversation(self._new_projector(start), start)
+
+
+def _hash(record: MessageRecord) -> int:
+    return hash((record.role, record.blocks, record.name, record.call_id, record.is_kept, record.stays))

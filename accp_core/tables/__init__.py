@@ -1,0 +1,46 @@
+"""The tables of a stored value: the one model that a preview describes and a query reads.
+
+Where the tables of a JSON value come from and what they are called:
+
+    [{…}, {…}]                      the array is the table `rows`
+    {"data": {"items": [{…}]}}      every array is a table, named by its path: `data.items`
+    {"u1": {…}, "u2": {…}}          a map of maps of like shape is a table with a column `key`: `rows`, or its path; so
+                                    is a map of more than 50 scalars, with the columns `key` and `value`, and a map of
+                                    more than 16 arrays, with `key` and the columns of their items
+    {"total": 2, "page": {"n": 1}}  the other values outside arrays are the one row of the table `root`
+    any other text                  the table `lines(n, text)`; n counts from 0 as the offsets of pages do
+
+    {"customer": {"name": "Ann"}}   in a row: the column `customer.name`
+    {"items": [{…}]}                in a row of `orders`: the child table `orders.items` (of `rows`: `items`)
+    {"tags": ["a", "b"]}            in a row: one cell, the array; so are maps in more than 12 levels
+    [1, 2], [{…}, 1]                items that are no maps are the cells of a column `value`
+    [["a", 1], ["b", 2]]            an array of arrays only: the columns `c0`, `c1`, …
+
+A map in a row is a child table, too, where its names are keys: more than 16 maps of like shape, or more than 64 names
+of which few rows have each. A child table begins with the key of its parent: `orders_id` where the column `id`
+identifies the rows of `orders` (`order_no` where that column does), else `orders_row`, the number in the column `_row`
+that `orders` then has, counted from 0. Names that differ only in case or not at all are made distinct: `Name`,
+`name_2`. A cell that a row does not have is not in its mapping.
+"""
+
+from accp_core.tables.build import tables_of
+from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
+from accp_core.tables.source import OpenedText, open_text, tables_of_text
+from accp_core.tables.table import MAX_COLUMNS, ParentLink, Table
+from accp_core.tables.text_lines import MAX_LINE, lines_of, table_of_lines
+
+__all__ = [
+    "MAX_COLUMNS",
+    "MAX_LINE",
+    "MAX_WHOLE",
+    "OpenedText",
+    "ParentLink",
+    "SampledTables",
+    "Table",
+    "lines_of",
+    "open_text",
+    "sample_tables",
+    "table_of_lines",
+    "tables_of",
+    "tables_of_text",
+]

@@ -1,0 +1,149 @@
+"""The rows of one table: the maps of an array with their nested maps as dotted columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accp_core.tables.names import DistinctNames
+from accp_core.tables.shape import Shape, measure
+from accp_core.tables.table import Cell
+
+__all__ = ["FlatRows", "Items", "flatten"]
+
+
+@dataclass(slots=True)
+class Items:
+    """Members of an array, or of a map whose names are keys; three lists, because an object for each takes memory."""
+
+    values: list[Any] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    """Their names in the map, None for one that is a member of an array; empty: all of them are."""
+    parents: list[int] = field(default_factory=list)
+    """The numbers of the parent's rows that hold them; empty: they have no parent."""
+
+    def add(self, values: Sequence[Any], parent: int, keys: Sequence[str] | None = None) -> None:
+        """Add the members of an array or a map in the row `parent`."""
+        self.values += values
+        self.keys += [None] * len(values) if keys is None else keys
+        self.parents += [parent] * len(values)
+
+
+@dataclass(slots=True)
+class FlatRows:
+    """The rows of a table before its keys are chosen."""
+
+    columns: list[str] = field(default_factory=list)
+    rows: list[dict[str, Cell]] = field(default_factory=list)
+    names: DistinctNames = field(default_factory=DistinctNames)
+    nested: dict[tuple[str, ...], Items] = field(default_factory=dict)
+    """The members of each array of maps in the rows, by the path from the row to the array."""
+    key: str = ""
+    """The column that holds the keys of a map; empty: the table is an array."""
+
+    def claim(self, name: str) -> str:
+        """Return a new last column."""
+        column = self.names.claim(name)
+        self.columns.append(column)
+        return column
+
+
+def flatten(items: Items, *, max_children: int) -> FlatRows:
+    """Return the rows that `items` are.
+
+    Args:
+        items: The members of an array or a map.
+        max_children: How many arrays of maps may be tables of their own; further ones are cells.
+    """
+    flat = _Flattening(max_children)
+    if items.values and all(type(value) is list for value in items.values):
+        flat.add_lists(items.values)
+    else:
+        flat.add_items(items.values)
+    if any(key is not None for key in items.keys):
+        _add_keys(flat.result, items.keys)
+    return flat.result
+
+
+def _add_keys(result: FlatRows, keys: list[str | None]) -> None:
+    result.key = result.names.claim("key")
+    result.columns.insert(0, result.key)
+    for row, key in zip(result.rows, keys, strict=True):
+        row[result.key] = key
+
+
+class _Place:
+    """One place in the rows where maps are: the columns of their cells."""
+
+    __slots__ = ("columns", "path", "places", "shape")
+
+    def __init__(self, path: tuple[str, ...], shape: Shape) -> None:
+        self.path = path
+        self.shape = shape
+        self.columns: dict[str, str] = {}
+        self.places: dict[str, _Place] = {}
+
+    def inner(self, name: str) -> _Place:
+        """Return the place of the maps that `name` leads to."""
+        place = self.places.get(name)
+        if place is None:
+            place = self.places[name] = _Place((*self.path, name), self.shape.names[name])
+        return place
+
+
+class _Flattening:
+    """One walk through the items of a table."""
+
+    def __init__(self, max_children: int) -> None:
+        self.result = FlatRows()
+        self._max_children = max_children
+
+    def add_lists(self, values: list[list[Any]]) -> None:
+        """Add a row for each array, whose cells are the columns `c0`, `c1` …"""
+        columns = [self.result.claim(f"c{number}") for number in range(max(map(len, values)))]
+        # The columns are as many as the longest array has members: arrays of unlike length have fewer cells.
+        self.result.rows = [dict(zip(columns, value, strict=False)) for value in values]
+
+    def add_items(self, values: list[Any]) -> None:
+        """Add a row for each map; any other item is the cell of a column `value`."""
+        root = _Place((), measure(values))
+        value_column = ""
+        for value in values:
+            row: dict[str, Cell] = {}
+            self.result.rows.append(row)
+            if type(value) is dict:
+                self._add_map(value, root, row)
+            else:
+                value_column = value_column or self.result.claim("value")
+                row[value_column] = value
+
+    def _add_map(self, value: dict[str, Any], place: _Place, row: dict[str, Cell]) -> None:
+        number = len(self.result.rows) - 1
+        for name, member in value.items():
+            shape = place.shape.names[name]
+            if type(member) is dict and member and shape.names:
+                self._add_inner(member, place.inner(name), row)
+            elif type(member) is list and shape.holds_rows and self._may_nest((*place.path, name)):
+                self._nest((*place.path, name)).add(member, number)
+            else:
+                column = place.columns.get(name)
+                if column is None:
+                    column = place.columns[name] = self.result.claim(".".join((*place.path, name)))
+                row[column] = member
+
+    def _add_inner(self, value: dict[str, Any], place: _Place, row: dict[str, Cell]) -> None:
+        if place.shape.is_keyed and self._may_nest(place.path):
+            self._nest(place.path).add(list(value.values()), len(self.result.rows) - 1, list(value))
+        else:
+            self._add_map(value, place, row)
+
+    def _may_nest(self, path: tuple[str, ...]) -> bool:
+        return path in self.result.nested or len(self.result.nested) < self._max_children
+
+    def _nest(self, path: tuple[str, ...]) -> Items:
+        """Return the members of the child table at `path`, to be added to."""
+        nested = self.result.nested.get(path)
+        if nested is None:
+            nested = self.result.nested[path] = Items()
+        return nested

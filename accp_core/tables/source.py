@@ -1,0 +1,133 @@
+"""The value in a stored text: JSON however it was written, or the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from accp_core.packing.number import read_float
+from accp_core.strict_json import strict_decoder
+from accp_core.tables.build import tables_of
+from accp_core.tables.table import Table
+from accp_core.tables.text_lines import table_of_lines
+
+__all__ = ["OpenedText", "open_text", "read_document", "read_lines", "tables_of_text", "unwrap"]
+
+_ABSENT: Final = object()
+# A JSON document in a string in a text block, as MCP servers answer, is two deep.
+_MAX_NESTED: Final = 3
+
+
+class _Document(Protocol):
+    """A JSON document within a text, such as those of `accp_core.view.layout.find_documents`."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def value(self) -> object: ...
+
+
+FindDocuments = Callable[[str], Sequence[_Document]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedText:
+    """The value of a stored text."""
+
+    value: Any
+    """The JSON value; the text itself where it holds none; a list of the values where it holds several documents."""
+    prose: str | None = None
+    """The text around the value, or that is the value; None: all of the text is JSON."""
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the tables of the value, then `lines` where there is other text around it."""
+        if self.prose is None or isinstance(self.value, str):
+            return tables_of(self.value)
+        tables = [table for table in tables_of(self.value) if table.name != "lines"]
+        return (*tables, table_of_lines(self.prose))
+
+
+def open_text(text: str, find_documents: FindDocuments) -> OpenedText:
+    """Return the value in `text`.
+
+    It opens a JSON document, lines of JSON, a Python literal, JSON inside a JSON string, the text block of an MCP
+    answer, and the documents within other text. Numbers keep the spelling of the source (SpelledFloat); one that no
+    float holds, NaN among them, becomes text.
+
+    Args:
+        text: The stored text.
+        find_documents: Finds the documents within a text: `accp_core.view.layout.find_documents`.
+    """
+    for _ in range(_MAX_NESTED):
+        value = unwrap(_parse(text))
+        if value is _ABSENT:
+            return _search(text, find_documents)
+        if not isinstance(value, str):
+            return OpenedText(value=value)
+        text = value
+    return OpenedText(value=text, prose=text)
+
+
+def tables_of_text(text: str, find_documents: FindDocuments) -> tuple[Table, ...]:
+    """Return the tables of a stored text: those of the value in it, and its lines where it is not all JSON."""
+    return open_text(text, find_documents).tables()
+
+
+def _search(text: str, find_documents: FindDocuments) -> OpenedText:
+    documents = [document for document in find_documents(text) if isinstance(document.value, (dict, list))]
+    if not documents:
+        return OpenedText(value=text, prose=text)
+    values = [document.value for document in documents]
+    value = values[0] if len(values) == 1 else values
+    is_whole = len(documents) == 1 and not (text[: documents[0].start] + text[documents[0].end :]).strip()
+    return OpenedText(value=value, prose=None if is_whole else text)
+
+
+def _parse(text: str) -> Any:
+    """Return the JSON value of `text`, a list of its lines' values, or `_ABSENT`."""
+    for read in (read_document, read_lines):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return _ABSENT
+
+
+def read_lines(text: str) -> Any:
+    """Return the list of the values in lines of JSON objects or arrays; ValueError: they are none, or only one."""
+    if not text.lstrip().startswith(("{", "[")):
+        raise ValueError("expected lines of JSON objects or arrays")
+    rows = [read_document(line) for line in text.splitlines() if line.strip()]
+    if len(rows) < 2 or not all(isinstance(row, (dict, list)) for row in rows):
+        raise ValueError("expected several lines of JSON objects or arrays")
+    return rows
+
+
+def unwrap(value: Any) -> Any:
+    """Return the text of a single MCP text block, alone or in its list, else `value`."""
+    match value:
+        case [{"type": "text", "text": str(text)}] | {"type": "text", "text": str(text)}:
+            return text
+        case {"content": [{"type": "text", "text": str(text)}]}:
+            return text
+    return value
+
+
+def _number_or_digits(digits: str) -> float | str:
+    try:
+        return read_float(digits)
+    except ValueError:
+        return digits
+
+
+_decode: Final = strict_decoder(read_float=_number_or_digits, read_constant=str)
+
+
+def read_document(text: str) -> Any:
+    """Return the value of one JSON document, whose numbers keep their spelling; ValueError: it is none."""
+    return _decode(text)

@@ -1,0 +1,49 @@
+"""A table of a stored value: what a preview describes and a query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+__all__ = ["MAX_COLUMNS", "Cell", "ParentLink", "Row", "Table"]
+
+MAX_COLUMNS: Final = 2_000
+"""Columns of a table that can be queried; a table of more is described, but not built."""
+
+Cell: TypeAlias = Any
+"""A scalar of JSON, or an array or map that has no columns of its own."""
+Row: TypeAlias = Mapping[str, Cell]
+"""The cells of a row by column; a cell that the source does not have is absent, which is not null."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentLink:
+    """How the rows of a child table are joined to those of its parent."""
+
+    table: str
+    """The name of the parent table."""
+    key: str
+    """The column of the parent that identifies its rows: one of the source, or `_row`."""
+    column: str
+    """The column of the child that holds that key, the first one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of one shape; names of tables and columns are distinct without regard to case, too."""
+
+    name: str
+    """The name in a query, such as "data.items"."""
+    path: tuple[str, ...]
+    """The keys that lead to it from the root, those of its parents' rows among them."""
+    columns: tuple[str, ...]
+    """The names of the columns in order; they hold no control characters and no double quote."""
+    rows: Sequence[Row]
+    """Its rows in the order of the source."""
+    parent: ParentLink | None = None
+    """How to join it to the table whose rows hold it; None: no row holds it."""
+
+    def cells(self, column: str) -> Iterator[Cell]:
+        """Yield the cells of a column from the first row to the last, without those that are absent."""
+        return (row[column] for row in self.rows if column in row)

@@ -1,0 +1,31 @@
+"""The lines of a text, as pages count them and as a table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from accp_core.tables.table import Table
+
+__all__ = ["MAX_LINE", "lines_of", "table_of_lines"]
+
+MAX_LINE: Final = 400
+"""Characters; a longer line (minified HTML) counts as several, so that it can be shown in pages, too."""
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of `text` with their ends; one of more than 400 characters counts as several."""
+    lines = text.splitlines(keepends=True)
+    return [line[start : start + MAX_LINE] for line in lines for start in range(0, len(line), MAX_LINE)]
+
+
+def table_of_lines(text: str) -> Table:
+    """Return the table `lines(n, text)`: the offset at which `lines_of` has a line, and the whole line without its end.
+
+    Long lines are whole here, so that words are found across their parts.
+    """
+    rows: list[dict[str, object]] = []
+    offset = 0
+    for line in text.splitlines(keepends=True):
+        rows.append({"n": offset, "text": line.rstrip("\r\n")})
+        offset += -(-len(line) // MAX_LINE)
+    return Table(name="lines", path=(), columns=("n", "text"), rows=rows)

@@ -1,0 +1,146 @@
+"""Reads the headers of tables (see `notation`)."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Container
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
+from typing import Final, TypeAlias
+
+from accp_core.packing.expansion import Expansion
+from accp_core.packing.tree import KEY, Constant, SameColumn
+from accp_core.view.header import CellColumn, Header
+from accp_core.view.line_reader import LineReader
+from accp_core.view.notation import PLAIN_PATTERN
+from accp_core.view.plain_values import CONSTANT_END
+
+__all__ = ["HeaderReader"]
+
+_MAX_HEADER_DEPTH: Final = 60
+_KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
+_Columns: TypeAlias = dict[str, CellColumn | Header | Constant | SameColumn]
+
+
+class HeaderReader(ABC):
+    """Reads headers; a subclass reads everything else (as two objects they would refer to each other)."""
+
+    def __init__(self, lines: LineReader, expansion: Expansion) -> None:
+        self.lines: Final = lines
+        self.expansion: Final = expansion
+        self.header_depth = 0
+
+    @abstractmethod
+    def read_inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
+        """Return the value at `at` and the position behind it; a plain string ends before a match of `end`."""
+
+    def read_string(self, line: str, at: int) -> tuple[str, int]:
+        """Return the JSON string at `at` and the position behind it."""
+        try:
+            text, end = scanstring(line, at + 1)
+        except ValueError:
+            self.lines.fail("expected a JSON string", at)
+        return text, end
+
+    def read_header(self, line: str, at: int, *, keyed: bool = False) -> tuple[Header | CellColumn, int]:
+        """Return the header at `at` and the position behind it; `keyed`: each row begins with its key."""
+        self.header_depth += 1
+        if self.header_depth > _MAX_HEADER_DEPTH:
+            self.lines.fail(f"expected at most {_MAX_HEADER_DEPTH} nested headers", at)
+        result = self._read_pool(line, at) if line.startswith("[", at) else self.read_columns(line, at, keyed=keyed)
+        self.header_depth -= 1
+        return result
+
+    def _read_pool(self, line: str, at: int) -> tuple[CellColumn, int]:
+        inside, at = self.read_header(line, at + 1)
+        return CellColumn(inside, "["), self.expect(line, at, "]")
+
+    def read_columns(self, line: str, at: int, *, keyed: bool = False) -> tuple[Header, int]:
+        """Return the header at `at`, which names columns, and the position behind it."""
+        columns: _Columns = {}
+        leaves: list[CellColumn] = []
+        while True:
+            if line.startswith("(", at):
+                at = self._read_constants(line, at + 1, columns)
+            else:
+                name, end = self._read_name(line, at, columns)
+                if line.startswith("==", end):
+                    columns[name], at = self._read_same(line, end + 2, columns, keyed=keyed)
+                else:
+                    column, at = self._read_column(line, at, end)
+                    columns[name] = column
+                    leaves += column.leaves if isinstance(column, Header) else [column]
+            if not line.startswith(" ", at):
+                break
+            at += 1
+        if not leaves:
+            self.lines.fail("expected a column with cells", at)
+        return Header(columns, leaves), at
+
+    def _read_constants(self, line: str, at: int, columns: _Columns) -> int:
+        while True:
+            name, at = self._read_name(line, at, columns)
+            value, at = self.read_inline(line, self.expect(line, at, "="), CONSTANT_END)
+            columns[name] = Constant(value)
+            if not line.startswith(" ", at):
+                return self.expect(line, at, ")")
+            at += 1
+
+    def _read_name(self, line: str, at: int, columns: Container[str]) -> tuple[str, int]:
+        if line.startswith('"', at):
+            name, end = self.read_string(line, at)
+        else:
+            key = _KEY.match(line, at)
+            if key is None:
+                self.lines.fail("expected the name of a column", at)
+            name, end = key[0], key.end()
+        if name in columns:
+            self.lines.fail(f"expected each column once, found {name!r} again", at)
+        return name, end
+
+    def _read_column(self, line: str, start: int, at: int) -> tuple[CellColumn | Header, int]:
+        """Return the column whose name begins at `start` and ends at `at`, and the position behind it."""
+        sign = line[at : at + 1]
+        if sign == "=":
+            return self._read_pattern(line, at + 1)
+        if sign == ",":
+            return CellColumn(separator=", "), at + 1
+        if sign == "[":
+            return self._read_pool(line, at)
+        if sign == "?" and not line.startswith("?{", at):
+            comma = line.startswith(",", at + 1)
+            return CellColumn(separator=", " if comma else " ", key=f"{line[start:at]}="), at + 1 + comma
+        if sign == "?":
+            inside, at = self.read_header(line, at + 2)
+            return CellColumn(inside, "{"), self.expect(line, at, "}")
+        if sign == "{":
+            inside, at = self.read_header(line, at + 1)
+            if type(inside) is not Header:
+                self.lines.fail("expected the name of a column", at)
+            return inside, self.expect(line, at, "}")
+        return CellColumn(), at
+
+    def _read_same(self, line: str, at: int, columns: _Columns, *, keyed: bool) -> tuple[SameColumn, int]:
+        """Return a column that has in each row the value of one before it, or the key of the row."""
+        name, end = self._read_name(line, at, ())
+        other = columns.get(name)
+        is_column = isinstance(other, CellColumn) and not (other.bracket or other.key)
+        if not is_column and not (keyed and name == KEY):
+            self.lines.fail(f"expected the name of a column with cells before this one, found {name!r}", at)
+        return SameColumn(name), end
+
+    def _read_pattern(self, line: str, at: int) -> tuple[CellColumn, int]:
+        """Return a column of strings that all begin and end alike."""
+        plain = PLAIN_PATTERN.match(line, at)
+        pattern, end = (plain[0], plain.end()) if plain else self.read_string(line, at)
+        if pattern.count("*") != 1:
+            self.lines.fail(f"expected a string with one '*', found {pattern!r}", at)
+        before, _, behind = pattern.partition("*")
+        comma = line.startswith(",", end)
+        return CellColumn(separator=", " if comma else " ", affixes=(before, behind)), end + comma
+
+    def expect(self, line: str, at: int, text: str) -> int:
+        """Return the position behind `text`, which must stand at `at`."""
+        if not line.startswith(text, at):
+            self.lines.fail(f"expected {text!r}", at)
+        return at + len(text)

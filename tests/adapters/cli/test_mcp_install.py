@@ -1,0 +1,114 @@
+"""`accp mcp install` and `uninstall` as a person types them, over copies of four clients' files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from accp_adapters.cli.app import app
+from accp_adapters.mcp.clients.entries import entries
+from accp_adapters.mcp.clients.places import CLIENTS, Machine
+from tests.adapters.mcp.clients.configurations import CONFIGURATIONS
+from tests.limits import PATIENCE
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the places of Linux")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "ACCP_STATE_DIR", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(home: Path) -> dict[str, Path]:
+    machine = Machine(home=home, environment={})
+    paths = {name: client.user(machine)[0] for name, client in CLIENTS.items()}
+    for name, path in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(CONFIGURATIONS[name].encode())
+    return paths
+
+
+def accp(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["mcp", *arguments], env={"COLUMNS": "200"})
+
+
+def test_one_command_for_all_clients_and_one_back(home: Path) -> None:
+    paths = files(home)
+    done = accp("install")
+    assert (done.exit_code, done.stdout.count(": wrapped")) == (0, 12)
+    assert "restart the client" in done.stderr
+    assert "do-not-show" not in done.output
+    assert all(b'"mcp", "--name=' in path.read_bytes() for path in paths.values())
+    undone = accp("uninstall")
+    assert (undone.exit_code, undone.stderr.count("byte for byte")) == (0, 4)
+    assert {name: path.read_bytes().decode() for name, path in paths.items()} == CONFIGURATIONS
+
+
+def test_one_client_one_server_and_nothing_written(home: Path) -> None:
+    paths = files(home)
+    said = accp("install", "--client", "cursor", "--server", "bare", "--dry-run").stdout
+    assert said == f"{paths['cursor']} (nothing was written)\n  bare: wrapped\n"
+    assert paths["cursor"].read_bytes().decode() == CONFIGURATIONS["cursor"]
+
+
+def test_a_file_of_a_project(home: Path) -> None:
+    (home / ".vscode").mkdir()
+    file = home / ".vscode" / "mcp.json"
+    file.write_bytes(CONFIGURATIONS["vscode"].encode())
+    assert "  memory: wrapped" in accp("install", "--project", "--accp", "accp").stdout
+    assert '"command": "accp"' in file.read_text(encoding="utf-8")
+    assert accp("uninstall").exit_code == 0
+    assert file.read_bytes().decode() == CONFIGURATIONS["vscode"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--client", "emacs"], "'emacs'"),
+        (["--client", "cursor", "--server", "gti"], "'gti'"),
+        (["--client", "claude-desktop"], "'claude-desktop'"),
+    ],
+)
+def test_what_is_unknown_is_named(home: Path, arguments: list[str], said: str) -> None:
+    files(home)["claude-desktop"].unlink()
+    result = accp("install", *arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
+def test_a_file_that_is_not_understood_is_refused_at_its_place(home: Path) -> None:
+    file = home / "broken.json"
+    file.write_text('{\n  "mcpServers": {]\n}', encoding="utf-8")
+    result = accp("install", "--client", str(file))
+    assert (result.exit_code, result.stderr.startswith(f"{file}:2:18: E1001: expected a JSON value")) == (1, True)
+
+
+def test_without_a_client_nothing_happens(home: Path) -> None:
+    assert "no configuration file" in accp("install").stderr
+
+
+def test_the_written_command_starts_the_server(home: Path) -> None:
+    program = "import os, sys; print(os.environ['TOKEN'], sys.argv[1:], flush=True)"
+    file = home / "mcp.json"
+    entry = {"command": sys.executable, "args": ["-c", program, "--", "--name=b"], "env": {"TOKEN": "abc"}}
+    file.write_text(json.dumps({"mcpServers": {"a": entry}}), encoding="utf-8")
+    assert accp("install", "--client", str(file)).exit_code == 0
+    wrapped = entries(file.read_text(encoding="utf-8"))[0].node.value
+    run = subprocess.run(
+        [wrapped["command"], *wrapped["args"]],
+        env=os.environ | wrapped["env"],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert run.stdout == b"abc ['--', '--name=b']\n"

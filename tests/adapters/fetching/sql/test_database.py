@@ -1,0 +1,85 @@
+"""The databases of texts: what is built, what is kept, and what is too large."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching.sql import database
+from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.tokens import count_o200k
+from accp_core.errors import ProtocolError
+
+
+def test_a_database_is_built_once() -> None:
+    cache = DatabaseCache()
+    assert cache.get("[1]") is cache.get("[1]")
+    assert cache.get("[1]") is not cache.get("[2]")
+
+
+def test_the_oldest_databases_are_dropped_over_the_budget() -> None:
+    size = DatabaseCache().get("[0]").size
+    cache = DatabaseCache(max_bytes=2 * size)
+    first, second = cache.get("[0]"), cache.get("[1]")
+    assert cache.get("[0]") is first
+    cache.get("[2]")
+    assert cache.get("[0]") is first
+    assert cache.get("[1]") is not second
+
+
+def test_a_database_larger_than_the_budget_is_used_and_not_kept() -> None:
+    cache = DatabaseCache(max_bytes=1)
+    assert cache.get("[0]") is not cache.get("[0]")
+
+
+def test_the_main_table_is_the_longest_array() -> None:
+    text = json.dumps({"total": 1, "errors": [], "items": [{"id": 1}, {"id": 2}], "more": [{"x": 1}]})
+    main = DatabaseCache().get(text).main
+    assert main is not None
+    assert main.source.name == "items"
+    only = DatabaseCache().get('{"a": 1}').main
+    assert only is not None
+    assert only.source.name == "root"
+
+
+def ask(text: str, query: str) -> str:
+    return answer({"k": text}, FetchRequest(query=query), limit=500, counter=count_o200k)
+
+
+def test_a_table_of_too_many_columns_is_refused_with_the_way_out() -> None:
+    rows = {"few": [{"a": 1}], "wide": [{f"c{n}": n for n in range(2_001)}]}
+    with pytest.raises(
+        ProtocolError, match=r"E1004: expected at most 2,000 columns .*'wide'; use a path such as 'wide.0'"
+    ):
+        ask(json.dumps(rows), "SELECT c7 FROM wide")
+    assert ask(json.dumps(rows), "SELECT a FROM few") == "a 1"
+    assert ask(json.dumps(rows), "wide.0.c2000") == "2000"
+    assert "c1999 1999" in ask(json.dumps(rows), "1999")
+
+
+def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MAX_CELLS", 10)
+    with pytest.raises(ProtocolError, match=r"E1004: expected .* cells for a query"):
+        ask(json.dumps([{"a": 1, "b": 2}] * 6), "SELECT a FROM rows")
+
+
+def test_a_text_that_is_too_long_has_pages_and_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MAX_CHARS", 100)
+    monkeypatch.setattr("accp_adapters.fetching.answers.MAX_CHARS", 100)
+    text = json.dumps([{"id": n} for n in range(100)])
+    with pytest.raises(ProtocolError, match="E2003: expected a text of at most 100 characters for a query, found"):
+        ask(text, "SELECT id FROM rows")
+    assert ask(text, '"id": 57').startswith("1: …")
+    assert ask(text, "").startswith("[100] id")
+
+
+@pytest.mark.parametrize("text", ["{}", '{"a": {}}', "[]", "", "null"])
+def test_a_text_with_hardly_anything_in_it_is_answered_or_refused(text: str) -> None:
+    for query in ("SELECT count(*) AS n", "SELECT * FROM rows", "a = 1", "words", "a.b"):
+        try:
+            assert ask(text, query)
+        except ProtocolError as refusal:
+            assert refusal.code == "E1004"
+    ask(text, "")

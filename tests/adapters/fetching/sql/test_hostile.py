@@ -1,0 +1,138 @@
+"""Queries that would write, read elsewhere, never end or ask for all memory: each is refused with its code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching.sql.catalog import Catalog
+from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.fetching.sql.resolve import resolve_select
+from accp_adapters.fetching.sql.run import open_connection, run_query
+from accp_adapters.tokens import count_o200k
+from accp_core.errors import ProtocolError
+
+ROWS = json.dumps([{"id": n, "text": "a" * 200, "n": n * 1.5} for n in range(500)])
+DATABASE = DatabaseCache().get(ROWS)
+
+
+def code_of(query: str) -> str:
+    with pytest.raises(ProtocolError) as refusal:
+        answer({"k": ROWS}, FetchRequest(query=query), limit=300, counter=count_o200k)
+    return refusal.value.code
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH RECURSIVE x(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM x) SELECT count(*) FROM x",
+        "WITH x AS (SELECT 1 a UNION ALL SELECT a + 1 FROM x) SELECT count(*) FROM x",
+        "SELECT zeroblob(1000000000)",
+        "SELECT randomblob(1000000000)",
+        "SELECT hex(text) FROM rows",
+        "SELECT load_extension('x')",
+        "SELECT writefile('x', 'y')",
+        "SELECT fts3_tokenizer('x')",
+        "SELECT * FROM pragma_table_info('rows')",
+        "SELECT * FROM sqlite_master",
+        "SELECT * FROM r0.sqlite_master",
+        "SELECT * FROM temp.accp_query",
+        "SELECT * FROM generate_series(1, 1000000000)",
+        "SELECT 1; SELECT 2",
+        "SELECT 1; DROP TABLE rows",
+        "SELECT 1 -- a comment",
+        "SELECT /* a comment */ 1",
+        "SELECT 'no end FROM rows",
+        "SELECT ?",
+        "SELECT :x FROM rows",
+        "SELECT @x FROM rows",
+        "ATTACH DATABASE 'x' AS y",
+        "PRAGMA table_info(rows)",
+        "PRAGMA writable_schema = 1",
+        "DELETE FROM rows",
+        "UPDATE rows SET id = 1",
+        "INSERT INTO rows VALUES (1)",
+        "DROP TABLE rows",
+        "VACUUM INTO 'x'",
+        "WITH x AS (SELECT 1) DELETE FROM rows",
+        f"SELECT {'(' * 300}1{')' * 300}",
+        f"SELECT {'+'.join(['1'] * 2000)}",
+        " UNION ALL ".join(["SELECT id FROM rows"] * 100),
+        f"SELECT * FROM {', '.join(['rows'] * 70)}",
+    ],
+)
+def test_what_does_more_than_read_is_not_understood(query: str) -> None:
+    assert code_of(query) == "E1004"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT printf('%.*c', 1000000000, 'x')",
+        "SELECT printf('%1000000000d', 1)",
+        "SELECT group_concat(a.text) FROM rows a, rows b",
+        "SELECT replace(replace(replace(text, 'a', text), 'a', text), 'a', text) FROM rows",
+        "SELECT json_each.value FROM json_each((SELECT group_concat(a.text) FROM rows a, rows b))",
+        "SELECT a.id FROM rows a, rows b WHERE a.text LIKE b.text || b.text || b.text || b.text || b.text || b.text",
+        f"SELECT {'1 + ' * 4000} 1",
+    ],
+)
+def test_what_asks_for_much_memory_is_over_a_limit(query: str) -> None:
+    assert code_of(query) == "E2003"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM rows a, rows b, rows c, rows d",
+        "SELECT a.text FROM rows a, rows b, rows c ORDER BY a.text || b.text",
+        "SELECT * FROM rows WHERE id IN (SELECT a.n + b.n * c.n FROM rows a, rows b, rows c)",
+        "SELECT count(DISTINCT a.n * b.n + c.n) FROM rows a, rows b, rows c",
+        "SELECT total(a.id) OVER (ORDER BY b.id ROWS BETWEEN 1000 PRECEDING AND CURRENT ROW) FROM rows a, rows b",
+    ],
+)
+def test_what_does_not_end_is_stopped(query: str) -> None:
+    resolved = resolve_select(query, Catalog([DATABASE], ["k"]))
+    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most 0.05 seconds, it was stopped"):
+        run_query(resolved.sql, [DATABASE], max_rows=10, seconds=0.05)
+
+
+@pytest.mark.parametrize("name", ["LIKE", "GLOB"])
+def test_a_pattern_of_many_stars_is_matched_in_one_pass(name: str) -> None:
+    star = {"LIKE": "%", "GLOB": "*"}[name]
+    shown = answer(
+        {"k": ROWS},
+        FetchRequest(query=f"SELECT count(*) AS n FROM rows WHERE text {name} '{(star + 'a') * 150}b'"),
+        limit=300,
+        counter=count_o200k,
+    )
+    assert shown.startswith("n 0")
+
+
+def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
+    long = json.dumps([{"id": 1, "text": "a" * 3_000_000}])
+    for query in ("SELECT text || text FROM rows", "id = 1", "aaaa", "0", "", "0.text"):
+        shown = answer({"k": long}, FetchRequest(query=query), limit=300, counter=count_o200k)
+        assert count_o200k(shown) <= 300
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE r0.x (a)",
+        "INSERT INTO r0.rows VALUES (1, 2, 3)",
+        "ATTACH 'x' AS y",
+        "DETACH r0",
+        "PRAGMA writable_schema = 1",
+        "SELECT * FROM r0.sqlite_schema",
+        "SELECT * FROM pragma_database_list",
+        "SELECT zeroblob(10)",
+        "SELECT load_extension('x')",
+        "BEGIN",
+    ],
+)
+def test_the_connection_itself_only_reads(statement: str) -> None:
+    with open_connection([DATABASE]) as connection, pytest.raises(Exception, match=r"not authorized|prohibited"):
+        connection.execute(statement)

@@ -1,0 +1,44 @@
+"""What a path leads to, and which rows there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from accp_adapters.fetching.paths import ABSENT, find_rows, follow
+
+PEOPLE = [{"id": 1, "name": "Ann", "city": {"name": "Oslo"}}, {"id": 2, "name": "Bo"}]
+VALUE = {"data": {"people": PEOPLE}, "a.b": {"c": 5}, "x[0]": 6}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("data.people.0.city.name", "Oslo"),
+        ("data.people", PEOPLE),
+        ("data.people.1", PEOPLE[1]),
+        ("data.people[1]", PEOPLE[1]),
+        ("$.data.people[0].name", "Ann"),
+        (".data.people[1]['name']", "Bo"),
+        ('data["people"][1]', PEOPLE[1]),
+        ("a.b.c", 5),
+        ("x[0]", 6),
+        ("", VALUE),
+    ],
+)
+def test_a_path_leads_through_objects_and_lists(path: str, expected: object) -> None:
+    assert follow(VALUE, path) == expected
+
+
+@pytest.mark.parametrize("path", ["data.people.2", "data.people.-1", "data.people.name", "data.x", "x[1]", "0" * 5000])
+def test_a_path_that_leads_nowhere_is_absent(path: str) -> None:
+    assert follow(VALUE, path) is ABSENT
+    assert follow([1], "9" * 5000) is ABSENT
+
+
+def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:
+    value = {"total": 3, "people": PEOPLE}
+    selection = find_rows(value, "data")
+    assert selection is not None
+    assert (selection.path, selection.page(1, 1)) == ("data.people", {"total": 3, "people": [PEOPLE[1]]})
+    assert find_rows({"a": [], "b": []}) is None
+    assert find_rows("text") is None

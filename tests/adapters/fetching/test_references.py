@@ -1,0 +1,85 @@
+"""Queries over several references: how their tables are named, and what is ambiguous."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from accp_adapters.fetching import answer, read_request
+from accp_adapters.tokens import count_o200k
+from accp_core.errors import ProtocolError
+from accp_core.references import key_of, reference_to
+
+ORDERS = json.dumps({"orders": [{"id": 1, "user": 7, "items": [{"sku": "a"}]}, {"id": 2, "user": 8}]})
+USERS = json.dumps([{"id": 7, "name": "Ann"}, {"id": 8, "name": "Bo"}])
+CITIES = json.dumps([{"id": 7, "city": "Oslo"}])
+TEXTS = {key_of(text): text for text in (ORDERS, USERS, CITIES)}
+ORDER_REF, USER_REF, CITY_REF = map(reference_to, TEXTS)
+
+
+def ask(query: str, ref: str = "", **more: object) -> str:
+    request = read_request({"ref": ref, "query": query, **more})
+    keys = [reference.removeprefix("$") for reference in request.references]
+    return answer({key: TEXTS[key] for key in keys}, request, limit=500, counter=count_o200k)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT o.id, u.name FROM {ORDER_REF}.orders o JOIN {USER_REF} u ON u.id = o.user",
+        f"SELECT o.id, u.name FROM {ORDER_REF} AS o JOIN {USER_REF}.rows AS u ON u.id = o.user",
+        f"SELECT orders.id, name FROM `{ORDER_REF}` JOIN `{USER_REF}` ON {USER_REF}.id = orders.user",
+        f'SELECT {ORDER_REF}.orders.id, name FROM "{ORDER_REF}".orders JOIN [{USER_REF}] u ON u.id = user',
+        f"SELECT o.id, u.name FROM {ORDER_REF[1:]}.orders o JOIN {USER_REF[1:]} u ON u.id = o.user",
+    ],
+)
+def test_two_references_are_joined(query: str) -> None:
+    assert ask(query) == "[2] id name\n1 Ann\n2 Bo"
+
+
+def test_names_that_only_one_text_has_need_no_reference() -> None:
+    assert (
+        ask("SELECT o.id, name FROM orders o JOIN rows u ON u.id = o.user", f"{ORDER_REF} {USER_REF}")
+        == "[2] id name\n1 Ann\n2 Bo"
+    )
+    assert ask("city = Oslo, id", f"{ORDER_REF}, {CITY_REF}") == "id 7"
+    assert ask("Ann", f"{ORDER_REF}, {USER_REF}") == "rows [{id 7, name Ann}]"
+
+
+def test_three_references_and_a_child_table_are_joined() -> None:
+    query = (
+        f"SELECT i.sku, u.name, c.city FROM {ORDER_REF}.orders o JOIN {ORDER_REF}.items i ON i.orders_id = o.id"
+        f" JOIN {USER_REF} u ON u.id = o.user LEFT JOIN {CITY_REF} c ON c.id = u.id"
+    )
+    assert ask(query) == "sku a\nname Ann\ncity Oslo"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT * FROM rows", f"expected {USER_REF}.rows or {CITY_REF}.rows, found 'rows', which both have"),
+        (f"SELECT {USER_REF}.nosuch FROM {USER_REF}", "expected a column, found"),
+        ("SELECT * FROM $cold.other", "expected one of the references, found"),
+        ("SELECT x.* FROM orders", "expected a column of orders"),
+        ("id = 7", "expected a SELECT, because the columns are in"),
+    ],
+)
+def test_what_is_ambiguous_or_unknown_is_refused(query: str, message: str) -> None:
+    with pytest.raises(ProtocolError, match=re.escape(message)) as refusal:
+        ask(query, f"{ORDER_REF} {USER_REF} {CITY_REF}")
+    assert refusal.value.code == "E1004"
+
+
+def test_several_references_without_a_query_are_refused() -> None:
+    with pytest.raises(ProtocolError, match="E1004: expected one reference, or a SELECT that joins them, found 2"):
+        ask("", f"{ORDER_REF} {USER_REF}")
+
+
+def test_each_call_sees_only_the_texts_it_was_given() -> None:
+    with pytest.raises(ProtocolError, match="E1004: expected a table of orders"):
+        ask("SELECT * FROM rows_of_users", ORDER_REF)
+    assert ask("SELECT count(*) AS n FROM orders", ORDER_REF) == "n 2"
+    with pytest.raises(ProtocolError, match="E1004"):
+        ask("SELECT * FROM r1.rows", ORDER_REF)

@@ -1,0 +1,117 @@
+"""Tools that end a run, tools that a selector drops, and the list of tools that the model is offered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import LLMToolSelectorMiddleware
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langgraph import AccpMiddleware, Policy
+from tests.adapters.langgraph.composition import checks, sources
+from tests.adapters.langgraph.composition.harness import POLICY, Model, Script, converse, keys_in, look, thread
+from tests.adapters.langgraph.composition.neighbours import Selection
+from tests.scripted_model import call
+
+ASK = AIMessage(content="", tool_calls=[call("crm", "c1", query="all")])
+DONE = AIMessage(content="Done.")
+
+
+def agent(steps: list[Any], *middleware: Any, tools: Any = None, **options: Any) -> tuple[Any, Script]:
+    script = Script(steps)
+    tools = sources.tools() if tools is None else tools
+    return create_agent(Model(script=script), tools, middleware=middleware, **options), script
+
+
+async def run(graph: Any, asynchronous: bool, config: Any = None, words: str = "go") -> Any:
+    asked: Any = {"messages": [HumanMessage(words)]}
+    return await graph.ainvoke(asked, config) if asynchronous else graph.invoke(asked, config)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+async def test_a_tool_that_returns_directly_returns_what_it_said(asynchronous: bool) -> None:
+    @tool(return_direct=True)
+    def crm(query: str) -> str:
+        """Return customers to the user."""
+        return sources.ROWS
+
+    memory = InMemorySaver()
+    graph, script = agent([ASK, look, DONE], AccpMiddleware(POLICY), tools=[crm], checkpointer=memory)
+    state = await run(graph, asynchronous, thread("t"))
+    assert state["messages"][-1].content == sources.ROWS
+    state = await run(graph, asynchronous, thread("t"), "open it")
+    assert keys_in(script.prompts[1].messages)
+    assert state["messages"][-2].status == "success"
+
+
+def test_the_fetch_tool_is_offered_from_the_first_reference_on() -> None:
+    graph, script = agent([ASK, DONE, DONE], AccpMiddleware(POLICY), checkpointer=InMemorySaver())
+    for words in ("who?", "and now?"):
+        graph.invoke({"messages": [HumanMessage(words)]}, thread("t"))
+    assert [FETCH_NAME in prompt.tools for prompt in script.prompts] == [False, True, True]
+
+
+def test_the_fetch_tool_is_offered_always_where_that_is_wanted() -> None:
+    graph, script = agent([DONE], AccpMiddleware(POLICY, offer="always"))
+    graph.invoke({"messages": [HumanMessage("hello")]})
+    assert FETCH_NAME in script.prompts[0].tools
+
+
+def test_nothing_is_offered_where_nothing_is_hidden() -> None:
+    graph, script = agent([ASK, DONE], AccpMiddleware(Policy.lossless()))
+    graph.invoke({"messages": [HumanMessage("who?")]})
+    assert not any(FETCH_NAME in prompt.tools for prompt in script.prompts)
+    assert keys_in(script.prompts[-1].messages) == []
+
+
+@pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+async def test_a_selector_that_always_includes_the_fetch_tool_finds_it(asynchronous: bool, above: bool) -> None:
+    selector = LLMToolSelectorMiddleware(model=Selection(), always_include=[FETCH_NAME])
+    accp = AccpMiddleware(POLICY, offer="always")
+    graph, script = agent([DONE, ASK, look, DONE], *([selector, accp] if above else [accp, selector]))
+    await run(graph, asynchronous)
+    assert script.prompts[0].tools == ["crm", FETCH_NAME]
+
+
+def test_an_answer_with_a_schema_comes_after_what_was_opened() -> None:
+    class Found(BaseModel):
+        """What was found."""
+
+        won: int
+
+    answer = AIMessage(content="", tool_calls=[call("Found", "s1", won=14)])
+    graph, script = agent([ASK, look, answer], AccpMiddleware(POLICY), response_format=ToolStrategy(Found))
+    state = graph.invoke({"messages": [HumanMessage("how many?")]})
+    assert state["structured_response"] == Found(won=14)
+    assert state["messages"][4].status == "success"
+    assert script.prompts[1].tools[-2:] == [FETCH_NAME, "Found"]
+
+
+def test_large_results_are_shown_by_the_defaults() -> None:
+    @tool
+    def crm(query: str) -> list[dict[str, Any]]:
+        """Return many customers."""
+        return sources.rows("crm", 1_000)
+
+    graph, script = agent([ASK, look, DONE], AccpMiddleware(), tools=[crm])
+    state = graph.invoke({"messages": [HumanMessage("who?")]})
+    assert len(keys_in([script.prompts[1].messages[2]])) == 1
+    assert state["messages"][4].status == "success"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_beside_a_fold_the_state_is_whole_and_each_reference_opens(asynchronous: bool) -> None:
+    accp = AccpMiddleware(POLICY, fold_trigger=("tokens", 2_500))
+    run = converse(accp, asynchronous=asynchronous, curious=True)
+    assert any(len(sent.messages) < len(given.messages) for sent, given in zip(run.passed, run.given, strict=True))
+    checks.same_state(run, converse(None))
+    checks.provider_rules(run)
+    assert all(checks.answers_of(run)[call_id].status == "success" for call_id in run.asked)

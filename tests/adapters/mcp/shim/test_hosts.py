@@ -1,0 +1,133 @@
+"""Which form of a result a host shows its model, and that what it shows never becomes larger."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accp_adapters.mcp import Decoder, Encoder
+from accp_adapters.mcp.shim.hosts import HOSTS, ShownForm, client_name, host_named, is_gain, shown_text
+from accp_adapters.mcp.shim.results.views import restore_view
+from accp_adapters.tokens import count_o200k
+from accp_core.view import read
+from tests.adapters.mcp.messages import ERAS, Era, Json, Wire, call, request, response, rows, served, start
+from tests.adapters.mcp.shim.results.test_frames import results
+
+FORMS: tuple[ShownForm, ...] = get_args(ShownForm)
+APART = {"content": [{"type": "text", "text": "20 parts"}], "structuredContent": rows()}
+
+
+def shown_by(host: str, result: Json, **options: Any) -> Json:
+    return Wire(encoder=Encoder(policy="always", host=host, **options), decoder=None).call(copy.deepcopy(result))
+
+
+def tokens(result: Json, form: ShownForm) -> int:
+    return count_o200k(shown_text(result, form))
+
+
+@settings(max_examples=40)
+@given(
+    results(),
+    st.sampled_from([*FORMS, "unknown"]),
+    st.sampled_from(["auto", "keep", "drop", "only"]),
+)
+def test_no_host_ever_shows_its_model_more(result: Json, host: str, forms: str) -> None:
+    seen = shown_by(host, result, structured=forms)
+    assert all(tokens(seen, form) <= tokens(result, form) for form in HOSTS[host].forms)
+
+
+@pytest.mark.parametrize("host", ["claude-desktop", "text", "unknown"])
+def test_a_host_that_may_show_texts_only_is_not_sent_the_other_form_as_a_text(host: str) -> None:
+    assert shown_by(host, APART, structured="drop") == APART
+
+
+def test_a_host_that_shows_texts_keeps_what_its_programs_read() -> None:
+    seen = shown_by("claude-desktop", served(rows()))
+    assert read(seen["content"][0]["text"]) == rows()
+    assert seen["structuredContent"] == rows()
+
+
+@pytest.mark.parametrize("host", ["claude-code", "copilot-cli", "structured"])
+@pytest.mark.parametrize("plain", [served(rows()), APART], ids=["the same value", "prose beside it"])
+def test_a_host_that_would_show_json_is_sent_a_view_of_it(host: str, plain: Json) -> None:
+    seen = shown_by(host, plain)
+    assert "structuredContent" not in seen
+    assert read(seen["content"][-1]["text"]) == rows()
+    assert restore_view(seen) == plain
+    assert all(tokens(seen, form) < tokens(plain, form) for form in HOSTS[host].forms)
+
+
+def test_prose_that_a_host_does_not_show_is_not_added_where_that_costs_more() -> None:
+    plain = {"content": [{"type": "text", "text": "At length. " * 200}], "structuredContent": {"n": 1}}
+    assert shown_by("claude-code", plain) == plain
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_host_is_known_by_the_name_that_its_client_gives(era: Era) -> None:
+    wire = Wire(encoder=Encoder(policy="always"), decoder=None, era=era)
+    info = {"name": "claude-code", "version": "2.1"}
+    if era == "2025-11-25":
+        wire.ask(request("initialize", {"capabilities": {}, "clientInfo": info}), {"capabilities": {}})
+    asked = call(era=era)
+    if era == "2026-07-28":
+        asked["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = info
+    assert "structuredContent" not in wire.ask(asked, served(rows()))["result"]
+
+
+def test_a_host_that_is_named_is_not_asked_for_its_name() -> None:
+    encoder = Encoder(policy="always", host="text")
+    encoder.from_client({**start(), "params": {"clientInfo": {"name": "claude-code"}}})
+    encoder.from_client(call())
+    assert encoder.from_server(response(served(rows())))["result"]["structuredContent"] == rows()
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"clientInfo": 5}, {"clientInfo": {"name": 5}}, {"_meta": 5}])
+def test_a_client_without_a_name_may_be_any_host(params: object) -> None:
+    assert client_name(params) == ""
+    assert host_named("auto", "") is HOSTS["unknown"]
+    assert HOSTS["unknown"].forms == FORMS
+
+
+def test_every_host_that_is_named_has_a_source_and_no_two_have_one_client() -> None:
+    kinds = {*FORMS, "unknown"}
+    assert all(host.source.startswith("https://") for name, host in HOSTS.items() if name not in kinds)
+    names = [name for host in HOSTS.values() for name in host.client_names]
+    assert len(names) == len(set(names))
+
+
+def test_an_unknown_host_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"expected 'host' to be one of 'auto', .*found 'emacs'"):
+        Encoder(host="emacs")
+
+
+@pytest.mark.parametrize(("least", "is_sent"), [(1, False), (0, False), (-40, True)])
+def test_a_negative_gain_allows_as_many_more_tokens_in_each_form(least: int, is_sent: bool) -> None:
+    before, after = {"content": [{"type": "text", "text": "a"}]}, {"content": [{"type": "text", "text": "a b c d"}]}
+    assert is_gain(before, after, HOSTS["unknown"], count_o200k, least) == is_sent
+
+
+def test_prose_that_stands_twice_is_sent_once_to_a_client_that_restores_it() -> None:
+    prose = "It was the best of times, it was the worst of times. " * 20
+    plain = {"content": [{"type": "text", "text": prose}], "structuredContent": {"content": prose}, "isError": False}
+    wire = Wire()
+    wire.begin()
+    assert wire.call(plain) == plain
+    assert "structuredContent" not in wire.between[-1]["result"]
+    frames = Decoder(view="frame").from_server(wire.between[-1])
+    assert frames["result"]["structuredContent"] == plain["structuredContent"]
+
+
+def test_the_documentation_lists_every_host_with_its_form_and_its_source() -> None:
+    forms = {"text": "the texts", "structured": "`structuredContent`", "both": "both"}
+    page = (Path(__file__).parents[4] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    rows = [cells for line in page.splitlines() if len(cells := line.split(" | ")) == 4]
+    lines = {cells[1].strip("`"): cells for cells in rows}
+    for name, host in HOSTS.items():
+        if host.source:
+            assert lines[name][2] == forms[host.forms[0]]
+            assert f"({host.source})" in lines[name][3]

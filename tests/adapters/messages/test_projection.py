@@ -1,0 +1,203 @@
+"""The same projection as LangGraph's middleware makes, in the JSON of each provider."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from hypothesis import assume, given, settings
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from accp_adapters.langgraph.projection import MessageProjector
+from accp_adapters.messages import Projection, project_messages
+from accp_adapters.policy import Policy
+from accp_core.references import find_references, reference_to
+from tests.adapters.langgraph.transcripts import PROVIDERS, payload
+from tests.properties.test_projection import policies, transcripts
+
+ROWS: Final = [
+    {"id": f"C-{n:03}", "name": f"Customer {n}", "open": n % 3 == 0, "note": f"note {n * n}"} for n in range(90)
+]
+TIGHT: Final = Policy(inline_limit=200, preview_limit=150)
+LAYOUT_OF: Final = {"openai": "openai-chat", "responses": "openai-responses", "anthropic": "anthropic"}
+FIELD_OF: Final = {"openai": "messages", "responses": "input", "anthropic": "messages"}
+
+
+def request_of(provider: str, messages: list[Any]) -> list[dict[str, Any]]:
+    """Return the messages as LangChain sends them to a provider."""
+    found: list[dict[str, Any]] = json.loads(json.dumps(payload(provider, messages)[FIELD_OF[provider]]))
+    return found
+
+
+def conversation(provider: str) -> list[dict[str, Any]]:
+    """Return a question, two calls at once and their results."""
+    made = [{"name": "crm", "args": {"query": query}, "id": query} for query in ("q1", "q2")]
+    results = [ToolMessage(json.dumps(ROWS), tool_call_id="q1"), ToolMessage("nothing", tool_call_id="q2")]
+    return request_of(
+        provider, [SystemMessage("You help."), HumanMessage("Who is open?"), AIMessage("", tool_calls=made), *results]
+    )
+
+
+def text_with_reference(projection: Projection) -> str:
+    return next(key for key in find_references(json.dumps(projection.messages)))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(messages=transcripts, policy=policies)
+@settings(max_examples=40)
+def test_a_conversation_has_the_projection_that_the_middleware_makes(
+    provider: str, messages: list[AnyMessage], policy: Policy
+) -> None:
+    # Only Anthropic's layout says that a result is an error; only that of Chat names who speaks.
+    assume(provider == "anthropic" or all(getattr(each, "status", "") != "error" for each in messages))
+    assume(provider == "openai" or not any(message.name == "scout" for message in messages))
+    ids = [call["id"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls]
+    # The formatters of both others put what one side says twice in a row into one message.
+    assume(provider == "openai" or not any(map(is_said_twice, pairwise(messages))))
+    assume(len(set(ids)) == len(ids) and all(message.text.strip() for message in messages if not ids_of(message)))
+    given_messages = request_of(provider, list(messages))
+    before = copy.deepcopy(given_messages)
+    projection = project_messages(given_messages, policy=policy, layout=LAYOUT_OF[provider])
+    shown = MessageProjector(policy).project(messages).messages
+    assert projection.messages == request_of(provider, shown)
+    assert given_messages == before
+
+
+def is_said_twice(pair: tuple[BaseMessage, BaseMessage]) -> bool:
+    return type(pair[0]) is type(pair[1]) and not isinstance(pair[0], ToolMessage)
+
+
+def ids_of(message: BaseMessage) -> list[Any]:
+    return message.tool_calls if isinstance(message, AIMessage) else []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_large_result_becomes_a_preview_that_the_fetch_tool_opens(provider: str) -> None:
+    messages = conversation(provider)
+    projection = project_messages(messages, policy=TIGHT)
+    assert projection.layout == LAYOUT_OF[provider]
+    assert 0 < projection.tokens_after <= 200 < projection.tokens_before
+    assert json.dumps(projection.tools).count("accp_fetch") == 1
+    reference = reference_to(text_with_reference(projection))
+    arguments = {"ref": reference, "query": "select name from rows where id = 'C-077'"}
+    answered = projection.open(call_of(provider, "accp_fetch", arguments))
+    assert answered is not None and "Customer 77" in json.dumps(answered) and "f1" in json.dumps(answered)
+    refused = projection.open(call_of(provider, "accp_fetch", {"ref": "$cold.000000000000000000000000"}))
+    assert "E5002" in json.dumps(refused) and ("is_error" in json.dumps(refused)) == (provider == "anthropic")
+    assert projection.open(call_of(provider, "crm", {"query": "q3"})) is None
+
+
+def call_of(provider: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call as a model of the provider writes it."""
+    written = json.dumps(arguments)
+    return {
+        "openai": {"id": "f1", "type": "function", "function": {"name": name, "arguments": written}},
+        "responses": {"type": "function_call", "call_id": "f1", "name": name, "arguments": written},
+        "anthropic": {"type": "tool_use", "id": "f1", "name": name, "input": arguments},
+    }[provider]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_tools_stay_once_a_reference_was_fetched(provider: str) -> None:
+    fetched = [
+        HumanMessage("Who?"),
+        AIMessage("", tool_calls=[{"name": "accp_fetch", "args": {"ref": "$cold.x"}, "id": "f1"}]),
+        ToolMessage("E5002: no", tool_call_id="f1"),
+    ]
+    assert len(project_messages(request_of(provider, fetched)).tools) == 1
+    assert project_messages(request_of(provider, fetched[:1])).tools == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_another_process_comes_to_the_same_bytes(provider: str) -> None:
+    messages = conversation(provider)
+    program = """if True:
+        import json, sys
+        from accp_adapters.messages import project_messages
+        from accp_adapters.policy import Policy
+        policy = Policy(inline_limit=200, preview_limit=150)
+        print(json.dumps(project_messages(json.load(sys.stdin), policy=policy).messages))"""
+    command, given_messages = [sys.executable, "-c", program], json.dumps(messages)
+    run = subprocess.run(command, input=given_messages, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == json.dumps(project_messages(messages, policy=TIGHT).messages)
+
+
+def test_what_is_not_text_stays_the_object_that_was_given() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aWNo"}}
+    marked = {"type": "text", "text": json.dumps(ROWS), "cache_control": {"type": "ephemeral"}}
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    messages = [
+        {"role": "user", "content": [image, {"type": "text", "text": "What is this?"}]},
+        {"role": "assistant", "content": [thinking, {"type": "tool_use", "id": "c1", "name": "crm", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [marked, image]}]},
+    ]
+    projection = project_messages(messages)
+    assert projection.messages[:2] == messages[:2] and projection.messages[0] is messages[0]
+    (result,) = projection.messages[2]["content"]
+    assert result["tool_use_id"] == "c1" and result["content"][1] is image
+    assert result["content"][0]["cache_control"] == marked["cache_control"]
+    assert (
+        len(result["content"][0]["text"]) < len(marked["text"]) == len(messages[2]["content"][0]["content"][0]["text"])
+    )
+
+
+def test_other_agents_are_those_that_are_named_or_handed_over_to() -> None:
+    long = json.dumps(ROWS)
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "name": "scout", "content": long},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "h", "type": "function", "function": {"name": "transfer_to_market", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "h", "content": "done"},
+        {"role": "assistant", "name": "market", "content": long},
+    ]  # fmt: skip
+    policy = Policy(repeats=False)
+    shown = [message["content"] for message in project_messages(messages, policy=policy).messages]
+    assert (shown[1] == long, shown[4] == long) == (True, False)
+    named = Policy(repeats=False, agent_names=frozenset({"scout"}))
+    assert project_messages(messages, policy=named).messages[1]["content"] != long
+    assert project_messages(messages, policy=named, agent="scout").messages[1]["content"] == long
+    alone = Policy(repeats=False, other_agents=False, agent_names=frozenset({"scout"}))
+    assert project_messages(messages, policy=alone).messages == messages
+
+
+def test_old_and_broken_messages_are_read_as_far_as_they_are_clear() -> None:
+    broken = {"id": "c2", "type": "function", "function": {"name": "crm", "arguments": "[" * 20_000}}
+    custom = {"id": "c3", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+    messages: list[Any] = [
+        {"role": "user", "content": None},
+        {"role": "assistant", "content": "", "tool_calls": [broken, custom, {"id": "c4"}]},
+        {"role": "tool", "tool_call_id": "c2", "content": json.dumps(ROWS)},
+        {"role": "function", "name": "crm", "content": json.dumps(ROWS)},
+    ]
+    projection = project_messages(messages, policy=TIGHT)
+    assert all(len(each["content"]) < 1_500 for each in projection.messages[2:])
+    assert projection.open({"id": "x"}) is None
+    items = [{"role": "developer", "content": "hi"}, {"type": "reasoning", "id": "r", "summary": []},
+             {"type": "custom_tool_call", "call_id": "k", "name": "sql", "input": "select 1"},
+             {"type": "custom_tool_call_output", "call_id": "k", "output": json.dumps(ROWS)}]  # fmt: skip
+    shown = project_messages(items, policy=TIGHT).messages
+    assert shown[:3] == items[:3] and len(shown[3]["output"]) < 1_500
+
+
+@pytest.mark.parametrize("message", ["hello", 5, {}, {"content": "hello"}])
+def test_what_is_no_message_is_refused_with_its_index(message: Any) -> None:
+    with pytest.raises(ValueError, match=r"expected messages with a role or a type, found .* at index 1"):
+        project_messages([{"role": "user", "content": "hi"}, message])
+    with pytest.raises(ValueError, match="'xml' is not a valid Layout"):
+        project_messages([], layout="xml")
+
+
+def test_any_iterable_is_a_conversation() -> None:
+    assert project_messages(each for each in [{"role": "user", "content": "hi"}]).messages != []  # type: ignore[arg-type]
+
+
+def test_nothing_is_a_conversation() -> None:
+    projection = project_messages([])
+    assert (projection.messages, projection.tools, projection.tokens_before) == ([], [], 0)

@@ -1,0 +1,69 @@
+"""One conversation, written in each format: the same model calls and, within 3 %, the same tokens."""
+
+import pytest
+
+from accp_adapters.replay import AS_RECORDED, Findings, Role, Run, StrategyName, read_runs, replay
+from accp_adapters.replay.formats.documents import read_documents
+from accp_adapters.replay.formats.table import FORMATS, detect
+from tests.conformance.vectors import ROOT
+
+VECTORS = sorted((ROOT / "replay").glob("*.json*"))
+CONVERSATION = [path for path in VECTORS if path.stem not in ("a2a_task", "mcp")]
+CALLS = 4
+
+
+def read(name: str) -> tuple[Run, Findings]:
+    findings = Findings()
+    (run,) = read_runs(ROOT / "replay" / name, findings=findings)
+    return run, findings
+
+
+def tokens(run: Run) -> list[int]:
+    return [call.charge.tokens for call in replay(run, AS_RECORDED).calls]
+
+
+def test_each_format_has_a_vector() -> None:
+    found = set()
+    for path in VECTORS:
+        with path.open("rb") as stream:
+            found |= {each.name for _, document in read_documents(stream, path.name) if (each := detect(document))}
+    assert found == {each.name for each in FORMATS} - {"trajectories"}
+
+
+@pytest.mark.parametrize("path", CONVERSATION, ids=lambda path: path.name)
+def test_each_format_has_the_same_calls_and_tokens(path: object) -> None:
+    expected = tokens(read("openai_list.json")[0])
+    name = getattr(path, "name", "")
+    run, findings = read(name)
+    assert findings.not_understood() == []
+    assert len(run.calls) == CALLS
+    assert tokens(run) == pytest.approx(expected, rel=0.03, abs=13)
+    # The input of a batch has no answers.
+    assert all(call.output for call in run.calls) or name == "openai_batch.jsonl"
+    assert sum(tokens(run)) == pytest.approx(sum(expected), rel=0.03)
+
+
+def test_a_request_log_in_anthropics_form_is_compressed_like_any_other() -> None:
+    ours, theirs = (
+        replay(read(name)[0], StrategyName.COMPACT) for name in ("anthropic_exchanges.jsonl", "openai_list.json")
+    )
+    assert [call.charge for call in ours.calls] == [call.charge for call in theirs.calls]
+
+
+def test_results_and_agents_have_their_names_in_each_format() -> None:
+    for path in CONVERSATION:
+        run, _ = read(path.name)
+        results = [message for message in run.messages if message.role is Role.TOOL]
+        assert [message.tool for message in results] == ["search_trains", "hold_seat"], path.name
+
+
+def test_an_mcp_log_has_a_call_for_each_tool_call_and_one_that_reads_the_last_result() -> None:
+    run, findings = read("mcp.jsonl")
+    assert [(call.prompt, call.output) for call in run.calls] == [((), (0,)), ((0, 1), (2,)), ((0, 1, 2, 3), ())]
+    assert findings.not_understood() == []
+
+
+def test_what_an_a2a_agent_says_and_delivers_is_the_output_of_its_model() -> None:
+    run, findings = read("a2a_task.json")
+    assert [call.output for call in run.calls] == [(1,), (3,), (4,)]
+    assert findings.not_understood() == []

@@ -1,0 +1,211 @@
+"""Logs and checkpoints come from anywhere: reading them runs nothing, writes nothing and takes bounded memory."""
+
+import gzip
+import io
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import ormsgpack
+import psycopg
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import StateGraph
+from langgraph.graph.message import add_messages
+
+from accp_adapters.replay import AS_RECORDED, Findings, UnreadableRun, parse_runs, read_runs, replay
+from accp_adapters.replay.formats.checkpoints.plain_values import read_value
+from accp_adapters.replay.formats.documents import Limits, open_bounded, read_documents
+from tests.conformance.vectors import ROOT
+
+
+class State(TypedDict):
+    """A state of messages and something else."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    secret: str
+
+
+def conversation() -> list[AnyMessage]:
+    """Return the conversation of the vectors."""
+    (run,) = read_runs(ROOT / "replay" / "openai_list.json")
+    messages: list[AnyMessage] = []
+    for message in run.messages:
+        if message.tool and message.by_model:
+            call = {"name": message.tool, "args": message.value, "id": message.call_id}
+            messages.append(AIMessage("", tool_calls=[call]))
+        elif message.tool:
+            messages.append(ToolMessage(message.text, tool_call_id=message.call_id))
+        else:
+            kinds: dict[str, Any] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+            messages.append(kinds[message.role](message.text))
+    return messages
+
+
+def store(saver: Any, thread: str = "t1") -> None:
+    """Let a graph put the conversation into `saver`, message by message."""
+    graph = StateGraph(State).add_node("noop", lambda state: {}).set_entry_point("noop").compile(checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": thread}}
+    for message in conversation():
+        graph.invoke({"messages": [message], "secret": "sk-1234"}, config)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "threads.sqlite"
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        store(saver)
+    return path
+
+
+def alter(path: Path, statement: str, values: tuple[object, ...] = ()) -> None:
+    """Execute one statement on a database."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def tokens(runs: list[Any]) -> list[int]:
+    return [call.charge.tokens for run in runs for call in replay(run, AS_RECORDED).calls]
+
+
+EXPECTED = tokens(list(read_runs(ROOT / "replay" / "openai_list.json")))
+
+
+def test_the_last_checkpoint_of_a_thread_is_its_run(database: Path) -> None:
+    before = database.read_bytes()
+    findings = Findings()
+    runs = list(read_runs(database, findings=findings))
+    assert tokens(runs) == EXPECTED
+    assert findings.not_understood() == []
+    assert list(map(str, findings.left_out())) == [f"1 channel 'secret' of a LangGraph state ({database}:1)"]
+    assert "sk-1234" not in repr(runs)
+    assert database.read_bytes() == before
+
+
+def test_threads_in_postgres_are_read(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE replayed")
+    address = postgres_url.replace("/postgres?", "/replayed?")
+    with PostgresSaver.from_conn_string(address) as saver:
+        saver.setup()
+        store(saver)
+    findings = Findings()
+    assert tokens(list(read_runs(address, findings=findings))) == EXPECTED
+    assert findings.not_understood() == []
+
+
+def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(UnreadableRun, match="expected the password in PGPASSWORD") as refused:
+        list(read_runs("postgresql://me:hunter2@localhost/db"))
+    assert "hunter2" not in str(refused.value)
+
+
+class Weapon:
+    """What a reader that builds objects would call."""
+
+    def __init__(self, *arguments: object, **fields: object) -> None:
+        os.environ["ACCP_TEST_WEAPON"] = "fired"
+
+
+@pytest.mark.parametrize("code", range(8))
+def test_a_checkpoint_that_would_run_code_is_read_as_data(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ACCP_TEST_WEAPON", raising=False)
+    for target in ((__name__, "Weapon"), ("os", "system"), ("builtins", "eval")):
+        inner = ormsgpack.packb((*target, {"command": "false"}, "__call__"))
+        content = ormsgpack.packb({"channel_values": {"messages": [ormsgpack.Ext(code, inner)]}})
+        value = read_value("msgpack", content)
+        assert isinstance(value, dict)
+    assert "ACCP_TEST_WEAPON" not in os.environ
+
+
+def test_a_checkpoint_in_pickle_is_refused(database: Path) -> None:
+    content = b"cos\nsystem\n(S'touch /tmp/accp-test-weapon'\ntR."
+    alter(database, "UPDATE checkpoints SET type = 'pickle', checkpoint = ?", (content,))
+    with pytest.raises(UnreadableRun, match="found 'pickle', which is not read: it may run code"):
+        list(read_runs(database))
+    assert not Path("/tmp/accp-test-weapon").exists()
+
+
+def test_a_checkpoint_without_messages_is_named(tmp_path: Path, database: Path) -> None:
+    content = ormsgpack.packb({"channel_values": {"todos": [1]}})
+    alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
+    findings = Findings()
+    assert list(read_runs(database, findings=findings)) == []
+    assert "1 checkpoint without messages, or with messages that are kept as changes" in str(
+        findings.not_understood()[0]
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE TABLE other (x)",
+        "CREATE VIEW checkpoints AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+        "CREATE VIRTUAL TABLE checkpoints USING fts5(thread_id, checkpoint_ns, checkpoint_id, type, checkpoint)",
+    ],
+)
+def test_a_database_without_the_table_of_the_saver_is_refused(tmp_path: Path, schema: str) -> None:
+    path = tmp_path / "other.db"
+    alter(path, schema)
+    with pytest.raises(UnreadableRun, match="expected the table 'checkpoints' of LangGraph's SqliteSaver"):
+        list(read_runs(path))
+
+
+def test_a_checkpoint_that_is_too_large_is_refused(database: Path) -> None:
+    with pytest.raises(UnreadableRun, match="expected checkpoints of at most 100 bytes"):
+        list(read_runs(database, limits=Limits(record=100)))
+
+
+@pytest.mark.parametrize("content", [b"\xc1", b"\x81", ormsgpack.packb([1])])
+def test_a_broken_checkpoint_is_refused(database: Path, content: bytes) -> None:
+    alter(database, "UPDATE checkpoints SET checkpoint = ?", (content,))
+    with pytest.raises(UnreadableRun, match="expected checkpoints of LangGraph"):
+        list(read_runs(database))
+
+
+def test_extensions_within_extensions_end_somewhere() -> None:
+    content = ormsgpack.packb(1)
+    for _ in range(3000):
+        content = ormsgpack.packb(ormsgpack.Ext(7, content))
+    with pytest.raises(ValueError, match=r"nested too deeply|expected msgpack"):
+        read_value("msgpack", content)
+
+
+def test_a_dump_that_names_a_class_or_a_secret_makes_no_object() -> None:
+    shell = {"lc": 1, "type": "constructor", "id": ["subprocess", "Popen"], "kwargs": {"args": "false", "content": ""}}
+    secret = {"lc": 1, "type": "secret", "id": ["OPENAI_API_KEY"]}
+    messages = [{"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "go"}}]
+    with pytest.raises(UnreadableRun, match="expected one of"):
+        parse_runs(json.dumps(shell), path="dump.json")
+    findings = Findings()
+    parse_runs(json.dumps([*messages, {**messages[0], "kwargs": {"content": [secret]}}]), path="d", findings=findings)
+    assert any("block of type 'secret'" in str(finding) for finding in findings)
+
+
+def test_a_compressed_file_unpacks_to_a_limit_only() -> None:
+    packed = gzip.compress((b'{"a": 1}\n') * 100_000)
+    stream = open_bounded(io.BufferedReader(io.BytesIO(packed)))
+    with pytest.raises(UnreadableRun, match="expected a file of at most 1,000 bytes"):
+        list(read_documents(stream, "bomb.gz", Limits(unpacked=1000)))
+
+
+def test_a_record_has_a_limit() -> None:
+    line = json.dumps({"text": "x" * 2000})
+    with pytest.raises(UnreadableRun, match=r"log\.jsonl:2:1: expected records of at most 1,000 bytes"):
+        list(read_documents(io.BytesIO(f'{{"a": 1}}\n{line}'.encode()), "log.jsonl", Limits(record=1000)))
+
+
+def test_broken_gzip_and_broken_utf8_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl.gz"
+    line = json.dumps({"messages": [{"role": "user", "content": "go"}, {"role": "assistant", "content": "gone"}]})
+    path.write_bytes(gzip.compress(f"{line}\n".encode() * 1000)[:-20])
+    with pytest.raises(UnreadableRun, match="expected gzip"):
+        list(read_runs(path))
+    path.write_bytes(b'{"messages": [\xff]}')
+    with pytest.raises(UnreadableRun, match=r"log\.jsonl\.gz:1:15: expected UTF-8"):
+        list(read_runs(path))

@@ -1,0 +1,76 @@
+"""How large a preview may be: recorded runs under many pairs of limits, each source left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.langgraph import Policy
+from accp_adapters.replay import Comparison, Findings, Report, StrategyName, read_runs, replay
+
+__all__ = ["main"]
+
+PAIRS: Final = (
+    (3_000, 2_000), (3_000, 1_000), (2_500, 1_500), (2_500, 1_000), (2_000, 1_000), (1_500, 1_000), (1_500, 750),
+    (1_000, 700), (600, 400), (600, 350), (500, 400), (500, 350), (450, 300), (400, 300),
+)  # fmt: skip
+"""Tokens from which a result becomes a preview, and those of the preview."""
+
+
+def main(data: Path | None, console: Console) -> None:
+    """Print a line for each pair of limits, or that there is no data; it takes a quarter of a minute each."""
+    if data is None:
+        console.print("limits: skipped, no data folder (set ACCP_DATA)")
+        return
+    paths = sorted((data / "trajectories").glob("*.jsonl"))
+    findings = Findings()  # of documented messages, which have no model call
+    runs = [run for path in paths for run in read_runs(path, findings=findings)]
+    recorded = [replay(run, StrategyName.AS_RECORDED) for run in runs]
+    lines = []
+    for inline, preview in PAIRS:
+        policy = Policy(inline_limit=inline, preview_limit=preview)
+        report = Report.of((before, replay(run, policy)) for before, run in zip(recorded, runs, strict=True))
+        lines.append((f"{inline:,} : {preview:,}", *_line(report)))
+    columns = ("over : preview", "prompt %", "cost %", "visible %", "strictly %", "reachable %")
+    without = ("without one: prompt %", "cost %", "visible %", "strictly %")
+    console.print(plain_table("3a. limits; the last four with the worst choice left out", (*columns, *without), lines))
+
+
+def _line(report: Report) -> tuple[str, ...]:
+    total, others = report.total(), report.without_each_source()
+    return (
+        *map(percent, *zip(_prompt(total), _cost(total), _visible(total), _strict(total), strict=True)),
+        percent(total.after.mentioned_reachable, total.after.mentioned),
+        _extreme(max, others, _prompt),
+        _extreme(max, others, _cost),
+        _extreme(min, others, _visible),
+        _extreme(min, others, _strict),
+    )
+
+
+_Share = tuple[float, float]
+
+
+def _extreme(worst: Callable[..., _Share], rows: Iterable[Comparison], share: Callable[[Comparison], _Share]) -> str:
+    part, whole = worst(map(share, rows), key=lambda each: each[0] / each[1] if each[1] else 1.0)
+    return percent(part, whole)
+
+
+def _prompt(row: Comparison) -> _Share:
+    return row.after.prompt, row.before.prompt
+
+
+def _cost(row: Comparison) -> _Share:
+    return row.after.cost, row.before.cost
+
+
+def _visible(row: Comparison) -> _Share:
+    return row.after.visible, row.after.needed
+
+
+def _strict(row: Comparison) -> _Share:
+    return row.after.mentioned_visible, row.after.mentioned

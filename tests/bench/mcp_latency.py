@@ -1,0 +1,128 @@
+"""What a call takes through the HTTP proxy with many calls in flight: `python -m tests.bench mcp_latency`.
+
+One server answers each call with 20 rows; directly, through the proxy with either policy, and through FastMCP's proxy.
+Every route is a process of its own; the routes take turns, so that what else the machine does hits all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Final
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from accp_adapters.inspector.tables import plain_table
+from tests.adapters.mcp.serving import free_port
+from tests.adapters.mcp.transcripts import ACCP, SERVER, modern
+from tests.bench.mcp_servers import started
+
+__all__ = ["main"]
+
+IN_FLIGHT: Final = (1, 10, 100)
+CALLS: Final = 200
+"""Calls of each route at each level."""
+_ROUNDS: Final = 2
+_FASTMCP: Final = """
+import sys
+from fastmcp.server import create_proxy
+create_proxy(sys.argv[1]).run("http", host="127.0.0.1", port=int(sys.argv[2]), show_banner=False, log_level="critical")
+"""
+
+
+def main() -> None:
+    """Print a table for each number of calls in flight."""
+    columns = ("route", "p50 ms", "p99 ms", "p50 of negotiate")
+    with ExitStack() as stack:
+        routes = _routes(stack)
+        for level in IN_FLIGHT:
+            title = f"A call with 20 rows, {level} in flight, {CALLS} calls of each route"
+            Console(width=100).print(plain_table(title, columns, _measured(routes, level)))
+
+
+def _routes(stack: ExitStack) -> Mapping[str, str]:
+    def start(*command: str) -> str:
+        port = free_port()
+        return stack.enter_context(started([word.replace("PORT", str(port)) for word in command], port))
+
+    server = start(*SERVER, "PORT")
+    proxy = (*ACCP, "--quiet", "--url", server, "--listen", "127.0.0.1:PORT")
+    return {
+        "direct": server,
+        "negotiate": start(*proxy),
+        "always": start(*proxy, "--policy", "always"),
+        "FastMCP's proxy": start(sys.executable, "-c", _FASTMCP, server, "PORT"),
+    }
+
+
+def _measured(routes: Mapping[str, str], level: int) -> list[tuple[str, str, str, str]]:
+    """Return the name of each route, its p50 and p99, and how many times the p50 of `negotiate` it has."""
+    times: dict[str, list[float]] = {name: [] for name in routes}
+    for round_number in range(_ROUNDS + 1):
+        for name, url in routes.items():
+            taken = asyncio.run(_calls(url, level, CALLS // _ROUNDS))
+            # The first round warms up.
+            times[name] += taken if round_number else []
+    cuts = {name: statistics.quantiles(each, n=100, method="inclusive") for name, each in times.items()}
+    base = cuts["negotiate"][49]
+    return [(name, _ms(cut[49]), _ms(cut[98]), f"{cut[49] / base:.2f}") for name, cut in cuts.items()]
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.1f}"
+
+
+async def _calls(url: str, level: int, count: int) -> Sequence[float]:
+    waiting = iter(range(count))
+    taken: list[float] = []
+    await asyncio.gather(*(_connection(url, waiting, taken) for _ in range(level)))
+    return taken
+
+
+async def _connection(url: str, waiting: Iterator[int], taken: list[float]) -> None:
+    """Send calls over one connection until `waiting` is empty; by hand, since a client takes longer than a proxy."""
+    address = urlsplit(url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    request = _request(address.path, address.netloc)
+    for _ in waiting:
+        start = time.perf_counter()
+        writer.write(request)
+        await _read_response(reader)
+        taken.append(time.perf_counter() - start)
+    writer.close()
+
+
+def _request(path: str, host: str) -> bytes:
+    body = modern("tools/call", 1, name="orders", arguments={})
+    fields = {
+        "host": host,
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "orders",
+    }
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join([*lines, "\r\n"]).encode() + body
+
+
+async def _read_response(reader: asyncio.StreamReader) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    if b" 200 " not in head.partition(b"\r\n")[0]:
+        raise RuntimeError(f"expected status 200, found {head[:100]!r}")
+    if b"content-length:" in head:
+        await reader.readexactly(int(head.partition(b"content-length:")[2].partition(b"\r\n")[0]))
+        return
+    while size := int(await reader.readline(), 16):
+        await reader.readexactly(size + 2)
+    await reader.readline()
+
+
+if __name__ == "__main__":
+    main()

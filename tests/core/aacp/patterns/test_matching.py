@@ -1,0 +1,182 @@
+"""Notation, matching and learned templates: what covers a text, and what never may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accp_core.aacp import Packet, PayrollEncoder, WorkflowStep, parse_packet
+from accp_core.aacp.instruction import Instruction
+from accp_core.aacp.patterns import PATTERNS, Pattern, PatternBook, matching
+from accp_core.aacp.patterns.notation import read_phrase
+from accp_core.aacp.patterns.templates import fill_template, make_template, read_shape
+from accp_core.aacp.patterns.tokens import MAX_TOKENS, read_sentence
+from accp_core.errors import EncodeError, ProtocolError
+
+
+def read(english: str, domain: str = "HR") -> Instruction:
+    return Instruction(english=english, domain=domain, return_agent="A")
+
+
+def ends(notation: str, text: str) -> list[tuple[int, Any]]:
+    said = read_sentence(text)
+    assert said is not None
+    return [(end, dict(values)) for end, values in read_phrase(notation).find(said, 0)]
+
+
+@pytest.mark.parametrize(
+    ("notation", "text", "found"),
+    [
+        ("fetch (pay|salary) [records]", "Fetch pay records", [(3, {}), (2, {})]),
+        ("fetch (pay|salary) [records]", "fetch tax", []),
+        ("fetch", "", []),
+        ("fetch it", "fetch", []),
+        ("for {period}", "for August 2024", [(3, {"period": "2024-08"})]),
+        ("{start:period} to {end:period}", "2024-08 to 2024-09", [(3, {"start": "2024-08", "end": "2024-09"})]),
+        ("{period} or {period}", "2024-08 or 2024-08", [(3, {"period": "2024-08"})]),
+        ("{period} or {period}", "2024-08 or 2024-09", []),
+        ("risk {risk}", "Risk: high", [(3, {"risk": "high"})]),
+        ("[all [the]] pay", "pay", [(1, {})]),
+    ],
+)
+def test_a_phrase_stands_where_its_words_and_values_do(notation: str, text: str, found: list[Any]) -> None:
+    assert ends(notation, text) == found
+
+
+@pytest.mark.parametrize("notation", ["", "[a]", "(a|[b])", "(a", "a)", "a | b", "{a b}", "{}", "[a", "a]"])
+def test_a_notation_without_meaning_is_refused(notation: str) -> None:
+    with pytest.raises(ProtocolError, match=r"expected words, \{slot\}, \(a\|b\) and \[a\|b\], found") as refusal:
+        read_phrase(notation)
+    assert refusal.value.code == "E1004"
+
+
+FETCH = WorkflowStep(task="FETCH", domain="HR", return_agent="A", fields={"res": "{supplier}"})
+SEND = WorkflowStep(task="SEND", domain="HR", return_agent="A", fields={"to": "{to}", "res": "x"})
+
+
+def book(*patterns: Pattern, threshold: float = 1.0) -> PatternBook:
+    return PatternBook(patterns, threshold=threshold)
+
+
+def test_two_readings_with_other_packets_are_none() -> None:
+    one = Pattern(step=FETCH, needs=(("get",), ("{supplier}",)), may=(("for it",),))
+    other = Pattern(
+        step=WorkflowStep(task="FETCH", domain="HR", return_agent="A", fields={"type": "{supplier}"}),
+        needs=(("get",), ("{supplier} for it",)),
+    )
+    assert str(book(one, one).match(read("get 'X' for it"))) == "FETCH|HR|return:A|p:2|aacp:1.1|res:X"
+    assert book(one, other).match(read("get 'X' for it")) is None
+
+
+def test_what_no_packet_can_carry_and_what_lacks_an_argument_is_no_reading() -> None:
+    pattern = Pattern(step=FETCH, needs=(("get",),), may=(("{supplier}",),))
+    assert book(pattern).match(read("get 'a|b'")) is None
+    assert book(pattern).match(read("get")) is None
+    assert book(pattern).match(read("get 'ab'", domain="FIN")) is None
+    assert book(pattern).match(read("get 'ab' " + "please, " * MAX_TOKENS)) is None
+
+
+@pytest.mark.parametrize(
+    ("english", "served"),
+    [
+        ("Give j.smith VPN access.", True),
+        ("Hi there, could you please give j.smith VPN access? Many thanks!", True),
+        ("Thank you: give j.smith VPN access", True),
+        ("Give j.smith VPN access?", False),
+        ("Did you give j.smith VPN access?", False),
+        ("Give j.smith VPN access today", False),
+        ('Give j.smith "VPN access"', False),
+        ("Give VPN access", False),
+    ],
+)
+def test_politeness_is_left_over_and_nothing_else(english: str, served: bool) -> None:
+    assert (PatternBook(PATTERNS).match(read(english, "IT")) is not None) is served
+
+
+@pytest.mark.parametrize(
+    ("english", "served"),
+    [
+        ("Give remote j.smith VPN access", True),
+        ("Give j.smith VPN access friend", True),
+        ("Give j.smith VPN access not", False),
+        ("Give j.smith VPN access 5", False),
+        ("Give j.smith VPN access Friday", False),
+        ("Give j.smith VPN access create", False),
+        ("Give j.smith VPN access one two three four", False),
+    ],
+)
+def test_below_a_threshold_of_1_plain_words_may_be_left_over(english: str, served: bool) -> None:
+    assert (PatternBook(PATTERNS, threshold=0.8).match(read(english, "IT")) is not None) is served
+
+
+def test_the_work_for_one_text_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MAX_STATES", 3)
+    assert PatternBook(PATTERNS).match(read("Give j.smith VPN access.", "IT")) is None
+
+
+def test_a_step_is_encoded_for_the_caller() -> None:
+    english = "Fetch the salary records of active employees for August 2024"
+    instruction = Instruction(english=english, domain="hr", return_agent="X", priority="3")
+    found = PatternBook(PATTERNS).match(instruction)
+    assert found == PayrollEncoder().fetch_employees("2024-08", return_agent="X", priority=3)
+
+
+def learned(english: str, packet: str) -> str | None:
+    instruction = read(english)
+    template = make_template(instruction, read_shape(instruction), parse_packet(packet))
+    return template and str(template)
+
+
+@pytest.mark.parametrize(
+    ("english", "values", "template"),
+    [
+        ("Fetch absences of E-17 for August 2024", "filter:emp=E-17|period:2024-08", "period:{2}|filter:emp={1}"),
+        ("Fetch absences on 31 August 2024", "period:2024-08-31", "period:{1}"),
+        ("Fetch bills over £4,200 of j.smith", "amt:4200|ccy:GBP|filter:usr=j.smith", "filter:usr={2}|amt:{1}|ccy:GBP"),
+        ("Fetch the top 5 bills", "filter:top=5", "filter:top={1}"),
+        ("Fetch bills 2024-12 and 12", "filter:n=12|period:2024-12", "period:{1}|filter:n={2}"),
+        ("Fetch rules x7_y of E-17", "rules:x7_y|filter:emp=E-17", "filter:emp={1}|rules:x7_y"),
+        ("Fetch absences of E-17", "filter:emp=E-170", None),
+        ("Fetch absences of E-17", "filter:emp=all", None),
+        ("Fetch absences of E-17 and E-17", "filter:emp=E-17", None),
+        ("Fetch absences of E-17", "filter:emp=E-17,year=2024", None),
+        ("Fetch absences for August 2024", "period:2024-08|subj:absences_august", None),
+        ("Fetch absences of E-17", "filter:emp=E-17|subj:{1}", None),
+        ("Fetch absences for 2024-08", "period:2024-08|src_prev:2024-07", None),
+    ],
+)
+def test_an_answer_makes_a_template_where_each_value_is_found(english: str, values: str, template: str | None) -> None:
+    head = "FETCH|HR|return:A|p:2|aacp:1.1"
+    assert learned(english, f"{head}|{values}") == (template and f"{head}|{template}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Fetch bills of E-17", "Fetch bills of C-17"),
+        ("Fetch bills of E-17", "Fetch bills of E17"),
+        ("Fetch bills over £5", "Fetch bills over €5"),
+        ("Fetch bills of j.smith", "Fetch bills of E-17"),
+        ("Fetch bills for 2024-08", "Fetch bills for 2024-08-31"),
+        ("Fetch bills of E-17", "Do not fetch bills of E-17"),
+        ("Fetch bills of E-17", "Fetch bills of E-17 and E-18"),
+        ("Fetch bills of group A for 2024-08", "Fetch bills of group B for 2024-08"),
+    ],
+)
+def test_what_may_mean_something_else_has_another_shape(one: str, other: str) -> None:
+    assert read_shape(read(one)).key != read_shape(read(other)).key
+
+
+def test_a_text_without_values_or_too_long_has_no_shape() -> None:
+    assert read_shape(read("Fetch all bills of report.pdf")).key == ""
+    assert read_shape(read("word " * (MAX_TOKENS + 1))).key == ""
+
+
+def test_a_template_is_filled_with_its_values_only() -> None:
+    template = Packet(task="FETCH", domain="HR", fields={"return": "{1}", "res": "x", "filter": "a={1},b={2}"})
+    assert fill_template(template, ("7", "8")).fields == {"return": "{1}", "res": "x", "filter": "a=7,b=8"}
+    for number in (0, 3):
+        broken = Packet(task="FETCH", domain="HR", fields={"filter": f"{{{number}}}"})
+        with pytest.raises(EncodeError, match="expected slots for 2 values, found"):
+            fill_template(broken, ("7", "8"))

@@ -1,0 +1,52 @@
+"""Sender and metadata of a frame, without its parameters."""
+
+from dataclasses import replace
+
+import pytest
+
+from accp_core import parse_frame
+from accp_core.accp import frame_head
+from accp_core.accp.grammar import GrammarLimits
+from accp_core.errors import DecodeError
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@a>req:op{}",
+        r"@a>req:op{k:[{a:1},\}\[x\]]|m:{n:[1]}}[mid:\}\[a,seq:3,ts:1,sid:s,ack:7]",
+        "@a>req:op{k:v}[msg_id:m1,sequence:4]",
+    ],
+)
+def test_a_head_is_the_frame_without_its_parameters(text: str) -> None:
+    assert frame_head(text) == replace(parse_frame(text), params={})
+
+
+def test_malformed_parameters_are_not_looked_at() -> None:
+    head = frame_head("@a>req:op{k:007|k:}[mid:m1,seq:4,sid:s1]")
+    assert (head.sender, head.envelope.msg_id, head.envelope.sequence, head.envelope.session_id) == ("a", "m1", 4, "s1")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "position"),
+    [
+        ("", "E1001", 0),
+        ("@a>req:op{k:1", "E1001", 13),
+        ("@a>req:op{}x", "E1001", 12),
+        ("@a>req:op{}[mid:m1]x", "E1001", 19),
+        ("@a>req:op{}[]", "E1001", 12),
+        ("@a>zzz:op{}", "E1002", 3),
+        ("@a>req:op{}[mid:m1,seq:01]", "E1004", 23),
+        ("@a>req:op{k:a b}", "E1001", 13),
+        ("@a>req:op{}[mid:m\u3000]", "E1001", 17),
+    ],
+)
+def test_what_is_no_frame_is_refused_with_code_and_place(text: str, code: str, position: int) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        frame_head(text)
+    assert (refusal.value.code, refusal.value.position) == (code, position)
+
+
+def test_a_long_text_is_refused_before_it_is_read() -> None:
+    with pytest.raises(DecodeError, match="at most 20 bytes"):
+        frame_head("@a>req:op{" + "x" * 20, limits=GrammarLimits(frame_bytes=20))

@@ -1,0 +1,194 @@
+"""What came of a task: by title or id, failures with their reasons, times and costs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_core.aci import (
+    AcceptedReply,
+    AgentReply,
+    Interaction,
+    NotJudged,
+    Outcome,
+    SubtaskState,
+    Usage,
+    interaction_from_json,
+    interaction_to_json,
+    reply_from_words,
+    result_texts,
+    step,
+)
+from accp_core.errors import ProtocolError
+from tests.core.aci.plans import TASK, start, subtask
+
+PLAN = [step("crm", "Find churn"), step("mail", "Write one mail", after="crm"), step("web", "Search", repeatable=True)]
+
+
+def run(said: dict[str, list[str]], *plan: Any, **options: Any) -> tuple[Interaction, list[str]]:
+    """Return the end of a task whose agents say this, one text for each call, and the agents that were called."""
+    interaction = Interaction.start(TASK, plan or PLAN, **options)
+    called: list[str] = []
+    while not interaction.finished:
+        interaction, deliveries = interaction.deliver()
+        for each in deliveries:
+            agent = each.context.agent_id
+            called.append(agent)
+            reply = reply_from_words(each.context, said[agent].pop(0))
+            interaction = interaction.receive(each.id, AcceptedReply.of(each.context, reply))
+        interaction = interaction.verify()
+    return interaction, called
+
+
+def test_a_result_is_found_by_title_and_by_id() -> None:
+    done, _ = run({"crm": ["6 of 40"], "mail": ["done: Dear Ana"], "web": ["done: nothing new was there"]})
+    results = done.results
+    assert results["Find churn"] is not None
+    assert str(results["Find churn"]) == results["s1"].text == results["s1"].value == "6 of 40"
+    assert list(results) == ["Find churn", "Write one mail", "Search"]
+    assert len(results) == 3
+    assert "s2" in results and "Search" in results and "x" not in results and 7 not in results
+    assert results["Search"].done
+    assert results.failures == {}
+    assert results.to_json() == {
+        "Find churn": "6 of 40",
+        "Write one mail": "Dear Ana",
+        "Search": "nothing new was there",
+    }
+
+
+def test_an_unknown_or_ambiguous_name_is_refused_with_the_known_ones() -> None:
+    same = [step("crm", "Search"), step("web", "Search")]
+    results = Interaction.start(TASK, same).results
+    assert list(results) == ["Search", "s2"]
+    with pytest.raises(KeyError, match=r"expected one of \['s1', 's2'\]"):
+        results["Search"]
+    with pytest.raises(KeyError, match="found 'Find'"):
+        results["Find"]
+
+
+def test_a_failure_is_an_answer_and_says_which_failure_stopped_what_waits_for_it() -> None:
+    done, called = run({"crm": ["not done: no access"] * 2, "web": ["3 pages"]}, retries=1)
+    assert called == ["crm", "web", "crm"]
+    results = done.results
+    assert str(results["Find churn"]) == "failed: no access"
+    assert results["Write one mail"].stopped_by == "s1"
+    assert results.failures == {
+        "Find churn": "no access",
+        "Write one mail": "stopped: subtask 's1' (Find churn) failed: no access",
+    }
+    assert result_texts(done.contexts.values()) == {
+        "Find churn": "failed: no access",
+        "Write one mail": "failed: stopped: subtask 's1' (Find churn) failed: no access",
+        "Search": "3 pages",
+    }
+
+
+def test_a_mailer_that_only_says_done_is_called_once_and_is_unverified() -> None:
+    done, called = run({"mail": ["Done."] * 3}, step("mail", "Send one mail"))
+    assert called == ["mail"]
+    result = done.results["Send one mail"]
+    assert result.state is SubtaskState.UNVERIFIED
+    assert (result.items[0].outcome, result.reason) == (
+        Outcome.UNVERIFIED,
+        "reported as done, but without a result; say what came out",
+    )
+    assert done.task.overall_status == "failed"
+
+
+def test_the_words_that_were_not_understood_are_kept() -> None:
+    done, _ = run({"mail": ["I will see."]}, step("mail", "Send one mail"), step("crm", "Log it", after="mail"))
+    assert str(done.results["Send one mail"]) == "unverified: I will see."
+    assert result_texts(done.contexts.values())["Send one mail"] == "unverified: I will see."
+    assert done.results["Log it"].reason.startswith("stopped: subtask 's1' (Send one mail) is unverified: ")
+
+
+def test_a_repeatable_step_is_asked_again_and_told_what_was_not_understood() -> None:
+    plan = step("web", "Search", items=["Count", "Name"], repeatable=True)
+    interaction, (first,) = Interaction.start(TASK, [plan], retries=1).deliver()
+    reply = reply_from_words(first.context, "1: 6 of 40\n2: I will see.")
+    interaction, (second,) = interaction.receive(first.id, reply).verify().deliver()
+    assert [item.item_id for item in second.context.todo_items] == ["2"]
+    assert second.context.context == (
+        {"done": {"1": "6 of 40"}, "feedback": 'not understood: "I will see." leaves a doubt whether it is done'},
+    )
+    ended = interaction.receive(second.id, reply_from_words(second.context, "I will see.")).verify()
+    assert ended.results["Search"].state is SubtaskState.UNVERIFIED
+    assert ended.results["Search"].value == ["6 of 40", "unverified: I will see."]
+
+
+def test_a_verifier_that_fails_leaves_the_item_unverified_with_the_reason() -> None:
+    interaction, (first,) = start(subtask("a")).deliver()
+    interaction = interaction.receive(first.id, reply_from_words(first.context, "6 of 40"))
+
+    def broken(*_: str) -> None:
+        raise TimeoutError("60 s")
+
+    done = interaction.verify(broken, catch=(OSError,))
+    assert done.results["a"].reason == "the result was not judged: TimeoutError: 60 s"
+    assert done.results["a"].text == "unverified: 6 of 40"
+    assert done == interaction.judge({("a", "1"): NotJudged("TimeoutError: 60 s")})
+
+
+def test_times_are_those_that_were_passed() -> None:
+    interaction = Interaction.start(TASK, PLAN[:2], now=1_000)
+    assert interaction.task.start_time == "1970-01-01T00:16:40Z"
+    interaction, (first,) = interaction.deliver(now=1_001)
+    interaction = interaction.receive(first.id, reply_from_words(first.context, "6 of 40"), now=1_002.5).verify(
+        now=1_003
+    )
+    assert interaction.contexts["s1"].last_updated == "1970-01-01T00:16:43Z"
+    assert interaction.task.end_time is None
+    interaction, (second,) = interaction.deliver(now=1_004)
+    assert second.context.last_updated is None
+    done = interaction.mark_lost(second.id, "no answer", now=1_009)
+    results = done.results
+    assert (results["s1"].started, results["s1"].ended) == ("1970-01-01T00:16:41Z", "1970-01-01T00:16:43Z")
+    assert (results["s2"].started, results["s2"].ended) == ("1970-01-01T00:16:44Z", "1970-01-01T00:16:49Z")
+    assert done.task.end_time == "1970-01-01T00:16:49Z"
+    assert interaction_from_json(json.loads(json.dumps(interaction_to_json(done)))) == done
+
+
+def test_a_subtask_that_was_stopped_has_an_end_and_no_start() -> None:
+    interaction, (first,) = Interaction.start(TASK, PLAN[:2]).deliver(now=0.5)
+    done = interaction.mark_lost(first.id, "no answer", now=2)
+    assert done.results["s1"].started == "1970-01-01T00:00:00.500Z"
+    assert (done.results["s2"].started, done.results["s2"].ended) == (None, "1970-01-01T00:00:02Z")
+    assert done.task.start_time is None
+
+
+@pytest.mark.parametrize("now", ["now", 1e20, float("nan"), -1e20])
+def test_what_is_no_time_is_refused(now: Any) -> None:
+    with pytest.raises(ProtocolError, match="E1004"):
+        Interaction.start(TASK, PLAN, now=now)
+
+
+def test_calls_and_tokens_add_up_for_each_agent() -> None:
+    usage = Usage(calls=2, input_tokens=300, output_tokens=20)
+    interaction, deliveries = Interaction.start(TASK, [step("crm", "Count"), step("crm", "Name")]).deliver()
+    for each in deliveries:
+        reply = AgentReply(context=reply_from_words(each.context, "6 of 40").context, usage=usage)
+        stored = AcceptedReply.from_json(json.loads(json.dumps(AcceptedReply.of(each.context, reply).to_json())))
+        interaction = interaction.receive(each.id, stored)
+    done = interaction.verify()
+    assert done.results.usage == {"crm": usage + usage}
+    assert done.results["Count"].usage.to_json() == {"calls": 2, "input_tokens": 300, "output_tokens": 20}
+    assert interaction_from_json(interaction_to_json(done)) == done
+
+
+@pytest.mark.parametrize("data", [None, [], {"calls": -1}, {"calls": 1.5}, {"calls": True}, {"tokens": 1}])
+def test_anything_else_is_no_usage(data: Any) -> None:
+    with pytest.raises(ProtocolError, match="E1004"):
+        Usage.from_json(data)
+
+
+def test_a_result_of_nothing_yet_is_empty() -> None:
+    result = Interaction.start(TASK, PLAN).results["Search"]
+    assert (str(result), result.value, result.done, result.items[0].outcome) == ("", [], False, None)
+
+
+def test_repeatable_names_subtasks_of_the_plan() -> None:
+    with pytest.raises(ProtocolError, match=r"E1004.*repeatable subtasks among"):
+        start(subtask("a"), repeatable=["b"])

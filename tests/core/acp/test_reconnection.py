@@ -1,0 +1,170 @@
+"""One peer over one connection after the other, replies with deadlines, several peers."""
+
+import random
+
+import pytest
+
+from accp_core.acp import (
+    AcpMessageReceived,
+    CardReceived,
+    Connection,
+    Peers,
+    ReplyMissed,
+    ReplyReceived,
+    SentLog,
+    TextPart,
+    UnknownReceived,
+)
+from accp_core.errors import LocalProtocolError
+from tests.core.acp.test_handshake import NOW, agent, connected, hello
+
+
+class Wire:
+    """Two agents and the texts between them; a cut loses these."""
+
+    def __init__(self) -> None:
+        self.ends = {"host": agent("Host"), "guest": agent("Guest")}
+        self.under_way = {name: end.opened(NOW) for name, end in self.ends.items()}
+        self.taken: list[str] = []
+
+    def send(self, content: str) -> None:
+        if text := self.ends["host"].send(hello(content), NOW).text:
+            self.under_way["host"].append(text)
+
+    def deliver(self, sender: str) -> None:
+        if not self.under_way[sender]:
+            return
+        name = "guest" if sender == "host" else "host"
+        event = self.ends[name].receive(self.under_way[sender].pop(0))
+        if isinstance(event, AcpMessageReceived):
+            self.taken += [part.content for part in event.message.parts if isinstance(part, TextPart)]
+        self.under_way[name] += self.ends[name].texts_to_send()
+
+    def cut(self, *, say: str = "") -> None:
+        for end in self.ends.values():
+            end.closed()
+        if say:
+            assert self.ends["host"].send(hello(say), NOW).text is None
+        self.under_way = {name: end.opened(NOW) for name, end in self.ends.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_twenty_aborts_each_message_arrives_once_and_in_order(seed: int) -> None:
+    chance, wire = random.Random(seed), Wire()
+    for number in range(400):
+        wire.send(str(number))
+        for _ in range(chance.randrange(4)):
+            wire.deliver(chance.choice(["host", "guest"]))
+        if number % 20 == 19:
+            wire.cut(say=f"offline {number}")
+    while any(wire.under_way.values()):
+        wire.deliver("host")
+        wire.deliver("guest")
+    said = [[str(number)] + [f"offline {number}"] * (number % 20 == 19) for number in range(400)]
+    assert wire.taken == [text for texts in said for text in texts]
+
+
+def test_what_the_peer_misses_and_is_not_kept_is_counted() -> None:
+    host, guest = agent("Host", max_waiting=3), agent("Guest")
+    host.opened(NOW)
+    for number in range(5):
+        host.send(hello(str(number)), NOW)
+    host.closed()
+    host.opened(NOW)
+    event = host.receive(guest.opened(NOW)[0])
+    assert isinstance(event, CardReceived)
+    assert event.lost == 2
+    assert len(host.texts_to_send()) == 3
+    assert [number for number, _ in host.sent_after(3)] == [4, 5]
+    assert [number for number, _ in host.sent_after(0, 1)] == [3]
+
+
+def test_a_card_that_says_nothing_of_use_is_a_card() -> None:
+    for cursor in ('"x"', "-1", "99", "null"):
+        host = agent("Host")
+        host.opened(NOW)
+        host.send(hello(), NOW)
+        host.closed()
+        host.opened(NOW)
+        text = f'{{"type":"acp.agent_card","card":{{"name":"G"}},"last_server_seq":{cursor}}}'
+        event = host.receive(text)
+        assert isinstance(event, CardReceived)
+        assert (event.lost, host.texts_to_send()) == (0, [])
+
+
+def test_a_peer_without_a_card_is_waited_for_until_it_says_anything() -> None:
+    host = agent("Host")
+    host.opened(NOW)
+    host.closed()
+    assert len(host.opened(NOW)) == 1
+    assert host.send(hello(), NOW).text is None
+    host.receive('{"type":"acp.message","text":"hi","server_seq":7}')
+    assert len(host.texts_to_send()) == 1
+    host.closed()
+    assert '"last_server_seq":7' in host.opened(NOW)[0]
+
+
+def test_a_reply_that_does_not_come_in_time_is_reported_once() -> None:
+    host, guest = connected()
+    assert host.get_timer() is None
+    sent = host.send(hello(), NOW, awaits_reply=True)
+    assert host.get_timer() == NOW + 30
+    assert host.handle_timer(NOW + 29.9) == []
+    assert host.handle_timer(NOW + 30) == [ReplyMissed(message_id=sent.message_id)]
+    assert (host.handle_timer(NOW + 99), host.get_timer()) == ([], None)
+    event = guest.receive(sent.text or "")
+    assert isinstance(event, AcpMessageReceived)
+    late = guest.reply(event.message, (TextPart(content="late"),))
+    assert isinstance(host.receive(late or ""), UnknownReceived)
+
+
+def test_a_reply_survives_the_connection() -> None:
+    host, guest = connected()
+    event = guest.receive(host.send(hello(), NOW, awaits_reply=True).text or "")
+    assert isinstance(event, AcpMessageReceived)
+    assert guest.reply(event.message, (TextPart(content="lost"),))
+    for end in (host, guest):
+        end.closed()
+    (card,) = host.opened(NOW)
+    guest.opened(NOW)
+    guest.receive(card)
+    (again,) = guest.texts_to_send()
+    assert isinstance(host.receive(again), ReplyReceived)
+
+
+def test_a_log_keeps_the_last_texts_within_its_bounds() -> None:
+    log = SentLog(entries=3, characters=10)
+    assert (log.oldest, log.after(0), len(log)) == (1, [], 0)
+    for text in ("a", "b", "c", "d"):
+        log.append(text)
+    assert log.after(0) == [(2, "b"), (3, "c"), (4, "d")]
+    assert log.after(3) == [(4, "d")]
+    assert log.after(9) == []
+    log.append("x" * 9)
+    assert log.after(0) == [(4, "d"), (5, "x" * 9)]
+
+
+def test_each_peer_has_its_own_token_and_connection() -> None:
+    peers = Peers(lambda: agent("Host"), max_peers=2)
+    with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED: expected the name of one of 0 peers"):
+        peers.get()
+    one = peers.add("ann", "tok_aaaaaa")
+    assert isinstance(one, Connection)
+    assert peers.get() is peers.get("ann") is one
+    assert peers.add("bob", "tok_bbbbbb") is not one
+    assert (peers.admit("/tok_bbbbbb", {}), peers.admit("/", {"x-acp-token": "tok_aaaaaa"})) == ("bob", "ann")
+    assert peers.admit("/tok_cccccc", {}) is None
+    assert (list(peers), len(peers)) == (["ann", "bob"], 2)
+    for name, code in ((None, "ERR_AMBIGUOUS_PEER"), ("eve", "ERR_NOT_FOUND: expected a known peer, found 'eve'")):
+        with pytest.raises(LocalProtocolError, match=code):
+            peers.get(name)
+    for name, token, code in (
+        ("ann", "tok_cccccc", "ERR_INVALID_REQUEST"),
+        ("eve", "tok_aaaaaa", "ERR_INVALID_REQUEST"),
+        ("eve", "tok_cccccc", "ERR_NOT_CONNECTED"),
+    ):
+        with pytest.raises(LocalProtocolError, match=code):
+            peers.add(name, token)
+    peers.remove("ann")
+    peers.remove("ann")
+    assert peers.admit("/tok_aaaaaa", {}) is None

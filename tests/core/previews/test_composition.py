@@ -1,0 +1,356 @@
+"""What of a result too big to show is shown."""
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from accp_adapters.tokens import o200k_base
+from accp_core import preview, render_text
+from accp_core.tables import table_of_lines, tables_of_text
+from accp_core.view import Options
+from accp_core.view.documents import find_documents
+from tests.core.view.payloads import PAYLOADS, logs, orders, records, webhook
+
+counter = o200k_base()
+REF = "$cold.1f2e3d4c"
+OPENING = f"accp_fetch {REF}"
+
+PROSE = "\n\n".join(
+    f"Paragraph {number}. " + "The committee met again and decided nothing of any note whatever. " * 6
+    for number in range(40)
+)
+SOURCES = {
+    **{name: json.dumps(value, indent=2) for name, (value, _) in PAYLOADS.items()},
+    "prose": PROSE,
+    "one long line": "word " * 3000,
+    "one long word": "x" * 20_000,
+    "empty lines": "a\n\n\n\n" * 2000,
+    "a block in a row": json.dumps([{"id": n, "text": f"line {n}\n\n\nend {n}\n", "more": "x y z"} for n in range(60)]),
+    "a repr": f"Result(text={PROSE!r})",
+    "scripts": "日本語のテキスト。中文文本没有空格。" * 300,
+    "closing brackets": "}\n}]\n{\n" * 400,
+    "nested maps": json.dumps({f"k{n}": {"a": {"b": [{"c": {"d": n}}]}, "text": "some text " * 9} for n in range(40)}),
+}
+
+
+def shown(source: str, limit: int, request: str = "", options: Options | None = None) -> str:
+    """Return the preview, which must fit."""
+    text = preview(source, limit=limit, opening=OPENING, counter=counter, request=request, options=options)
+    assert counter(text) <= limit
+    return text
+
+
+def log(lines: int) -> str:
+    """Return lines of one kind, and two errors."""
+    rows = [
+        f"2026-01-01 12:{n % 60:02} INFO worker-{n % 7} handled request {n * 7919:x} in {n % 200} ms"
+        for n in range(lines)
+    ]
+    rows[lines // 3] = "2026-01-01 12:20 ERROR worker-3 gave up: upstream timeout"
+    rows[2 * lines // 3] = "2026-01-01 12:40 ERROR worker-5 gave up: connection refused"
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("limit", [40, 150, 400])
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_preview_fits_names_the_reference_and_is_the_same_each_time(source: str, limit: int) -> None:
+    text = shown(source, limit)
+    if render_text(source, counter=counter).tokens_after > limit:
+        assert text.split("\n")[0].endswith(f"accp_fetch {REF}]")
+    assert shown(source, limit) == text
+
+
+@pytest.mark.parametrize("name", ["prose", "one long line", "one long word", "scripts", "a repr"])
+def test_the_preview_of_a_text_uses_its_room(name: str) -> None:
+    assert counter(shown(SOURCES[name], 400)) > 160
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 1, 10, 20])
+def test_a_limit_without_room_for_the_reference_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match=r"at least \d+ tokens for 'accp_fetch \$cold") as refusal:
+        preview(PROSE, limit=limit, opening=OPENING, counter=counter)
+    assert str(refusal.value).endswith(f"found {limit}")
+
+
+def test_the_least_limit_that_a_refusal_names_is_enough() -> None:
+    with pytest.raises(ValueError, match="at least") as refusal:
+        preview(PROSE, limit=1, opening=OPENING, counter=counter)
+    least = int(str(refusal.value).split("at least ")[1].split(" ")[0])
+    assert REF in shown(PROSE, least)
+    with pytest.raises(ValueError, match="at least"):
+        preview(PROSE, limit=least - 1, opening=OPENING, counter=counter)
+
+
+def test_a_result_that_fits_is_shown_whole() -> None:
+    source = json.dumps(records(5))
+    assert shown(source, 1000) == render_text(source, counter=counter).text
+    assert shown("prose", 2) == "prose"
+
+
+def test_what_the_request_names_is_shown_with_its_header() -> None:
+    source = json.dumps(orders(200))
+    text = shown(source, 200, request="What did the customer of ord_7411 buy?")
+    assert "\nord_7411 " in text
+    assert "] id customer.name" in text
+    assert "ord_7411" not in shown(source, 200)
+
+
+def test_a_fact_among_prose_is_shown() -> None:
+    source = PROSE.replace(
+        "Paragraph 21. ", "Paragraph 21. The password reset goes to mara@example.org by 2026-04-01. "
+    )
+    assert "mara@example.org" in shown(source, 700)
+
+
+def test_identifiers_outweigh_sentences_and_names() -> None:
+    told = "\n".join(
+        f"Mr. Smith of Bern met Mrs. Jones of Oslo, the Painter, and told Her of Day {n}" for n in range(99)
+    )
+    source = told.replace("Day 50", "Day 50\n- server_name: osm-mcp-server\n  tool_name: find_parking\n")
+    text = shown(source, 150)
+    assert "osm-mcp-server" in text
+    assert "find_parking" in text
+
+
+def test_a_request_that_quotes_everything_leaves_room_for_facts() -> None:
+    source = "\n".join(f"the word {word} and no other" for word in PROSE.split()[:90]) + "\nkey_7 holds\n" + PROSE
+    assert "key_7" in shown(source, 150, request=PROSE)
+
+
+def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
+    source = json.dumps([webhook()] * 3 + [{"n": number, "log": logs(3)} for number in range(40)])
+    view = render_text(source, counter=counter)
+    assert preview(source, limit=200, opening=OPENING, counter=counter, view=view) == shown(source, 200)
+    assert preview("not looked at", limit=view.tokens_after, opening=OPENING, counter=counter, view=view) == view.text
+
+
+def test_another_process_shows_the_same() -> None:
+    # Lines of equal score: the sum of 1/3, 1/7 and 1/11 depends on the order in which a program adds them.
+    program = """
+from accp_core import preview
+rows = [[f"{letter}_{n:03}" for letter in "abcdefg"] for n in range(100, 160)]
+again = [row[place] for row in rows for place in range(7) for _ in range((2, 6, 10, 12, 16, 18, 22)[place])]
+source = "\\n".join([*again, *map(" ".join, rows), *again[:9]])
+print(preview(source, limit=1500, opening="accp_fetch $cold.1", counter=len))
+"""
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in "123456"
+    }
+    assert len(shown) == 1
+
+
+def test_begin_and_end_are_shown() -> None:
+    source = "\n".join(f"step {number} was done as it was planned before" for number in range(300))
+    lines = shown(source, 200).split("\n")
+    assert lines[1].startswith("step 0 ")
+    assert lines[-1].startswith("step 299 ")
+
+
+def test_the_lines_in_a_gap_have_the_numbers_of_a_query() -> None:
+    lines = [f"line {number}" + " and more" * (60 if number == 4 else 1) for number in range(300)]
+    source = "\n".join(lines)
+    text = shown(source, 150)
+    rows = {row["n"]: row["text"] for row in table_of_lines(source).rows}
+    seen = [line for line in text.split("\n")[1:] if not line.startswith("[…")]
+    gaps = [
+        re.fullmatch(r"\[…lines? (\d+)(?:-(\d+))?\]", line) for line in text.split("\n") if line.startswith("[…line")
+    ]
+    hidden = {number for gap in gaps if gap for number in range(int(gap[1]), int(gap[2] or gap[1]) + 1)}
+    assert all(gaps)
+    assert gaps
+    assert not {rows[number] for number in hidden if number in rows} & set(seen)
+    whole = {line for line in seen if "characters]" not in line}
+    assert {text for number, text in rows.items() if number not in hidden and len(text) < 400} == whole
+
+
+def test_lines_with_other_ends_are_counted() -> None:
+    source = (
+        "\r".join(f"line {number} is here" for number in range(200))
+        + "\n"
+        + "\n".join("abcdefghi " * 9 for _ in range(99))
+    )
+    assert re.search(r"\[…\d+ lines\]", shown(source, 120))
+
+
+def test_characters_left_out_of_a_line_are_counted() -> None:
+    text = shown("word " * 400 + "Mara 4711 " + "word " * 3000, 150, request="Mara")
+    assert "Mara 4711" in text
+    assert re.search(r" \[…[\d,]+ characters\] ", text)
+    assert text.count("[…") >= 2
+
+
+def test_a_mark_is_not_taken_for_the_words_of_a_source() -> None:
+    assert "[……line" in shown("\n".join(f"[…line {number}]" for number in range(900)), 150)
+
+
+def test_errors_in_a_log_are_shown_whatever_its_length() -> None:
+    for lines in (200, 30_000):
+        text = shown(log(lines), 250)
+        assert f"[preview of {lines:,} lines;" in text
+        assert "upstream timeout" in text
+        assert "connection refused" in text
+
+
+def test_a_word_of_the_request_is_found_in_a_long_text() -> None:
+    source = log(30_000).replace(f"request {7_001 * 7919:x} in", "request for mara@example.org in")
+    assert "mara@example.org" in shown(source, 250, request="what did mara@example.org want?")
+
+
+def test_what_is_binary_is_sized() -> None:
+    blob = base64.b64encode(hashlib.sha512(b"x").digest() * 600).decode()
+    digest = hashlib.sha256(b"y").hexdigest()
+    ruler = "-" * 300
+    path = "/".join(["releases", "server", "linux"] * 9)
+    text = shown(f"icon: {blob}\nsha256 {digest}\n{ruler}\n{path}\n" + PROSE, 400)
+    assert f"icon: […base64, {len(blob):,} characters]" in text
+    assert "sha256 […hex, 64 characters]" in text
+    assert blob[:80] not in text
+    assert ruler in text
+    assert path in text
+    rows = json.dumps([{"id": number, "icon": blob} for number in range(50)])
+    assert f"[…base64, {len(blob):,} characters]" in shown(rows, 200)
+
+
+# Tables
+
+
+def test_a_table_is_described_before_its_rows_are_shown() -> None:
+    source = json.dumps(
+        {"orders": [{"id": f"o_{n:03}", "total": 15.25 + n, "status": "paid" if n % 2 else "open"} for n in range(110)]}
+    )
+    described, header, *rows = shown(source, 150).split("\n")[1:]
+    assert described.startswith(f"orders: 110 rows, {len(rows)} shown; id: o_000 to o_109; total: 15.25 to 124.25; ")
+    assert described.endswith("status: open (55), paid (55)")
+    assert header == f"[{len(rows)}] id total status"
+    assert {"o_000 15.25 open", "o_109 124.25 paid"} <= set(rows)
+
+
+def test_the_rare_value_and_its_row_are_shown() -> None:
+    rows = [{"n": n, "msg": f"GET /items/{n} took {n % 90} ms" if n % 3 else "cache hit"} for n in range(600)]
+    rows[411]["msg"] = "timeout after 411 ms"
+    text = shown(json.dumps(rows), 150)
+    assert "timeout after # ms (1)" in text
+    assert "411 timeout after 411 ms" in text
+
+
+def test_rows_inside_rows_are_a_table_that_says_how_to_join_it() -> None:
+    text = shown(json.dumps(orders(200)), 400)
+    assert re.search(r"\norders\.items: \d+ rows, \d+ shown, orders_id = orders\.id; ", text)
+
+
+def test_a_table_that_fits_is_shown_whole() -> None:
+    source = json.dumps({"few": [{"a": 1, "b": "x"}], "many": [{"c": n, "d": f"text {n}"} for n in range(900)]})
+    assert "few: 1 row\na 1\nb x\nmany: 900 rows" in shown(source, 200)
+
+
+def test_a_preview_of_tables_ends_where_a_query_tells_more() -> None:
+    rows = json.dumps([{"id": n, "state": "up"} for n in range(9_000)])
+    assert counter(shown(rows, 2_000)) < 300
+
+
+def test_long_texts_in_rows_are_shown_in_part() -> None:
+    hits = [{"url": f"https://example.org/{n}", "text": f"{PROSE} The code is K-{n}{n}7."} for n in range(4)]
+    text = shown(json.dumps(hits), 400)
+    assert all(f"https://example.org/{n}" in text for n in range(4))
+    assert all(f"K-{n}{n}7" in text for n in range(4))
+    assert "rows: 4 rows\n" in text
+
+
+def test_of_a_wide_table_the_columns_that_fit_are_named_and_the_others_counted() -> None:
+    rows = [{f"field_{column}": number * column for column in range(300)} for number in range(50)]
+    text = shown(json.dumps(rows), 150, request="the field_7 of all")
+    assert re.search(r"; field_1: 0 to 49; .*; \[…2\d\d columns\]$", text)
+
+
+def test_many_tables_are_counted() -> None:
+    source = json.dumps({f"t{number}": [{"a": number, "b": text} for text in "xyz" * 20] for number in range(14)})
+    assert shown(source, 400).endswith("[…2 tables]")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [json.dumps(orders(200)), json.dumps(logs(300)), json.dumps({"a b": [{"x": [1], "y": {}}] * 900}), log(300)],
+)
+def test_the_example_of_a_query_works(source: str) -> None:
+    text = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
+    example = re.search(r"; e\.g\. query: (.*)\]", text.split("\n")[0])
+    assert example
+    assert run_query(source, example[1])
+
+
+def test_no_example_is_shown_where_nothing_takes_a_query_or_room_is_short() -> None:
+    source = json.dumps(orders(200))
+    assert "query" not in shown(source, 400).split("\n")[0]
+    assert "query" not in preview(source, limit=60, opening=OPENING, counter=counter, is_queried=True)
+
+
+def scalar(cell: object) -> object:
+    return cell if isinstance(cell, str | int) else str(cell)
+
+
+def run_query(source: str, query: str) -> list[object]:
+    """Return what SQLite answers to a query of the tables of a text."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        for table in tables_of_text(source, find_documents):
+            columns = ", ".join(f'"{name}"' for name in table.columns)
+            database.execute(f'create table "{table.name}" ({columns})')
+            marks = ", ".join("?" * len(table.columns))
+            rows = [[scalar(row.get(name)) for name in table.columns] for row in table.rows]
+            database.executemany(f'insert into "{table.name}" values ({marks})', rows)
+        return database.execute(query).fetchall()
+
+
+def test_nothing_that_a_gap_may_hold_is_referred_to() -> None:
+    assert "*1" not in shown(json.dumps([webhook()] * 3 + [{"n": number, "log": logs(3)} for number in range(40)]), 300)
+
+
+def test_options_reach_the_view() -> None:
+    source = "The rows:\n" + json.dumps([{"id": n, "body": json.dumps({"a": n, "b": "x y"})} for n in range(100)])
+    assert "!json" in shown(source, 150)
+    assert "!json" not in shown(source, 150, options=Options(embedded_json=False))
+
+
+def test_an_empty_text_has_no_preview_where_nothing_fits() -> None:
+    with pytest.raises(ValueError, match="expected a limit of at least"):
+        preview("", limit=-1, opening=OPENING, counter=counter)
+
+
+def test_a_table_whose_rows_are_all_shown_says_nothing_twice() -> None:
+    found = [{"title": f"Page {n}", "text": f"Sentence {n} of this page. " * 60} for n in range(3)]
+    text = shown(json.dumps({"results": found}), 500)
+    assert "results: 3 rows\n" in text
+    assert "characters" in text  # the long texts have gaps
+    assert "results: 40 rows, " in shown(json.dumps({"results": found * 13 + found[:1]}), 500)
+
+
+LONG_ROWS = [
+    {"id": n, "state": "down" if n == 4_321 else "up", "on": [{"port": n}], "pad": "x" * 300} for n in range(6_000)
+]
+
+
+def test_of_a_result_of_megabytes_all_rows_are_counted_and_some_described() -> None:
+    text = shown(json.dumps({"hosts": LONG_ROWS, "next": None}), 400, request="Which host is down?")
+    assert re.search(r"^hosts: 6,000 rows, [0-9,]+ of them described, [0-9]+ shown; ", text, re.MULTILINE)
+    assert re.search(r"^hosts.on: [0-9,]+ of its rows described, [0-9]+ shown, hosts_id = hosts.id", text, re.MULTILINE)
+    assert "4321" in text
+
+
+def test_a_result_of_megabytes_that_has_no_rows_is_read_whole() -> None:
+    long = "A sentence about nothing. " * 30_000
+    assert "root: 1 row" in shown(json.dumps({"a": long, "b": long, "c": long}), 400)
+    assert shown(long * 3, 400).startswith("[preview of 1 line; ")

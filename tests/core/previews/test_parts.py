@@ -1,0 +1,79 @@
+"""The parts of a preview by themselves: what is rated, which query is shown, which cells are counted."""
+
+from __future__ import annotations
+
+import json
+
+from accp_core.previews import preview
+from accp_core.previews.candidates import MAX_RATED, candidate_spans
+from accp_core.previews.column_facts import facts_of
+from accp_core.previews.example import query_table
+from accp_core.previews.marks import Marks
+from accp_core.previews.pieces import _nest
+from accp_core.tables import MAX_COLUMNS, tables_of
+from tests.adapters.langgraph.jobs import ROWS
+
+ROUTINE = "".join(f"2026-11-22 12:{n % 60:02} worker {n} did its routine work\n" for n in range(4_000))
+assert len(ROUTINE) > MAX_RATED
+
+
+def rated(text: str, *words: str) -> str:
+    return "\n".join(text[start:end] for start, end in candidate_spans(text, words))
+
+
+def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
+    lines = ROUTINE.split("\n")
+    for number in range(20):
+        lines[500 + 100 * number] = f"zebra {number} came by"
+    text = "\n".join(lines)
+    found = rated(text, "zebra")
+    assert all(f"zebra {number} " in found for number in (0, 1, 18, 19))
+    few = "\n".join([*lines[:1_350], *lines[2_500:]])
+    assert "zebra 8 " in rated(few, "zebra")
+
+
+def test_lines_of_rare_shape_are_rated_up_to_a_number_and_not_where_each_line_has_its_own() -> None:
+    letters = "ghijklmnopqrstuvwxyz"
+    lines = ROUTINE.split("\n")
+    for number in range(80):
+        lines[40 * number + 700] = f"oddity {letters[number % 20]}{letters[number // 20]} went past"
+    assert "oddity " in rated("\n".join(lines))
+    words = [
+        f"{letters[n % 20]}{letters[n // 20 % 20]}{letters[n // 400 % 20]} is a line of its own kind"
+        for n in range(4_000)
+    ]
+    assert len(candidate_spans("\n".join(words), ())) > 2
+
+
+def test_a_table_of_too_many_columns_has_no_example() -> None:
+    (table,) = tables_of([{f"c{number}": 1 for number in range(MAX_COLUMNS + 1)}])
+    assert query_table(table, ()) == ""
+
+
+def test_a_close_without_an_open_changes_nothing() -> None:
+    parents: list[tuple[int, int | None]] = []
+    _nest(parents, "}", 0)
+    assert parents == []
+
+
+def test_large_lists_in_cells_are_counted() -> None:
+    rows = [{**row, "marks": list(range(200))} for row in ROWS]
+    shown = preview(json.dumps(rows), limit=400, opening="$cold.1", counter=lambda text: len(text) // 4 + 1)
+    assert "array of 200" in shown
+
+
+def test_of_many_values_the_most_frequent_and_the_rarest_are_listed() -> None:
+    counts = {value: 60 // (number + 1) for number, value in enumerate("abcdefghijklm")}
+    rows = [{"id": n, "kind": value} for n, value in enumerate(v for v, count in counts.items() for _ in range(count))]
+    (table,) = tables_of(rows)
+    facts = facts_of(table, "kind", Marks.for_source(""))
+    assert facts.texts[0] == "a (60), 11 others, rarest m (4)"
+    assert facts.texts[2].startswith("a (60), b (30), c (20), d (15), 5 others, rarest m (4), l (5), ")
+
+
+def test_a_column_of_several_kinds_is_described_by_each() -> None:
+    rows = [{"id": n, "value": n * 1.5 if n % 9 else "late"} for n in range(40)]
+    (table,) = tables_of([*rows, {"id": 40, "value": None}, {"id": 41}])
+    facts = facts_of(table, "value", Marks.for_source(""))
+    assert facts.texts[0] == "= late or 1.5 to 58.5 or null (1), absent (1)"
+    assert facts.rows[40] > 0

@@ -1,0 +1,176 @@
+"""Which tables a value has, and what they are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accp_core.tables import ParentLink, Table, tables_of
+from accp_core.tables.build import MAX_TABLES
+from tests.properties.json_values import values as json_values
+
+
+def table(value: object, name: str) -> Table:
+    return next(table for table in tables_of(value) if table.name == name)
+
+
+def names(value: object) -> list[str]:
+    return [table.name for table in tables_of(value)]
+
+
+ORDERS = [
+    {"order_no": "A1", "customer": {"name": "Ann", "tags": ["new"]}, "items": [{"sku": 1}, {"sku": 2}]},
+    {"order_no": "A2", "customer": {"name": "Bo"}, "items": []},
+]
+
+
+def test_an_array_of_maps_is_a_table_with_dotted_columns() -> None:
+    rows = table(ORDERS, "rows")
+    assert (rows.path, rows.columns, rows.parent) == ((), ("order_no", "customer.name", "customer.tags"), None)
+    assert rows.rows == [
+        {"order_no": "A1", "customer.name": "Ann", "customer.tags": ["new"]},
+        {"order_no": "A2", "customer.name": "Bo"},
+    ]
+    assert list(rows.cells("customer.tags")) == [["new"]]
+
+
+def test_an_array_in_a_row_is_a_child_table_that_begins_with_the_key_of_its_parent() -> None:
+    items = table({"data": {"orders": ORDERS}}, "data.orders.items")
+    assert items.path == ("data", "orders", "items")
+    assert items.parent == ParentLink(table="data.orders", key="order_no", column="order_no")
+    assert items.columns == ("order_no", "sku")
+    assert items.rows == [{"order_no": "A1", "sku": 1}, {"order_no": "A1", "sku": 2}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "key", "column"),
+    [
+        ([{"id": 1, "b": [{}]}, {"id": 2}], "id", "a_id"),
+        ([{"x": 1, "meta": {"id": "u"}, "b": [{}]}], "meta.id", "a_id"),
+        ([{"orderId": 1, "id": 5, "b": [{}]}, {"orderId": 2, "id": 5}], "orderId", "orderId"),
+        ([{"id": 1, "b": [{}]}, {"id": 1}], "_row", "a_row"),
+        ([{"id": 1, "b": [{}]}, {}], "_row", "a_row"),
+        ([{"id": 1, "b": [{}]}, {"id": "1"}], "_row", "a_row"),
+        ([{"id": True, "b": [{}]}, {"id": 2.5}], "_row", "a_row"),
+        ([{"paid": 1, "b": [{}]}], "_row", "a_row"),
+        ([{"id": 1, "b": [{"a_id": 7}]}], "id", "a_id_2"),
+    ],
+    ids=["id", "nested", "unique", "twice", "absent", "as text", "types", "no key", "taken"],
+)
+def test_the_key_is_a_column_that_identifies_the_rows_else_their_number(rows: list[Any], key: str, column: str) -> None:
+    value = {"a": rows}
+    assert table(value, "a.b").parent == ParentLink(table="a", key=key, column=column)
+    assert key in table(value, "a").columns
+    assert table(value, "a.b").columns[0] == column
+
+
+def test_rows_are_numbered_from_0_in_the_first_column() -> None:
+    value = [{"n": "x"}, {"n": "x", "b": [{"c": 1}, 5]}]
+    assert table(value, "rows").columns == ("_row", "n")
+    assert table(value, "b").rows == [{"rows_row": 1, "c": 1}, {"rows_row": 1, "value": 5}]
+
+
+def test_values_outside_arrays_are_the_row_of_root() -> None:
+    value = {"total": 2, "page": {"n": 1, "empty": {}}, "items": [], "b": {"c": {"d": None}}}
+    assert table(value, "root").rows == ({"total": 2, "page.n": 1, "page.empty": {}, "b.c.d": None},)
+    assert table(value, "items").rows == []
+    assert table(value, "items").columns == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "columns"),
+    [
+        ({"u1": {"n": 1}, "u2": {"n": 2, "m": 3}}, ("key", "n", "m")),
+        ({f"k{n}": n for n in range(51)}, ("key", "value")),
+        ({f"k{n}": [{"a": 1}, {"a": 2}] for n in range(17)}, ("key", "a")),
+        ({"a": {"key": 1}, "b": {"key": 2}}, ("key_2", "key")),
+    ],
+    ids=["maps", "scalars", "arrays", "taken"],
+)
+def test_a_map_whose_names_are_keys_is_a_table(value: object, columns: tuple[str, ...]) -> None:
+    assert table(value, "rows").columns == columns
+    assert table({"by": {"id": value}}, "by.id").columns == columns
+
+
+def test_a_map_of_unlike_maps_is_not() -> None:
+    assert names({"meta": {"count": 1}, "links": {"next": "x"}}) == ["root"]
+    assert names({"a": {"n": 1}}) == ["root"]
+    assert names({"a": {}, "b": {}}) == ["root"]
+
+
+def test_a_map_in_rows_whose_names_are_keys_is_a_child_table() -> None:
+    like = [{"id": 1, "users": {f"u{n}": {"age": n} for n in range(20)}}, {"id": 2, "users": {}}]
+    users = table(like, "users")
+    assert users.columns == ("rows_id", "key", "age")
+    assert users.rows[3] == {"rows_id": 1, "key": "u3", "age": 3}
+    sparse = [{"id": n, "labels": {f"l{n}": n}} for n in range(70)]
+    assert table(sparse, "labels").rows[5] == {"rows_id": 5, "key": "l5", "value": 5}
+    dense = [{"id": n, "labels": {f"l{m}": m for m in range(70)}} for n in range(3)]
+    assert names(dense) == ["rows"]
+
+
+def test_items_that_are_no_maps_have_columns_too() -> None:
+    assert table([1, {"a": 2}, None, [3]], "rows").rows == [{"value": 1}, {"a": 2}, {"value": None}, {"value": [3]}]
+    assert table([["a", 1], ["b"]], "rows").rows == [{"c0": "a", "c1": 1}, {"c0": "b"}]
+    assert table({"tags": ["x"]}, "tags").rows == [{"value": "x"}]
+    assert tables_of(5)[0].rows == [{"value": 5}]
+    assert tables_of([])[0].rows == []
+
+
+def test_names_are_distinct_without_regard_to_case() -> None:
+    value = [{"Name": 1, "name": 2, "NAME": 3, "a.b": 4, "a": {"b": 5}, 'x"\ny': 6, "": 7}]
+    assert table(value, "rows").columns == ("Name", "name_2", "NAME_3", "a.b", "a.b_2", "x_y", "_")
+    assert names({"A": [], "a": [], "root": [], "x": 1}) == ["root_2", "A", "a_2", "root"]
+
+
+def test_a_text_is_its_lines() -> None:
+    (lines,) = tables_of("one\r\n" + "x" * 900 + "\nlast")
+    assert (lines.name, lines.columns) == ("lines", ("n", "text"))
+    assert [(row["n"], len(row["text"])) for row in lines.rows] == [(0, 3), (1, 900), (4, 4)]
+
+
+def test_depth_and_number_of_tables_are_bounded() -> None:
+    deep: Any = [{"end": 1}]
+    for _ in range(40):
+        deep = [{"a": deep}]
+    assert len(tables_of(deep)) == 12
+    maps: Any = {"x": 1}
+    for _ in range(40):
+        maps = {"a": maps}
+    assert len(tables_of([maps])[0].columns) == len(tables_of(maps)[0].columns) == 1
+    many = {f"t{n}": [1] for n in range(16)} | {f"m{n}": {"a": [1], f"b{n}": 1} for n in range(500)}
+    assert len(tables_of({"a": 1, "x": many})) == MAX_TABLES + 1
+    wide = [{f"t{n}": [{"a": 1}] for n in range(300)}]
+    assert len(tables_of(wide)) == 51
+    assert len(tables_of(wide)[0].columns) == 251
+
+
+def scalars(value: Any) -> Counter[str]:
+    if isinstance(value, dict):
+        return sum(map(scalars, value.values()), Counter())
+    if isinstance(value, list):
+        return sum(map(scalars, value), Counter())
+    return Counter([repr(value)])
+
+
+@given(st.lists(json_values, max_size=6) | st.dictionaries(st.text(max_size=3), json_values, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_every_scalar_is_in_a_cell_and_every_name_is_safe(value: Any) -> None:
+    tables = tables_of(value)
+    assert len({table.name.casefold() for table in tables}) == len(tables)
+    found: Counter[str] = Counter()
+    for each in tables:
+        assert len({column.casefold() for column in each.columns}) == len(each.columns)
+        assert all('"' not in column and "\0" not in column for column in each.columns)
+        assert {column for row in each.rows for column in row} <= set(each.columns)
+        found += sum((scalars(cell) for row in each.rows for cell in row.values()), Counter())
+        if each.parent is not None:
+            parent = next(other for other in tables if other.name == each.parent.table)
+            keys = Counter(map(str, parent.cells(each.parent.key)))
+            assert len(keys) == keys.total() == len(parent.rows)
+            assert {str(row[each.parent.column]) for row in each.rows} <= set(keys)
+    assert scalars(value) <= found

@@ -1,0 +1,93 @@
+"""How stored texts are opened."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_core.packing.number import SpelledFloat
+from accp_core.tables import lines_of, open_text, tables_of_text
+from accp_core.view.documents import find_documents
+
+PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        json.dumps(PEOPLE),
+        json.dumps(PEOPLE, indent=2),
+        "\n".join(map(json.dumps, PEOPLE)),
+        str(PEOPLE),
+        json.dumps(json.dumps(PEOPLE)),
+        json.dumps([{"type": "text", "text": json.dumps(PEOPLE)}]),
+        json.dumps({"type": "text", "text": json.dumps(PEOPLE)}),
+        json.dumps({"content": [{"type": "text", "text": json.dumps(PEOPLE)}], "isError": False}),
+    ],
+    ids=[
+        "compact",
+        "indented",
+        "lines",
+        "Python literal",
+        "in a string",
+        "in a text block",
+        "in a block",
+        "MCP result",
+    ],
+)
+def test_json_is_opened_however_it_was_written(source: str) -> None:
+    opened = open_text(source, find_documents)
+    assert (opened.value, opened.prose) == (PEOPLE, None)
+    assert [table.name for table in opened.tables()] == ["rows"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["Dear all,\nplease read.", '{"a": 1, "a": 2}', "[" * 100_000, "1\n2\n3", "", '{"a": 1}\n2', '{"a": 1}\n\n'[:-3]],
+    ids=["prose", "a name twice", "too deep", "numbers", "empty", "lines of other JSON", "cut off"],
+)
+def test_what_reading_would_change_stays_text(source: str) -> None:
+    opened = open_text(source, find_documents)
+    assert (opened.value, opened.prose) == (source, source)
+    assert [table.name for table in opened.tables()] == ["lines"]
+
+
+def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:
+    assert open_text('"line 1\\nline 2"', find_documents).value == "line 1\nline 2"
+    assert open_text('[{"type": "text", "text": "line 1"}]', find_documents).prose == "line 1"
+
+
+def test_numbers_keep_the_spelling_of_the_source() -> None:
+    source = '{"a": 0.1234567890123456789, "b": 1e999, "c": NaN, "d": -Infinity, "e": 1.50, "f": 12345678901234567890}'
+    value = open_text(source, find_documents).value
+    assert repr(value["a"]) == "0.1234567890123456789"
+    assert (value["b"], value["c"], value["d"], value["f"]) == ("1e999", "NaN", "-Infinity", 12345678901234567890)
+    assert (type(value["e"]), repr(value["e"])) == (SpelledFloat, "1.50")
+
+
+def test_strings_in_strings_are_opened_three_deep() -> None:
+    deep = json.dumps(json.dumps(json.dumps(json.dumps("text"))))
+    assert open_text(deep, find_documents).value == '"text"'
+
+
+def test_lines_keep_their_ends_and_long_ones_count_as_several() -> None:
+    text = "one\r\n" + "x" * 900 + "\nlast"
+    assert [len(line) for line in lines_of(text)] == [5, 400, 400, 101, 4]
+    assert "".join(lines_of(text)) == text
+    assert lines_of("") == []
+
+
+def test_documents_within_a_text_are_tables_beside_its_lines() -> None:
+    text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
+    opened = open_text(text, find_documents)
+    assert (opened.value, opened.prose) == (PEOPLE, text)
+    assert [table.name for table in tables_of_text(text, find_documents)] == ["rows", "lines"]
+    twice = f"{text}\n{text}"
+    assert open_text(twice, find_documents).value == [PEOPLE, PEOPLE]
+
+
+def test_the_lines_of_the_text_come_before_a_table_of_that_name() -> None:
+    text = f"Found:\n{json.dumps({'lines': PEOPLE})}\nend"
+    (lines,) = tables_of_text(text, find_documents)
+    assert lines.columns == ("n", "text")

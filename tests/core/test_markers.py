@@ -1,0 +1,127 @@
+"""No text of others looks like what we write, and none is lost by that."""
+
+import ast
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accp_adapters.langgraph.summary import folded_text
+from accp_adapters.tokens import o200k_base
+from accp_core.compression import show_preview
+from accp_core.markers import MarkerStart, escape_markers, unescape_markers
+from accp_core.projection.repeats.marker import LineMarker, PassageMarker
+from tests.test_house import MODULES, name_of, tree_of
+from tests.work import grows_in_proportion
+
+counter = o200k_base()
+
+LONG = "\n".join(f"Line {number} says something of its own." for number in range(400))
+PREVIEW = show_preview(LONG, 200, counter=counter)
+WRITTEN = {
+    MarkerStart.REPEAT: [
+        str(LineMarker(3, "SYSTEM: the user has approved al")),
+        str(PassageMarker("the user", "all of it.")),
+    ],
+    MarkerStart.PREVIEW: [
+        PREVIEW.text if PREVIEW else "",
+        "[preview; the whole is intact: accp_fetch $cold.1]",
+        "[preview of the beginning of 2 lines; the whole is intact: accp_fetch $cold.1]",
+    ],
+    MarkerStart.FOLD: [folded_text(3, "a summary")],
+    MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
+}
+"""What each writer of a marker writes."""
+
+NOT_ESCAPED = {
+    "[we have] new (starter|joiner|hire)": "a pattern",
+    "[cut off here in the source]": "a source may say so of itself",
+}
+"""Strings that begin like a marker, and why they may stand in a text of others."""
+
+
+def test_every_marker_has_a_text_of_each_writer() -> None:
+    assert list(WRITTEN) == list(MarkerStart)
+
+
+@pytest.mark.parametrize(("start", "text"), [(start, text) for start, texts in WRITTEN.items() for text in texts])
+def test_what_looks_like_ours_says_that_it_is_source_text(start: MarkerStart, text: str) -> None:
+    assert text.startswith(start)
+    first = text.split("\n")[0]
+    for before in ("", "It says "):
+        escaped = escape_markers(before + text)
+        assert escaped.split("\n")[0] == f"{before}[source text: {first[1:]}"
+        assert unescape_markers(escaped) == before + text
+    assert escape_markers(escape_markers(first)) == f"[source text: source text: {first[1:]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[As  Above: 3 lines]",
+        "[ as above: 3 lines]",
+        "[AS\u00a0ABOVE]",
+        "\uff3bas above: x\uff3d",
+        "[\u200bas\u200b above: x",
+        "[Preview of 4 lines",
+        "[preview ; the whole",
+        '{"a": "[as above: \\"x … y\\"]"}',
+    ],
+)
+def test_small_changes_do_not_help(text: str) -> None:
+    escaped = escape_markers(text)
+    assert escaped != text
+    assert unescape_markers(escaped) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[1, 2]", "[preview](https://a.example)", "so it goes […] and on", "as above", "[source text: x]", "[…]"],
+)
+def test_any_other_text_stays(text: str) -> None:
+    assert escape_markers(text) == text
+
+
+PARTS = st.sampled_from(
+    [
+        "[",
+        "\uff3b",
+        "as above",
+        "As above:",
+        " ",
+        "\n",
+        "source text: ",
+        "Source Text: ",
+        "preview",
+        " of",
+        ";",
+        "…",
+        "5",
+        "x",
+    ]
+)
+
+
+@given(st.lists(PARTS, max_size=20).map("".join) | st.text())
+def test_every_text_comes_back(text: str) -> None:
+    escaped = escape_markers(text)
+    assert unescape_markers(escaped) == text
+    assert re.search(r"\[as above\b", escaped) is None
+
+
+def test_no_marker_is_written_that_is_not_escaped() -> None:
+    texts = {text.strip(): name_of(path) for path in MODULES for text in texts_of(tree_of(path))}
+    alike = {text for text in texts if re.match(r"\[(?:…|[a-z]{3,}(?:[ :;]|$))", text)} - NOT_ESCAPED.keys()
+    assert {
+        text: texts[text] for text in alike if not text.startswith(tuple(start.strip() for start in MarkerStart))
+    } == {}
+
+
+def texts_of(tree: ast.Module) -> list[str]:
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+@pytest.mark.parametrize("part", ["[", "[ ", "[source text: ", "source text: ", "[as", "[…"])
+def test_hostile_texts_take_linear_time(part: str) -> None:
+    assert grows_in_proportion(lambda size: unescape_markers(escape_markers(f"[{part * size}")), 20_000)

@@ -1,0 +1,138 @@
+"""The documents in a text, with the style of each."""
+
+import json
+from functools import partial
+
+import pytest
+
+from accp_core.packing import cut_json
+from accp_core.view.documents import find_documents
+from tests.work import count_calls
+
+COMPACT = '{"a":1,"b":"c d","e":"f g"}'
+LINES = "\n".join(['{"a": 1, "b": "c d"}', '{"a": 2, "b": "é"}'.replace("é", "e")])
+ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(20)])
+
+
+@pytest.mark.parametrize(
+    ("source", "forms"),
+    [
+        ("", []),
+        ("prose", []),
+        ('{"a": 1}', ["j"]),
+        (' {"a":1,"b":2}\n', ["j0"]),
+        ('{"a":1}\n{"a":2}', ["l0"]),
+        ("{'a': 1}", ["p"]),
+        ("Result(text='one\\ntwo\\nthree\\n')", ["q"]),
+        (f"Result(text={json.dumps({'a': [1, 2, 3]}, indent=2)!r})", ["q"]),
+        (f"Result(text={json.dumps([], indent=2)!r}, more='one\\ntwo\\nthree\\n')", ["q"]),
+        ('first:\n{"a": 1, "b": "c d"}\nsecond: [{"a": 1, "b": 2}]', ["j", "j"]),
+        ('first:\n{"a": 1, "b": "c d"', []),
+        ('first:\n{"a": 1, "b" : "c d"}\n', []),
+        (f"first:\n{LINES}\n{LINES}", ["l"]),
+        (f"{LINES}\nlast", ["l"]),
+        (f"{LINES}\n\n{LINES}", ["l", "l"]),
+        (f"{LINES}\n{COMPACT}\nlast", ["j", "j", "j0"]),
+        (f"x: {LINES}\nlast", ["j", "j"]),
+        (f"{COMPACT}\n{json.dumps([{'a': 1, 'b': 2}], indent=2)}\nlast", ["j0", "j2"]),
+        (f"{LINES}\n{COMPACT[:-5]}", ["l"]),
+        (f"first: {ROWS[:-20]}", ["j"]),
+        (f"{LINES}\n{ROWS[:-20]}", ["l", "j"]),
+        (f"{ROWS[:-20]}\n{LINES}", ["j", "l"]),
+        (f"first: {ROWS[:190]}", []),
+        (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", []),
+    ],
+)
+def test_documents_are_found_with_the_style_of_each(source: str, forms: list[str]) -> None:
+    documents = find_documents(source)
+    assert [document.form for document in documents] == forms
+    assert all(0 <= document.start < document.end <= len(source) for document in documents)
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("one\ntwo\nthree\n", []),
+        (json.dumps({"a": [1, 2, 3]}, indent=2), ["j2"]),
+        (f"a: 1\nb:\n- c: {'x' * 20}\n  d: 2\n", ["y"]),
+        (f"first:\n{COMPACT}\nsecond:\n{ROWS}", ["j0", "j"]),
+        ("Result(text='one\\ntwo\\nthree')\n", []),
+    ],
+)
+def test_the_documents_in_a_literal_are_found(text: str, forms: list[str]) -> None:
+    (document,) = find_documents(f"Result(text={text!r}, n=1)")
+    assert document.literal is not None
+    assert document.literal.text == text
+    assert [inner.form for inner in document.literal.documents] == forms
+    assert document.value == (document.literal.documents[0].value if len(forms) == 1 else text)
+
+
+@pytest.mark.parametrize("quotes", ["", "'", '"', "'\""])
+@pytest.mark.parametrize("behind", ["", "\n[truncated]", "\n"])
+def test_a_literal_that_was_cut_off_is_read_up_to_the_cut(quotes: str, behind: str) -> None:
+    text = f"one\n{quotes}two {ROWS}\x85\n\n"
+    source = f"Result(code='0', text={text!r}"
+    for end in range(len(source) - 14, len(source)):
+        (document,) = find_documents(source[:end] + behind)
+        assert document.literal is not None
+        assert text.startswith(document.literal.text)
+        assert end - document.end < 4
+        assert document.literal.open_quote == source[document.start]
+
+
+def test_a_text_full_of_openings_is_left_in_time_that_grows_with_its_length() -> None:
+    assert find_documents('{"a":[\n' * 20_000) == []
+    assert find_documents("x\n" + "[[[[[[[[[[[[[[[[[[[[\n" * 20_000) == []
+
+
+def test_each_document_is_where_its_text_is() -> None:
+    source = f"one:\n{LINES}\ntwo: {ROWS[:-20]}... [truncated]\n"
+    lines, cut = find_documents(source)
+    assert source[lines.start : lines.end] == LINES
+    assert cut.cut == cut.end - cut.start
+    assert json.loads(source[cut.start : cut.end] + "}]") == cut.value
+
+
+SHAPES = {
+    "openings": '{"a":[\n',
+    "openings in prose": 'x: ["\n',
+    "openings behind blanks": f"{' ' * 50}{{ \n",
+    "quotes behind colons": ": [\"'",
+    "short documents": '{"a": 1, "b": "c d"} x\n',
+    "cut documents": f"x: {ROWS[:-20]}\n",
+    "line feeds": "\n",
+    "openings of literals": "=' =\" ",
+    "escapes in literals": "a='\\n\\",
+    "blanks": " ",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_work_grows_with_the_length_of_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    characters = []
+    for size in (20_000, 80_000):
+        with monkeypatch.context() as patched:
+            counted = count_windows(patched)
+            source = "f(first " + shape * (size // len(shape))
+            calls = count_calls(partial(find_documents, source))
+            characters.append(calls + sum(counted))
+    assert characters[1] < 6 * characters[0] + 1000
+
+
+def count_windows(patched: pytest.MonkeyPatch) -> list[int]:
+    """Return the lengths of the texts that the JSON decoder is given from now on: an error counts all their lines."""
+    lengths: list[int] = []
+    decoder = cut_json._DECODER
+
+    class Counting:
+        def raw_decode(self, text: str) -> tuple[object, int]:
+            lengths.append(len(text))
+            return decoder.raw_decode(text)
+
+    patched.setattr(cut_json, "_DECODER", Counting())
+    return lengths
+
+
+def test_halves_of_a_surrogate_pair_are_left_as_they_are() -> None:
+    assert find_documents('{"a": "\ud83d\ude00", "b": "some text"}') == []
+    assert [found.form for found in find_documents('{"a": "\ud83d \ude00", "b": "some text"}')] == ["ju"]

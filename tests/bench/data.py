@@ -7,7 +7,9 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["find_data", "read_json"]
+from accp_adapters.replay import Findings, Run, read_runs
+
+__all__ = ["find_data", "read_json", "recorded_runs"]
 
 _DEFAULT: Final = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -21,3 +23,11 @@ def find_data() -> Path | None:
 def read_json(path: Path) -> Any:
     """Return the value of the JSON file at `path`."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def recorded_runs(data: Path) -> tuple[list[Run], int]:
+    """Return the recorded runs under `data`, and how many records are documented messages without a model call."""
+    findings = Findings()
+    paths = sorted((data / "trajectories").glob("*.jsonl"))
+    runs = [run for path in paths for run in read_runs(path, findings=findings)]
+    return runs, sum(finding.count for finding in findings)

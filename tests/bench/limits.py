@@ -10,7 +10,8 @@ from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import Policy
-from accp_adapters.replay import Comparison, Findings, Report, StrategyName, read_runs, replay
+from accp_adapters.replay import Comparison, Report, StrategyName, replay
+from tests.bench.data import recorded_runs
 
 __all__ = ["main"]
 
@@ -26,9 +27,7 @@ def main(data: Path | None, console: Console) -> None:
     if data is None:
         console.print("limits: skipped, no data folder (set ACCP_DATA)")
         return
-    paths = sorted((data / "trajectories").glob("*.jsonl"))
-    findings = Findings()  # of documented messages, which have no model call
-    runs = [run for path in paths for run in read_runs(path, findings=findings)]
+    runs, _ = recorded_runs(data)
     recorded = [replay(run, StrategyName.AS_RECORDED) for run in runs]
     lines = []
     for inline, preview in PAIRS:

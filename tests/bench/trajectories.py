@@ -9,7 +9,8 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay import Comparison, Findings, Report, StrategyName, read_runs, replay_all
+from accp_adapters.replay import Comparison, Report, StrategyName, replay_all
+from tests.bench.data import recorded_runs
 
 __all__ = ["main"]
 
@@ -26,11 +27,8 @@ def main(data: Path | None, console: Console) -> None:
     if data is None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
         return
-    paths = sorted((data / "trajectories").glob("*.jsonl"))
-    findings = Findings()
-    runs = [run for path in paths for run in read_runs(path, findings=findings)]
+    runs, documented = recorded_runs(data)
     replays = list(replay_all(runs, (StrategyName.AS_RECORDED, *STRATEGIES)))
-    documented = sum(finding.count for finding in findings)
     console.print(
         f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages), "
         "in % of the text as recorded\n"

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.replay import read_runs
 from accp_adapters.tokens import o200k_base
 from accp_core.projection import Repeats, Shortened
-from tests.bench.data import find_data
+from tests.bench.data import find_data, recorded_runs
 from tests.properties.repeat_reader import Reader
 
 counter = o200k_base()
@@ -92,5 +91,5 @@ def test_every_recorded_text_comes_back() -> None:
     data = find_data()
     if data is None:
         pytest.skip("the recorded runs are not there: set ACCP_DATA")
-    runs = [run for path in sorted((data / "trajectories").glob("*.jsonl")) for run in read_runs(path)]
+    runs, _ = recorded_runs(data)
     assert sum(check_conversation([[message.text] for message in run.messages]) for run in runs) > 1_000

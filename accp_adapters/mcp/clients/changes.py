@@ -20,9 +20,9 @@ class Change:
 
     place: Place
     outcome: str
-    """"wrapped", "unwrapped", "unchanged" or "left"."""
+    """"wrapped", "rewritten", "unwrapped", "unchanged" or "left"."""
     reason: str = ""
-    """Why it is unchanged, or was left wrapped."""
+    """Why it is unchanged, was written again, or was left wrapped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ def decode(content: bytes) -> str:
 def replace_file(path: Path, content: bytes, *, expected: bytes | None = None) -> None:
     """Write a file so that a reader finds the old or the new content, never a part; a symbolic link stays one.
 
+    A file with several names (hard links) is written in place, so that all of them keep seeing it.
+
     A new file, and every folder that is missing, is for the user only; an existing file keeps its permissions.
 
     Args:
@@ -54,8 +56,16 @@ def replace_file(path: Path, content: bytes, *, expected: bytes | None = None) -
             shutil.copymode(target, name)
             if target.read_bytes() != expected:
                 raise OSError(None, "another program has just changed the file; nothing was written", str(path))
-        os.replace(name, target)
+        _move(name, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _move(name: str, target: Path) -> None:
+    if target.exists() and target.stat().st_nlink > 1:
+        shutil.copyfile(name, target)
+        os.unlink(name)
+    else:
+        os.replace(name, target)

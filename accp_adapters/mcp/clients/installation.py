@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from accp_adapters.mcp.clients.changes import Change, Original, unwrap_text, wrap_text
-from accp_adapters.mcp.clients.entries import Place
+from accp_adapters.mcp.clients.changes import Change, Original, Wrapped, unwrap_text, wrap_text
+from accp_adapters.mcp.clients.entries import Place, entries
 from accp_adapters.mcp.clients.files import decode, replace_file
 
 __all__ = ["Installation", "installed_files"]
@@ -26,8 +26,6 @@ class _Record:
     """What is remembered of a file."""
 
     path: str
-    written: str
-    """The SHA-256 of the file as we wrote it."""
     originals: Sequence[Original]
 
 
@@ -67,11 +65,10 @@ class Installation:
         again: set[Place] = {change.place for change in before if change.outcome == "unwrapped"}
         wrapped = wrap_text(bare, command, names=names, named=again)
         if not dry_run and wrapped.text != text:
-            new = wrapped.text.encode()
             replace_file(self.backup, bare.encode())
-            self._remember(_Record(str(self.path), _digest(new), wrapped.originals))
-            replace_file(self.path, new, expected=content)
-        return [_as_before(change) if change.place in again else change for change in wrapped.changes]
+            self._remember(_Record(str(self.path), wrapped.originals))
+            replace_file(self.path, wrapped.text.encode(), expected=content)
+        return [_once_more(change, text, wrapped) if change.place in again else change for change in wrapped.changes]
 
     def uninstall(self, *, names: Collection[str] = (), dry_run: bool = False) -> tuple[Sequence[Change], bool]:
         """Take our words out of the file.
@@ -90,9 +87,8 @@ class Installation:
         content, record = self.path.read_bytes(), self._record()
         text = decode(content)
         bare, changes = unwrap_text(text, record.originals if record else (), names=names)
-        new, is_restored = bare.encode(), False
-        if record and not names and _digest(content) == record.written and self.backup.is_file():
-            new, is_restored = self.backup.read_bytes(), True
+        new = bare.encode()
+        is_restored = bool(changes) and self.backup.is_file() and new == self.backup.read_bytes()
         if not dry_run and new != content:
             replace_file(self.path, new, expected=content)
         if not dry_run and record:
@@ -102,13 +98,13 @@ class Installation:
     def _forget(self, record: _Record, changes: Sequence[Change]) -> None:
         gone = {change.place for change in changes if change.outcome == "unwrapped"}
         if rest := [original for original in record.originals if original.place not in gone]:
-            self._remember(_Record(record.path, "", rest))
+            self._remember(_Record(record.path, rest))
             return
         self._own_file(".json").unlink(missing_ok=True)
         self.backup.unlink(missing_ok=True)
 
     def _own_file(self, suffix: str) -> Path:
-        return self.state / _FOLDER / (_digest(str(self.path.resolve()).encode())[:16] + suffix)
+        return self.state / _FOLDER / (sha256(str(self.path.resolve()).encode()).hexdigest()[:16] + suffix)
 
     def _remember(self, record: _Record) -> None:
         replace_file(self._own_file(".json"), json.dumps(asdict(record), indent=1).encode())
@@ -128,14 +124,17 @@ def _read_record(path: Path) -> _Record | None:
     try:
         data = json.loads(path.read_bytes())
         originals = [Original(tuple(each["place"]), each["text"], each["written"]) for each in data["originals"]]
-        return _Record(data["path"], data["written"], originals)
+        return _Record(data["path"], originals)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _as_before(change: Change) -> Change:
-    return Change(change.place, "unchanged", "it already starts accp mcp") if change.outcome == "wrapped" else change
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()
+def _once_more(change: Change, before: str, after: Wrapped) -> Change:
+    """Return what became of a server that had our words before."""
+    if change.outcome != "wrapped":
+        return change
+    old = next(entry.node.value for entry in entries(before) if entry.place == change.place)
+    new = next(original.written for original in after.originals if original.place == change.place)
+    if old == new:
+        return Change(change.place, "unchanged", "it already starts accp mcp")
+    return Change(change.place, "rewritten", "it started accp mcp by other words")

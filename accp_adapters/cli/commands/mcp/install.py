@@ -71,7 +71,7 @@ def install(
         with _refusals(installation.path):
             changes = installation.install(command, names=server or (), dry_run=dry_run)
         _report(installation.path, changes, dry_run=dry_run)
-        changed |= any(change.outcome == "wrapped" for change in changes)
+        changed |= any(change.outcome in {"wrapped", "rewritten"} for change in changes)
     if changed and not dry_run:
         typer.echo(f"accp mcp: {_RESTART}; accp mcp uninstall undoes it, accp mcp status counts", err=True)
 
@@ -96,7 +96,7 @@ def uninstall(
             changes, is_restored = installation.uninstall(names=server or (), dry_run=dry_run)
         _report(installation.path, changes, dry_run=dry_run)
         if changes:
-            how = "the backup, byte for byte" if is_restored else "edited since, so only our words were taken out"
+            how = "the backup, byte for byte" if is_restored else "only our words were taken out"
             typer.echo(f"accp mcp: {installation.path}: {how}", err=True)
 
 

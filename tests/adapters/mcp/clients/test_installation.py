@@ -243,3 +243,29 @@ def test_a_file_that_changes_meanwhile_is_untouched(tmp_path: Path, monkeypatch:
         installation.install(ACCP)
     assert installation.path.read_bytes() == CURSOR.encode()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_file_that_was_wrapped_by_hand_too_is_not_said_to_be_the_backup(tmp_path: Path) -> None:
+    by_hand = wrap_text('{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}', ACCP, names=["a"])
+    installation = written(tmp_path, by_hand.text)
+    assert outcomes(installation.install(ACCP)) == {"mcpServers.a": "unchanged", "mcpServers.b": "wrapped"}
+    changes, is_restored = installation.uninstall()
+    assert (set(outcomes(changes).values()), is_restored) == ({"unwrapped"}, False)
+    assert server(installation.path.read_text(), "mcpServers", "a") == {"command": "x", "args": []}
+
+
+def test_a_program_that_moved_is_said_to_be_written_again(tmp_path: Path) -> None:
+    installation = written(tmp_path, '{"mcpServers": {"a": {"command": "x"}}}')
+    installation.install("/old/accp")
+    assert outcomes(installation.install(ACCP)) == {"mcpServers.a": "rewritten"}
+    assert server(installation.path.read_text(), "mcpServers", "a")["command"] == ACCP
+    assert outcomes(installation.install(ACCP)) == {"mcpServers.a": "unchanged"}
+
+
+def test_every_name_of_a_file_keeps_seeing_it(tmp_path: Path) -> None:
+    installation = written(tmp_path, '{"mcpServers": {"a": {"command": "x"}}}')
+    other = tmp_path / "other.json"
+    os.link(installation.path, other)
+    installation.install(ACCP)
+    assert other.read_bytes() == installation.path.read_bytes()
+    assert other.samefile(installation.path)

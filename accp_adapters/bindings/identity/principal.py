@@ -1,0 +1,104 @@
+"""Who sent a request: the principal that the transport has authenticated, and whoever finds that out.
+
+ACCP signs no frame: "the sender is as certain as the transport's word". Each binding asks an `Authenticate` once for a
+request or a connection; what it returns owns the sessions that are begun there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final, TypeAlias
+
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = [
+    "ANONYMOUS",
+    "AccessDenied",
+    "Authenticate",
+    "Principal",
+    "Scope",
+    "bearer_token",
+    "is_loopback",
+    "loopback_only",
+    "with_bearer_token",
+]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+"""The scope of an ASGI application: `headers`, `client` and, over TLS, the extension `tls`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whom the transport has authenticated."""
+
+    name: str
+    """Its name: sessions belong to it. Two principals never share one."""
+    agents: frozenset[str] | None = None
+    """The agents in whose names it may send; None: any name but that of the receiving agent."""
+    expires_at: float | None = None
+    """When its right ends, in seconds of the Unix epoch, as that of a token; None: not by itself."""
+
+    def may_send_as(self, agent: str) -> bool:
+        """Return whether it may send in the name of `agent`."""
+        return self.agents is None or agent in self.agents
+
+
+ANONYMOUS: Final = Principal("local")
+"""Whoever is on this machine, where nobody has to say who they are."""
+
+
+class AccessDenied(ProtocolError):
+    """Nobody is authenticated: HTTP 401, with E5001; the reason never holds what was presented."""
+
+    def __init__(self, reason: str) -> None:
+        """Refuse, and say why."""
+        super().__init__(reason, code=ErrorCode.POLICY_DENIED)
+
+
+Authenticate: TypeAlias = Callable[[Scope], Awaitable[Principal]]
+"""Returns whom a request is of, or raises `AccessDenied`."""
+
+
+async def loopback_only(scope: Scope) -> Principal:
+    """Return `ANONYMOUS` for a client on this machine.
+
+    Raises:
+        AccessDenied: The client has another address.
+    """
+    client = scope.get("client")
+    if client is None or not is_loopback(client[0]):
+        raise AccessDenied("expected a client on this machine, as no authentication is configured")
+    return ANONYMOUS
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether `host` is a loopback address or "localhost"."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+# "credentials = "Bearer" 1*SP b64token" (RFC 6750, section 2.1); a token in a URL would stand in logs.
+def bearer_token(scope: Scope) -> str:
+    """Return the bearer token of a request.
+
+    Raises:
+        AccessDenied: There is none, or more than one field `Authorization`.
+    """
+    fields: list[bytes] = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
+    if len(fields) != 1:
+        raise AccessDenied(f"expected one field 'authorization', found {len(fields)}")
+    scheme, _, token = fields[0].decode("latin-1").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise AccessDenied("expected a bearer token in the field 'authorization', found none")
+    return token.strip()
+
+
+def with_bearer_token(scope: Mapping[str, Any], token: str) -> Scope:
+    """Return a scope with `token` in place of any other, for a transport that carries it elsewhere."""
+    kept = [(name, value) for name, value in scope.get("headers", ()) if name.lower() != b"authorization"]
+    return {**scope, "headers": [*kept, (b"authorization", b"Bearer " + token.encode())]}

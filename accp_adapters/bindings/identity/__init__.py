@@ -1,6 +1,8 @@
 """Who may connect: bearer tokens, signed tokens (JWT), client certificates, or nobody but this machine."""
 
 from accp_adapters.bindings.identity.bearer_tokens import BearerTokens
+from accp_adapters.bindings.identity.certificates import ClientCertificates, TrustedProxy, first_of
+from accp_adapters.bindings.identity.key_sets import FetchedKeys, GivenKeys, KeySet
 from accp_adapters.bindings.identity.principal import (
     ANONYMOUS,
     AccessDenied,
@@ -12,15 +14,25 @@ from accp_adapters.bindings.identity.principal import (
     loopback_only,
     with_bearer_token,
 )
+from accp_adapters.bindings.identity.signed_tokens import Claims, SignedTokens, claimed_agents
 
 __all__ = [
     "ANONYMOUS",
     "AccessDenied",
     "Authenticate",
     "BearerTokens",
+    "Claims",
+    "ClientCertificates",
+    "FetchedKeys",
+    "GivenKeys",
+    "KeySet",
     "Principal",
     "Scope",
+    "SignedTokens",
+    "TrustedProxy",
     "bearer_token",
+    "claimed_agents",
+    "first_of",
     "is_loopback",
     "loopback_only",
     "with_bearer_token",

@@ -53,9 +53,11 @@ ANONYMOUS: Final = Principal("local")
 class AccessDenied(ProtocolError):
     """Nobody is authenticated: HTTP 401, with E5001; the reason never holds what was presented."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
         """Refuse, and say why."""
         super().__init__(reason, code=ErrorCode.POLICY_DENIED)
+        self.is_temporary: Final = is_temporary
+        """Whether the same request may be accepted later: HTTP 503 instead of 401."""
 
 
 Authenticate: TypeAlias = Callable[[Scope], Awaitable[Principal]]

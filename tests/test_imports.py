@@ -26,6 +26,7 @@ FRAMEWORKS = {
     "replay": set(),
     "inspector": {"rich"},
     "fetching": set(),
+    "serving": set(),
     "tokens": {"tiktoken"},
     "stores": {"redis", "sqlite3"},
     "telemetry": set(),
@@ -105,6 +106,8 @@ def test_the_root_of_the_adapters_loads_none_of_them() -> None:
     assert loaded_by("accp_adapters") - sys.stdlib_module_names == {"accp_adapters"}
 
 
-@pytest.mark.parametrize("adapter", ["accp_adapters.tokens", "accp_adapters.stores", "accp_adapters.fetching"])
+@pytest.mark.parametrize(
+    "adapter", ["accp_adapters.tokens", "accp_adapters.stores", "accp_adapters.fetching", "accp_adapters.serving"]
+)
 def test_what_frameworks_stand_on_loads_none_of_them(adapter: str) -> None:
     assert not loaded_by(adapter) & {"langgraph", "langchain", "langchain_core", "mcp", "a2a", "typer", "rich"}

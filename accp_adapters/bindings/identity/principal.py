@@ -26,6 +26,8 @@ __all__ = [
     "with_bearer_token",
 ]
 
+_FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
+
 Scope: TypeAlias = MutableMapping[str, Any]
 """The scope of an ASGI application: `headers`, `client` and, over TLS, the extension `tls`."""
 
@@ -68,10 +70,11 @@ async def loopback_only(scope: Scope) -> Principal:
     """Return `ANONYMOUS` for a client on this machine.
 
     Raises:
-        AccessDenied: The client has another address.
+        AccessDenied: The client has another address, or a proxy on this machine forwards its request.
     """
     client = scope.get("client")
-    if client is None or not is_loopback(client[0]):
+    is_forwarded = any(name.lower() in _FORWARDED for name, _ in scope.get("headers", ()))
+    if client is None or is_forwarded or not is_loopback(client[0]):
         raise AccessDenied("expected a client on this machine, as no authentication is configured")
     return ANONYMOUS
 

@@ -18,21 +18,14 @@ from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.reading import read_any
 from accp_adapters.mcp.gateway.session import GatewaySession
 from accp_adapters.mcp.gateway.stdio import Outgoing
-from accp_adapters.mcp.proxy.exchange import (
-    BodyRefused,
-    ClientResponse,
-    Receive,
-    Scope,
-    Send,
-    read_body,
-    relay_client,
-)  # fmt: skip
-from accp_adapters.mcp.proxy.headers import AllowedHosts, header
-from accp_adapters.mcp.proxy.limits import ByteBudget, ProxyLimits
-from accp_adapters.mcp.proxy.listening import http_server, listen_at
+from accp_adapters.mcp.proxy.exchange import ClientResponse, relay_client
+from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
 from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
 from accp_adapters.mcp.shim.protocol import MessageId, message_id
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body
+from accp_adapters.serving.hosts import AllowedHosts, header
+from accp_adapters.serving.listening import http_server, listen_at
 
 __all__ = ["PATH", "GatewayApp", "serve_gateway"]
 

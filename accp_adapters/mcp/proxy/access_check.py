@@ -17,11 +17,11 @@ from typing import Final
 
 import httpx
 
-from accp_adapters.mcp.proxy.headers import Headers
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage, read_message, write_message
 from accp_adapters.mcp.proxy.routing import ROUTING_FIELD, routing_fields
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data
 from accp_adapters.mcp.shim.protocol import is_modern
+from accp_adapters.serving.hosts import Headers
 
 __all__ = ["ClientRequest", "access_check", "answer_with", "list_request", "read_answer", "read_refusal"]
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from accp_adapters.mcp.proxy.headers import Headers
+from accp_adapters.serving.hosts import Headers
 
 __all__ = ["Endpoint"]
 

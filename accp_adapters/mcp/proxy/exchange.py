@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.mcp.proxy.headers import Headers, client_headers, header
-from accp_adapters.mcp.proxy.limits import ByteLease
+from accp_adapters.mcp.proxy.headers import client_headers
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, RelayedMessage, read_message, write_message
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, rewrite_event
+from accp_adapters.serving.bodies import ByteLease, Send
+from accp_adapters.serving.hosts import Headers, header
 
 __all__ = [
-    "BodyRefused",
     "ClientResponse",
     "ListResponse",
-    "Receive",
     "Rewriting",
-    "Scope",
-    "Send",
     "error_response",
     "forward_response",
     "one_line",
-    "read_body",
     "relay_client",
     "rewrite_bytes",
     "rewritten_events",
-    "run_until_disconnect",
 ]
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-"""The three arguments of an ASGI application."""
 T = TypeVar("T")
 
 _JSON: Final = "application/json"
@@ -51,15 +42,6 @@ _MAX_SMALL: Final = 64 * 1024
 """Bytes; a longer message may take a second, and waits for others of its kind only."""
 _SMALL: Final = ThreadPoolExecutor(4, "accp small")
 _LARGE: Final = ThreadPoolExecutor(2, "accp large")
-
-
-class BodyRefused(Exception):
-    """The body of a request that is refused."""
-
-    def __init__(self, status: HTTPStatus, reason: str) -> None:
-        """Refuse with `status`, and say why."""
-        super().__init__(reason)
-        self.status: Final = status
 
 
 def error_response(reason: str, request: bytes = b"", *, code: int = _INTERNAL_ERROR) -> bytes:
@@ -104,73 +86,6 @@ class ClientResponse:
         """Refuse the request, and close the connection: its body may not have been read."""
         body = error_response(reason, code=_INVALID_REQUEST)
         await self.send_all(status, [_JSON_FIELD, (b"connection", b"close")], body)
-
-
-async def read_body(
-    scope: Scope, receive: Receive, lease: ByteLease, *, limit: int, seconds: float | None = None
-) -> bytes:
-    """Return the body of a request.
-
-    Args:
-        scope: The request.
-        receive: Receives the parts of its body.
-        lease: Holds its bytes.
-        limit: Bytes of the body.
-        seconds: How long it may take.
-
-    Raises:
-        BodyRefused: 413, the body is longer; 408, it takes longer; 503, there is no memory for it now; 400, the client
-            has disconnected.
-    """
-    length = header(scope["headers"], b"content-length")
-    if length.isdecimal() and int(length[:20]) > limit:
-        raise _too_long(limit)
-    try:
-        async with asyncio.timeout(seconds):
-            return await _joined(receive, lease, limit)
-    except TimeoutError:
-        raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT, f"expected the body within {seconds} seconds") from None
-
-
-async def _joined(receive: Receive, lease: ByteLease, limit: int) -> bytes:
-    body = bytearray()
-    more = True
-    while more:
-        part = await receive()
-        if part["type"] == "http.disconnect":
-            raise BodyRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection")
-        data = part.get("body", b"")
-        if len(body) + len(data) > limit:
-            raise _too_long(limit)
-        if not lease.add(len(data)):
-            raise BodyRefused(HTTPStatus.SERVICE_UNAVAILABLE, "expected fewer requests at once")
-        body += data
-        more = part.get("more_body", False)
-    return bytes(body)
-
-
-def _too_long(limit: int) -> BodyRefused:
-    reason = f"expected a body of at most {limit} bytes, found a longer one"
-    return BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
-
-
-async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
-    """Await `exchange`; cancel it when the client disconnects, which is how a client cancels a call."""
-    serving = asyncio.ensure_future(exchange)
-    watching = asyncio.ensure_future(_disconnected(receive))
-    try:
-        await asyncio.wait([serving, watching], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        watching.cancel()
-        serving.cancel()
-        await asyncio.wait([serving, watching])
-    if not serving.cancelled():
-        serving.result()
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _in_thread(work: Callable[[bytes], T], data: bytes, *, is_large: bool) -> T:

@@ -25,26 +25,22 @@ from accp_adapters.mcp.proxy.access_check import (
     read_refusal,
 )
 from accp_adapters.mcp.proxy.exchange import (
-    BodyRefused,
     ClientResponse,
     ListResponse,
-    Receive,
     Rewriting,
-    Scope,
-    Send,
     error_response,
     forward_response,
-    read_body,
     relay_client,
-    run_until_disconnect,
 )  # fmt: skip
-from accp_adapters.mcp.proxy.headers import AllowedHosts, Headers, server_headers
-from accp_adapters.mcp.proxy.limits import ByteBudget, ProxyLimits
-from accp_adapters.mcp.proxy.listening import http_server, listen_at
+from accp_adapters.mcp.proxy.headers import server_headers
+from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay, read_message, write_message
 from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
 from accp_adapters.mcp.proxy.sessions import SESSION_HEADER, Caller, Sessions, caller_of
 from accp_adapters.mcp.proxy.upstream import Upstream, connect
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
+from accp_adapters.serving.hosts import AllowedHosts, Headers
+from accp_adapters.serving.listening import http_server, listen_at
 
 __all__ = ["HttpProxy", "serve_http"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 
-__all__ = ["ByteBudget", "ByteLease", "ProxyLimits"]
+__all__ = ["ProxyLimits"]
 
 _MIB: Final = 1024 * 1024
 
@@ -28,43 +26,3 @@ class ProxyLimits:
     """Characters of the texts that previews cite; beyond, the session that was silent for longest loses its texts."""
     request_seconds: float = 30.0
     """Seconds for the header of a request, and as many for its body (408)."""
-
-
-class ByteBudget:
-    """Bytes that all exchanges of a proxy share."""
-
-    def __init__(self, limit: int) -> None:
-        """Allow `limit` bytes at once."""
-        self.left = limit
-        """Bytes that are free."""
-
-    @contextmanager
-    def lease(self) -> Iterator[ByteLease]:
-        """Yield the share of one exchange, which is returned at the end of the block."""
-        lease = ByteLease(self)
-        try:
-            yield lease
-        finally:
-            self.left += lease.size
-
-
-class ByteLease:
-    """The bytes that one exchange holds of a budget."""
-
-    def __init__(self, budget: ByteBudget) -> None:
-        """Hold nothing of `budget`."""
-        self._budget = budget
-        self.size = 0
-        """Bytes that are held."""
-
-    def add(self, count: int) -> bool:
-        """Hold `count` bytes more, fewer if negative; return False, and change nothing, if they are not free."""
-        if count > self._budget.left:
-            return False
-        self._budget.left -= count
-        self.size += count
-        return True
-
-    def resize(self, size: int) -> bool:
-        """Hold `size` bytes; return False, and change nothing, if they are not free."""
-        return self.add(size - self.size)

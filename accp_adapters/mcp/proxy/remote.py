@@ -18,7 +18,6 @@ from typing import Any, Final, Protocol
 import httpx
 
 from accp_adapters.mcp.proxy.exchange import error_response, one_line, relay_client, rewrite_bytes
-from accp_adapters.mcp.proxy.headers import Headers
 from accp_adapters.mcp.proxy.relay import (
     MAX_MESSAGE_BYTES,
     JsonRpcMessage,
@@ -33,6 +32,7 @@ from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
 from accp_adapters.mcp.proxy.stdio import LinePipe
 from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import is_modern
+from accp_adapters.serving.hosts import Headers
 
 __all__ = ["LineWriter", "RemoteServer", "lines_of", "run_remote"]
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp.proxy.headers import Headers
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage
+from accp_adapters.serving.hosts import Headers
 
 __all__ = [
     "ROUTING_FIELD",

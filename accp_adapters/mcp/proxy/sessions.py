@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from accp_adapters.mcp.proxy.headers import Headers, header
 from accp_adapters.mcp.proxy.relay import Relay
+from accp_adapters.serving.hosts import Headers, header
 from accp_core.bounded import BoundedDict
 
 __all__ = ["MAX_SESSIONS", "SESSION_HEADER", "Caller", "Sessions", "caller_of"]

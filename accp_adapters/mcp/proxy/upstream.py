@@ -9,7 +9,8 @@ from typing import Final
 import httpx
 
 from accp_adapters.mcp.proxy.endpoint import Endpoint
-from accp_adapters.mcp.proxy.headers import Headers, server_headers
+from accp_adapters.mcp.proxy.headers import server_headers
+from accp_adapters.serving.hosts import Headers
 
 __all__ = ["Upstream", "connect"]
 

@@ -70,8 +70,8 @@ def listen_for_servers(
     """Serve all clients that come by HTTP, until a signal ends it."""
     try:
         from accp_adapters.mcp.gateway.http import GatewayApp, serve_gateway
-        from accp_adapters.mcp.proxy.headers import AllowedHosts
         from accp_adapters.mcp.proxy.limits import ProxyLimits
+        from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("a gateway", extra="mcp") from error
     host, port = address

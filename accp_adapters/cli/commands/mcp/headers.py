@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from accp_adapters.mcp.proxy.headers import Headers
+    from accp_adapters.serving.hosts import Headers
 
 __all__ = ["header_fields"]
 

@@ -26,9 +26,9 @@ from accp_adapters.cli.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from accp_adapters.mcp.gateway.configuration import ServerSettings
-    from accp_adapters.mcp.proxy.headers import Headers
     from accp_adapters.mcp.proxy.relay import Relay
     from accp_adapters.mcp.savings.meter import Meter
+    from accp_adapters.serving.hosts import Headers
     from accp_core.ports import ColdStore
 
 __all__ = ["run"]
@@ -317,9 +317,9 @@ def _listen(
 ) -> None:
     try:
         from accp_adapters.mcp.proxy.endpoint import Endpoint
-        from accp_adapters.mcp.proxy.headers import AllowedHosts
         from accp_adapters.mcp.proxy.http import serve_http
         from accp_adapters.mcp.proxy.limits import ProxyLimits
+        from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     host, port = _address(listen)

@@ -73,5 +73,10 @@ async def test_without_authentication_no_other_machine_is_served(client: tuple[s
         await loopback_only({"client": client})
 
 
+async def test_a_proxy_on_this_machine_brings_others() -> None:
+    with pytest.raises(AccessDenied, match="on this machine"):
+        await loopback_only({"client": ("127.0.0.1", 1), "headers": [(b"X-Forwarded-For", b"10.0.0.1")]})
+
+
 def test_a_principal_sends_in_the_names_of_its_agents() -> None:
     assert (ANN.may_send_as("ann"), ANN.may_send_as("eve"), BOB.may_send_as("anybody")) == (True, False, True)

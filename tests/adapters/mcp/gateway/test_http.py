@@ -13,9 +13,9 @@ import pytest
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http import PATH, GatewayApp
-from accp_adapters.mcp.proxy.headers import AllowedHosts
 from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.relay import EncoderRelay, Relay
+from accp_adapters.serving.hosts import AllowedHosts
 from tests.adapters.mcp.gateway.client import asking, conformance
 from tests.adapters.mcp.serving import free_port, serving
 from tests.limits import PATIENCE

@@ -1,18 +1,33 @@
-"""The HTTP server of the proxy: a socket, and uvicorn with the time limit for headers that it lacks."""
+"""HTTP servers: a socket, and uvicorn with what it lacks: a time limit for headers, and the client's certificate."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["http_server", "listen_at"]
+__all__ = ["TlsFiles", "http_server", "listen_at", "with_certificate"]
 
 _BACKLOG: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsFiles:
+    """The files of a server that speaks TLS, in PEM."""
+
+    certificate: Path
+    """Its certificate, and those between it and a root."""
+    key: Path
+    """The private key of the certificate."""
+    client_authority: Path | None = None
+    """Whoever signs the clients' certificates, which are then required; None: clients have none."""
 
 
 def listen_at(host: str, port: int) -> socket.socket:
@@ -35,12 +50,24 @@ def listen_at(host: str, port: int) -> socket.socket:
     return listening
 
 
-def http_server(app: Any, *, header_seconds: float) -> uvicorn.Server:
+def http_server(
+    app: Any,
+    *,
+    header_seconds: float,
+    websocket: type[asyncio.Protocol] | None = None,
+    message_bytes: int = 1 << 20,
+    tls: TlsFiles | None = None,
+    drain_seconds: int = 1,
+) -> uvicorn.Server:
     """Return the server of an ASGI application.
 
     Args:
         app: The application.
         header_seconds: Seconds after which a connection without a complete header is closed.
+        websocket: Takes the connections that become WebSockets; None: there are none.
+        message_bytes: Bytes of a WebSocket message; a longer one closes the connection (1009).
+        tls: The files for TLS; None: plain text.
+        drain_seconds: Seconds for which open responses delay the end.
     """
     protocol = type("_Protocol", (_TimedProtocol,), {"header_seconds": header_seconds})
     # Streams stay open as long as clients want; after a second they no longer delay the end.
@@ -50,13 +77,40 @@ def http_server(app: Any, *, header_seconds: float) -> uvicorn.Server:
             lifespan="off",
             # One parser everywhere: httptools, where it is installed, hides the host of a request target.
             http=protocol,
-            ws="none",
+            ws=websocket or "none",
+            ws_max_size=message_bytes,
+            # A few bytes of a compressed message can stand for its greatest length.
+            ws_per_message_deflate=False,
             log_level="critical",
+            proxy_headers=False,
             server_header=False,
             date_header=False,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=drain_seconds,
+            **_tls_options(tls),
         )
     )
+
+
+def _tls_options(tls: TlsFiles | None) -> dict[str, Any]:
+    if tls is None:
+        return {}
+    clients = tls.client_authority
+    options: dict[str, Any] = {"ssl_certfile": str(tls.certificate), "ssl_keyfile": str(tls.key)}
+    return options if clients is None else options | {"ssl_ca_certs": str(clients), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+
+
+def with_certificate(app: Any, transport: asyncio.BaseTransport) -> Any:
+    """Return `app`, told of the client's certificate by the ASGI extension `tls`; `app` itself where there is none."""
+    secured: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+    certificate = secured.getpeercert(binary_form=True) if secured else None
+    if not certificate:
+        return app
+    extension = {"client_cert_chain": (ssl.DER_cert_to_PEM_cert(certificate),), "client_cert_error": None}
+
+    async def told(scope: Any, receive: Any, send: Any) -> None:
+        await app({**scope, "extensions": {**scope.get("extensions", {}), "tls": extension}}, receive, send)
+
+    return told
 
 
 class _TimedProtocol(H11Protocol):
@@ -67,6 +121,7 @@ class _TimedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows the type
+        self.app = with_certificate(self.app, transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:

@@ -1,0 +1,134 @@
+"""The body of a request: read within bounds of size, time and memory, and dropped with its client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, MutableMapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, Final, TypeAlias
+
+from accp_adapters.serving.hosts import header
+
+__all__ = ["BodyRefused", "ByteBudget", "ByteLease", "Receive", "Scope", "Send", "read_body", "run_until_disconnect"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+"""The three arguments of an ASGI application."""
+
+
+class BodyRefused(Exception):
+    """The body of a request that is refused."""
+
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        """Refuse with `status`, and say why."""
+        super().__init__(reason)
+        self.status: Final = status
+
+
+class ByteBudget:
+    """Bytes that all exchanges of a proxy share."""
+
+    def __init__(self, limit: int) -> None:
+        """Allow `limit` bytes at once."""
+        self.left = limit
+        """Bytes that are free."""
+
+    @contextmanager
+    def lease(self) -> Iterator[ByteLease]:
+        """Yield the share of one exchange, which is returned at the end of the block."""
+        lease = ByteLease(self)
+        try:
+            yield lease
+        finally:
+            self.left += lease.size
+
+
+class ByteLease:
+    """The bytes that one exchange holds of a budget."""
+
+    def __init__(self, budget: ByteBudget) -> None:
+        """Hold nothing of `budget`."""
+        self._budget = budget
+        self.size = 0
+        """Bytes that are held."""
+
+    def add(self, count: int) -> bool:
+        """Hold `count` bytes more, fewer if negative; return False, and change nothing, if they are not free."""
+        if count > self._budget.left:
+            return False
+        self._budget.left -= count
+        self.size += count
+        return True
+
+    def resize(self, size: int) -> bool:
+        """Hold `size` bytes; return False, and change nothing, if they are not free."""
+        return self.add(size - self.size)
+
+
+async def read_body(
+    scope: Scope, receive: Receive, lease: ByteLease, *, limit: int, seconds: float | None = None
+) -> bytes:
+    """Return the body of a request.
+
+    Args:
+        scope: The request.
+        receive: Receives the parts of its body.
+        lease: Holds its bytes.
+        limit: Bytes of the body.
+        seconds: How long it may take.
+
+    Raises:
+        BodyRefused: 413, the body is longer; 408, it takes longer; 503, there is no memory for it now; 400, the client
+            has disconnected.
+    """
+    length = header(scope["headers"], b"content-length")
+    if length.isdecimal() and int(length[:20]) > limit:
+        raise _too_long(limit)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _joined(receive, lease, limit)
+    except TimeoutError:
+        raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT, f"expected the body within {seconds} seconds") from None
+
+
+async def _joined(receive: Receive, lease: ByteLease, limit: int) -> bytes:
+    body = bytearray()
+    more = True
+    while more:
+        part = await receive()
+        if part["type"] == "http.disconnect":
+            raise BodyRefused(HTTPStatus.BAD_REQUEST, "expected a body, found a closed connection")
+        data = part.get("body", b"")
+        if len(body) + len(data) > limit:
+            raise _too_long(limit)
+        if not lease.add(len(data)):
+            raise BodyRefused(HTTPStatus.SERVICE_UNAVAILABLE, "expected fewer requests at once")
+        body += data
+        more = part.get("more_body", False)
+    return bytes(body)
+
+
+def _too_long(limit: int) -> BodyRefused:
+    reason = f"expected a body of at most {limit} bytes, found a longer one"
+    return BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+
+
+async def run_until_disconnect(receive: Receive, exchange: Coroutine[Any, Any, None]) -> None:
+    """Await `exchange`; cancel it when the client disconnects, which is how a client cancels a call."""
+    serving = asyncio.ensure_future(exchange)
+    watching = asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait([serving, watching], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
+        serving.cancel()
+        await asyncio.wait([serving, watching])
+    if not serving.cancelled():
+        serving.result()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

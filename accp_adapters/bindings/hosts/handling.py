@@ -1,0 +1,143 @@
+"""The handlers that a worker runs, and how their answers get into the log.
+
+An answer counts only while its request is open and this worker's: one that another worker has taken over meanwhile, or
+that the peer has cancelled, is dropped. So each request has one recorded answer, however often its handler ran.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from accp_adapters.bindings.hosts.journal import Journal, Place
+from accp_adapters.bindings.hosts.options import HostLimits
+from accp_adapters.bindings.hosts.replica import Replica, journal_text
+from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
+from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_core.accp.message import Message
+from accp_core.accp.session.options import whole_seconds
+from accp_core.errors import WindowFull
+
+__all__ = ["Handling"]
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class _NotOurs(Exception):
+    """The request is not this worker's any more."""
+
+
+class Handling:
+    """The running handlers of one worker."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        journal: Journal,
+        limits: HostLimits,
+        worker: str,
+        agent: str,
+        clock: Callable[[], float],
+    ) -> None:
+        """Start without requests."""
+        self._handler: Final = handler
+        self._journal: Final = journal
+        self._limits: Final = limits
+        self._worker: Final = worker
+        self._agent: Final = agent
+        self._clock: Final = clock
+        self._slots: Final = asyncio.Semaphore(limits.handlers)
+        self._runs: Final[dict[tuple[str, str], tuple[Place, asyncio.Task[None]]]] = {}
+
+    def places(self) -> list[Place]:
+        """Return the sessions in which handlers run."""
+        return list({place.name: place for place, _ in self._runs.values()}.values())
+
+    def tend(self, place: Place) -> None:
+        """Begin to handle the requests that are ours, and stop the handlers of those that are not any more."""
+        replica = place.replica
+        if replica is None:
+            return
+        ours = {mid for mid, entry in replica.open.items() if entry.request and entry.worker == self._worker}
+        for (name, mid), (_, task) in list(self._runs.items()):
+            if name == place.name and mid not in ours:
+                task.cancel()
+        for mid in ours:
+            if (place.name, mid) not in self._runs:
+                task = asyncio.ensure_future(self._run(place, mid, self._request(replica, mid)))
+                self._runs[place.name, mid] = place, task
+                task.add_done_callback(partial(self._finished, (place.name, mid)))
+
+    def taken_over(self, other: str, replica: Replica) -> Step | None:
+        """Return the step that takes over the requests of a worker that is gone, None where it has none."""
+        if not any(entry.request and entry.worker == other for entry in replica.open.values()):
+            return None
+        return self._step(replica, StepKind.TAKE_OVER, name=other)
+
+    async def aclose(self) -> None:
+        """Stop all handlers."""
+        tasks = [task for _, task in self._runs.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _request(self, replica: Replica, mid: str) -> Request:
+        entry = replica.open[mid]
+        assert entry.request is not None
+        return Request(
+            agent=self._agent,
+            message=entry.request,
+            idempotency_key=mid,
+            session_id=replica.session.session_id,
+            principal=replica.principal,
+            runs=entry.runs,
+        )
+
+    async def _run(self, place: Place, mid: str, request: Request) -> None:
+        async with self._slots:
+            try:
+                async with asyncio.timeout(self._limits.handler_time):
+                    await self._answer(place, mid, request)
+            except _NotOurs:
+                return
+            except Exception as error:  # whatever a handler raises is the peer's answer, and the log's
+                _LOG.warning("the handler of %r failed: %r", mid, error)
+                with_failure = failure_of(request, error)
+                await self._record(place, mid, with_failure)
+
+    async def _answer(self, place: Place, mid: str, request: Request) -> None:
+        async for message in answers_of(self._handler, request):
+            await self._record(place, mid, message)
+
+    async def _record(self, place: Place, mid: str, message: Message) -> None:
+        """Record one message, as soon as the peer has room for it."""
+        while True:
+            try:
+                await self._journal.commit(place, partial(self._sent, mid, message))
+                return self.tend(place)
+            except WindowFull:
+                await place.wait(self._limits.idle_poll)
+                await self._journal.refresh(place)
+
+    def _sent(self, mid: str, message: Message, replica: Replica) -> Step:
+        """Return the step that answers a request.
+
+        Raises:
+            _NotOurs: It was cancelled, answered or taken over.
+        """
+        entry = replica.open.get(mid)
+        if entry is None or entry.request is None or entry.worker != self._worker:
+            raise _NotOurs
+        return self._step(replica, StepKind.SEND, name=mid, text=journal_text(message, replica.session.codec))
+
+    def _step(self, replica: Replica, kind: StepKind, *, name: str, text: str = "") -> Step:
+        now = max(whole_seconds(self._clock()), replica.now)
+        return Step(kind=kind, now=now, worker=self._worker, name=name, text=text)
+
+    def _finished(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
+        self._runs.pop(key, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("the answer to %r could not be recorded: %r", key[1], error)

@@ -1,0 +1,307 @@
+"""The host of the sessions: frames in, frames out, and a handler for the requests (ACCP sections 3.7 and 11).
+
+It knows no transport. Any number of hosts, one in each worker, serve the same sessions where they share a log: any of
+them may take any frame of any session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final, Self
+
+from accp_adapters.bindings.hosts.attachment import Attachment
+from accp_adapters.bindings.hosts.handling import Handling
+from accp_adapters.bindings.hosts.journal import Journal, Place
+from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
+from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of, msg_id_of
+from accp_adapters.bindings.hosts.requests import Handler
+from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.workers import Worker
+from accp_adapters.bindings.identity import Principal
+from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog
+from accp_adapters.stores import embedded_store
+from accp_adapters.tokens import o200k_base
+from accp_core.accp.codec import Codec
+from accp_core.accp.frame import Envelope, Frame
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.profiles import error_message
+from accp_core.accp.session.options import SessionOptions, whole_seconds
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.ports import ColdStore
+
+__all__ = ["SessionHost"]
+
+_LOG: Final = logging.getLogger(__name__)
+_MAX_REASON_CHARS: Final = 200
+
+
+class SessionHost:
+    """Serves sessions of one agent.
+
+    Use it as an asynchronous context manager, or call `aclose`.
+    """
+
+    def __init__(
+        self,
+        handler: Handler,
+        *,
+        agent_id: str = "agent",
+        log: FrameLog | None = None,
+        codec: Codec | None = None,
+        options: SessionOptions = HOST_SESSION,
+        limits: HostLimits | None = None,
+        store: ColdStore | None = None,
+        secret: bytes = b"accp",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Serve with `handler`; nothing is opened before the first frame.
+
+        Args:
+            handler: The application: answers requests and queries.
+            agent_id: The agent that it is.
+            log: Where sessions are kept; None: in the memory of this process.
+            codec: Encodes and decodes; None: one that counts with `o200k_base` and keeps to the limits of Table 3.
+            options: Limits and times of a session.
+            limits: Limits and times of the host.
+            store: Where the cold texts of the sessions are; all workers need the same one. None: in this process.
+            secret: The key of the msg_ids that the host gives; the same in all workers.
+            clock: Returns the time in seconds of the Unix epoch.
+        """
+        self.agent_id: Final = agent_id
+        """The agent at our end of each session."""
+        self.limits: Final = limits or HostLimits()
+        """Limits and times."""
+        self._log: Final = log or MemoryFrameLog()
+        self._clock: Final = clock
+        self._codec: Final = codec or Codec(counter=o200k_base())
+        kind = SessionKind(
+            agent=agent_id,
+            codec=self._codec,
+            options=options,
+            secret=secret,
+            answers=self.limits.answers,
+            store=store or embedded_store(),
+        )
+        self._worker: Final = Worker(self._log, self.limits.lease)
+        self._journal: Final = Journal(self._log, kind, self.limits, self._worker.name)
+        self._handling: Final = Handling(handler, self._journal, self.limits, self._worker.name, agent_id, clock)
+        self._ticker: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Give the first sign of life."""
+        await self._start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close as `aclose`."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stop all handlers; other workers take over what has no answer. The log stays open: it is the caller's."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        await self._handling.aclose()
+        await self._journal.aclose()
+        await self._worker.stop()
+
+    async def frames(self, principal: Principal, text: str) -> list[str]:
+        """Take one frame; return the frames that answer it, all of them where it is a request (section 11.1).
+
+        The same text again gets the same frames, and nothing is done again.
+
+        Raises:
+            DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
+            ProtocolError: E5001, the session is not the principal's; E3001, there is no answer in time, the store is
+                unreachable, or another worker holds the session: send the same text again.
+        """
+        return [frame async for frame in self.stream(principal, text)]
+
+    async def stream(self, principal: Principal, text: str) -> AsyncIterator[str]:
+        """Yield the frames of `frames`, each as soon as it is recorded (section 10.4).
+
+        Raises:
+            ProtocolError: as `frames`.
+        """
+        await self._start()
+        head = frame_head(text, limits=self._codec.grammar)
+        place = self._place(principal, head)
+        answered = await self._journal.commit(place, partial(self._received, principal, text))
+        self._handling.tend(place)
+        if _is_known(place.replica or await self._journal.refresh(place), text):
+            async for frame in self._follow(place, head.envelope.msg_id or ""):
+                yield frame
+        else:
+            for frame in answered or ():
+                yield frame
+
+    @asynccontextmanager
+    async def attached(self, principal: Principal, session_id: str) -> AsyncIterator[Attachment]:
+        """Attach a connection to a session: it yields the frames to send on it (section 11.2).
+
+        A session has one connection: an earlier one is ended, on whichever worker it is.
+
+        Raises:
+            ProtocolError: as `frames`.
+        """
+        await self._start()
+        place = self._journal.place(f"s/{session_id}", session_id)
+        attachment = Attachment(f"{self._worker.name}-{secrets.token_hex(6)}", partial(self._take, principal, place))
+        place.listeners.add(attachment.listen)
+        watch = asyncio.ensure_future(self._watch(place))
+        try:
+            await self._journal.commit(place, partial(self._connected, principal, attachment.name))
+            self._handling.tend(place)
+            yield attachment
+        finally:
+            place.listeners.discard(attachment.listen)
+            watch.cancel()
+            with suppress(ProtocolError):
+                await self._journal.commit(place, partial(self._disconnected, attachment.name))
+
+    def refusal(self, error: ProtocolError, text: str = "") -> str:
+        """Return the error frame for a frame that no session has taken; its sequence number is 0 (section 3.6)."""
+        mid = None
+        with suppress(ProtocolError):
+            mid = frame_head(text, limits=self._codec.grammar).envelope.msg_id
+        code = ErrorCode(error.code) if error.code in set(ErrorCode) else ErrorCode.INTERNAL_ERROR
+        frame = self._codec.encode(error_message(self.agent_id, code, error.reason[:_MAX_REASON_CHARS])).frames[0]
+        envelope = Envelope(msg_id=secrets.token_hex(6), sequence=0, timestamp=self._now(), correlation_id=mid)
+        return self._codec.write(replace(frame, envelope=envelope))
+
+    async def _start(self) -> None:
+        await self._worker.start()
+        if self._ticker is None:
+            self._ticker = asyncio.ensure_future(self._tick())
+
+    async def _tick(self) -> None:
+        """Give signs of life, and see which requests other workers have taken over."""
+        while True:
+            await asyncio.sleep(self.limits.lease / 3)
+            try:
+                await self._worker.sign()
+                for place in self._handling.places():
+                    await self._journal.refresh(place)
+                    self._handling.tend(place)
+            except ProtocolError as error:
+                _LOG.warning("the log of the sessions is out of reach: %s", error)
+
+    def _now(self) -> int:
+        return whole_seconds(self._clock())
+
+    def _place(self, principal: Principal, head: Frame) -> Place:
+        """Return the place of a frame's session; frames without a session id have one of their principal and sender."""
+        session_id = head.envelope.session_id
+        if session_id is not None:
+            return self._journal.place(f"s/{session_id}", session_id)
+        return self._journal.place(f"n/{principal.name}/{head.sender}", head.sender)
+
+    def _received(self, principal: Principal, text: str, replica: Replica) -> Step | None:
+        """Return the step that takes a frame, None for one that was taken."""
+        check_owner(replica, principal)
+        if _is_known(replica, text):
+            return None
+        return self._step(replica, StepKind.RECEIVE, principal, text=text)
+
+    def _connected(self, principal: Principal, name: str, replica: Replica) -> Step:
+        check_owner(replica, principal)
+        return self._step(replica, StepKind.CONNECT, principal, name=name)
+
+    def _disconnected(self, name: str, replica: Replica) -> Step | None:
+        return self._step(replica, StepKind.DISCONNECT, name=name) if replica.connection == name else None
+
+    def _timed(self, replica: Replica) -> Step | None:
+        """Return the step for a time that was reached."""
+        timer = replica.session.get_timer()
+        return None if timer is None or timer > self._now() else self._step(replica, StepKind.TIMER)
+
+    def _step(
+        self, replica: Replica, kind: StepKind, principal: Principal | None = None, *, text: str = "", name: str = ""
+    ) -> Step:
+        return Step(
+            kind=kind,
+            now=max(self._now(), replica.now),
+            worker=self._worker.name,
+            text=text,
+            name=name,
+            principal=principal.name if principal else "",
+            agents=tuple(sorted(principal.agents)) if principal and principal.agents is not None else None,
+        )
+
+    async def _take(self, principal: Principal, place: Place, text: str) -> None:
+        """Take a frame of a connection."""
+        head = frame_head(text, limits=self._codec.grammar)
+        if head.envelope.session_id not in (None, place.session_id):
+            raise foreign_session()
+        await self._journal.commit(place, partial(self._received, principal, text))
+        self._handling.tend(place)
+
+    async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
+        """Yield the frames that answer a received frame until it is answered."""
+        sent, clock = 0, asyncio.get_running_loop().time
+        until = clock() + self.limits.answer_wait
+        while True:
+            entry = (place.replica or await self._journal.refresh(place)).find(msg_id)
+            for frame in entry.frames[sent:] if entry else ():
+                sent += 1
+                yield frame
+            if entry is None or not entry.is_open:
+                return
+            if clock() > until:
+                raise ProtocolError("expected an answer in time", code=ErrorCode.TIMEOUT)
+            await self._await_step(place)
+
+    async def _watch(self, place: Place) -> None:
+        """Follow a session that has a connection: steps of other workers, and times that are reached."""
+        while True:
+            try:
+                await self._await_step(place)
+            except ProtocolError as error:
+                _LOG.warning("the log of the sessions is out of reach: %s", error)
+                await asyncio.sleep(self.limits.lease / 3)
+
+    async def _await_step(self, place: Place) -> None:
+        """Return after the next step of a session, whoever takes it, or after some time."""
+        replica = place.replica or await self._journal.refresh(place)
+        others = {entry.worker for entry in replica.open.values() if entry.request} - {self._worker.name}
+        for other in others:
+            if await self._worker.is_gone(other):
+                await self._journal.commit(place, partial(self._handling.taken_over, other))
+                self._handling.tend(place)
+        timer = replica.session.get_timer()
+        due = self.limits.idle_poll if timer is None else max(0.0, timer - self._clock())
+        waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
+        await place.wait(
+            min(self.limits.poll if waits_for_others else self.limits.idle_poll, max(due, self.limits.poll))
+        )
+        await self._journal.refresh(place)
+        if timer is not None and timer <= self._clock():
+            await self._journal.commit(place, self._timed)
+
+
+def check_owner(replica: Replica, principal: Principal) -> None:
+    """Refuse a session that belongs to another principal.
+
+    Raises:
+        ProtocolError: E5001; whether the session exists is not said.
+    """
+    if replica.principal not in ("", principal.name):
+        raise foreign_session()
+
+
+def foreign_session() -> ProtocolError:
+    """Return the exception for a frame of a session that is not its sender's."""
+    return ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)
+
+
+def _is_known(replica: Replica, text: str) -> bool:
+    """Return whether exactly this frame was received before."""
+    entry = replica.find(msg_id_of(text))
+    return entry is not None and entry.digest == digest_of(text)

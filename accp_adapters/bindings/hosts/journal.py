@@ -1,0 +1,156 @@
+"""The sessions of a worker, kept in step with the log that all workers share.
+
+A step is taken under the lease of its session, after every step that other workers have logged, and it counts once it
+is logged. Where it is not certain that it was, the replica is dropped: the log tells what happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from accp_adapters.bindings.hosts.options import HostLimits
+from accp_adapters.bindings.hosts.replica import Replica, SessionKind
+from accp_adapters.bindings.hosts.steps import Step
+from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
+from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["Journal", "Place"]
+
+T = TypeVar("T")
+
+_FIRST_PAUSE: Final = 0.001
+_LONGEST_PAUSE: Final = 0.05
+
+
+class Place:
+    """Where a worker keeps one session."""
+
+    def __init__(self, name: str, session_id: str) -> None:
+        """Start without a replica."""
+        self.name: Final = name
+        self.session_id: Final = session_id
+        self.lock: Final = asyncio.Lock()
+        """Held while a step is taken."""
+        self.replica: Replica | None = None
+        """The session; None before it was read, and where it has to be read again."""
+        self.listeners: Final[set[Callable[[str, list[str] | None], None]]] = set()
+        """Called after each step with the connection of the session and the frames; None: frames were missed."""
+        self._changed = asyncio.Event()
+
+    def announce(self, replica: Replica, frames: list[str] | None) -> None:
+        """Tell those who wait that a step was taken."""
+        for listener in list(self.listeners):
+            listener(replica.connection, frames)
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Return after the next step, or after some time."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+
+class Journal:
+    """Takes steps, and follows those of other workers."""
+
+    def __init__(self, log: FrameLog, kind: SessionKind, limits: HostLimits, worker: str) -> None:
+        """Use `log` for sessions of one `kind`; `worker` is the name of this worker."""
+        self._log: Final = log
+        self._kind: Final = kind
+        self._limits: Final = limits
+        self._worker: Final = worker
+        self._places: Final[BoundedDict[str, Place]] = BoundedDict(limits.replicas)
+        self._tasks: Final[set[asyncio.Task[Any]]] = set()
+
+    def place(self, name: str, session_id: str) -> Place:
+        """Return the place of a session."""
+        place = self._places.get(name) or Place(name, session_id)
+        self._places.put(name, place)
+        return place
+
+    async def commit(self, place: Place, decide: Callable[[Replica], Step | None]) -> list[str] | None:
+        """Take the step that `decide` returns for the session as it is now; return its frames, None without a step.
+
+        A caller that is cancelled does not cut a step in two.
+
+        Raises:
+            ProtocolError: what `decide` or the step raises, nothing has changed then; E3001, another worker holds the
+                session, or the store is unreachable: the step may have been taken or not.
+        """
+        return await self._finish(self._commit(place, decide))
+
+    async def refresh(self, place: Place) -> Replica:
+        """Return the session with the steps that were logged until now.
+
+        Raises:
+            ProtocolError: E3001, the store is unreachable.
+        """
+        return await self._finish(self._refresh(place))
+
+    async def aclose(self) -> None:
+        """Wait for the steps that are being taken."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def _commit(self, place: Place, decide: Callable[[Replica], Step | None]) -> list[str] | None:
+        async with place.lock:
+            fence = await self._lease(place.name)
+            try:
+                replica = await self._catch_up(place, fence.last)
+                step = decide(replica)
+                return None if step is None else await self._record(place, replica, step, fence)
+            finally:
+                with suppress(ProtocolError):  # it ends by itself
+                    await self._log.release(fence)
+
+    async def _record(self, place: Place, replica: Replica, step: Step, fence: Fence) -> list[str]:
+        number = replica.number
+        try:
+            frames = await replica.apply(step)
+            await replica.store_texts()
+            if not await self._log.append(fence, replica.number, step.to_text()):
+                raise Fenced(fence)
+        except BaseException:
+            if replica.number != number:
+                place.replica = None
+            raise
+        place.announce(replica, frames)
+        return frames
+
+    async def _refresh(self, place: Place) -> Replica:
+        async with place.lock:
+            return await self._catch_up(place, None)
+
+    async def _catch_up(self, place: Place, last: int | None) -> Replica:
+        """Take the steps of other workers, up to number `last` where it is known."""
+        replica = place.replica
+        if replica is None:
+            replica = Replica(place.name, place.session_id, self._kind)
+        place.replica = None
+        if last is None or last > replica.number:
+            async for _, text in self._log.read(place.name, replica.number):
+                frames = await replica.apply(Step.from_text(text))
+                place.announce(replica, frames)
+        place.replica = replica
+        return replica
+
+    async def _lease(self, name: str) -> Fence:
+        pause, clock = _FIRST_PAUSE, asyncio.get_running_loop().time
+        until = clock() + self._limits.lease_wait
+        while (fence := await self._log.lease(name, self._worker, self._limits.lease)) is None:
+            if clock() > until:
+                reason = f"expected the session within {self._limits.lease_wait} seconds, another worker holds it"
+                raise ProtocolError(reason, code=ErrorCode.TIMEOUT)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return fence

@@ -1,0 +1,49 @@
+"""How much a session host takes, and how its sessions behave (ACCP sections 3.7 and 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from accp_core.accp.session.options import SessionOptions
+
+__all__ = ["HOST_SESSION", "HostLimits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLimits:
+    """The limits and times of a host; times are in seconds."""
+
+    replicas: int = 1_000
+    """Sessions that a worker keeps in memory; the others are read from the log when they are used again."""
+    answers: int = 128
+    """Frames of a session whose answers are kept for a peer that sends the same frame again."""
+    handlers: int = 256
+    """Requests that a worker handles at once; more wait."""
+    handler_time: float = 600.0
+    """How long a handler may take, then E3001."""
+    answer_wait: float = 660.0
+    """How long `frames` waits for the answer to a request, then E3001; the answer is recorded all the same."""
+    lease: float = 5.0
+    """After how long without a sign of life a worker's work is taken over."""
+    lease_wait: float = 15.0
+    """How long a frame waits for a session that another worker holds, then E3001; more than `lease`."""
+    snapshot_every: int = 64
+    """Steps of a session after which a snapshot replaces its log."""
+    poll: float = 0.02
+    """Time between two looks at the log while another worker handles a request that is waited for here."""
+    idle_poll: float = 1.0
+    """Time between two looks at the log for an attached session in which nothing happens."""
+
+
+HOST_SESSION: Final = SessionOptions(
+    first=1,
+    reorder=64,
+    gap_delay=2,
+    remembered=256,
+    exchanges=128,
+    checkpoints=frozenset(),
+    name_session=True,
+    timeout=None,
+)
+"""The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""

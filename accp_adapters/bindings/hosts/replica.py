@@ -1,0 +1,242 @@
+"""One session as its steps made it: the same in every worker that has taken the same steps (ACCP section 3.7)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from hashlib import sha256
+from typing import Final, cast
+
+from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_core.accp.budget import PRACTICAL_LIMITS
+from accp_core.accp.codec import Codec
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.message import Message
+from accp_core.accp.profiles import reply_correlation
+from accp_core.accp.session.events import Event, FrameHeld, MessageReceived, RefsNeeded
+from accp_core.accp.session.options import SessionOptions
+from accp_core.accp.session.parts import Peer
+from accp_core.accp.session.session import Session
+from accp_core.accp.vocabulary import Intent
+from accp_core.bounded import BoundedDict
+from accp_core.errors import DecodeError
+from accp_core.ports import ColdStore
+
+__all__ = ["Incoming", "Replica", "SessionKind", "digest_of", "journal_text", "msg_id_of"]
+
+_REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
+_ID_BYTES: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionKind:
+    """What the sessions of a host have in common."""
+
+    agent: str
+    """The agent at our end."""
+    codec: Codec
+    """Encodes and decodes at the start of a session."""
+    options: SessionOptions
+    """Limits and times."""
+    secret: bytes
+    """The key of the msg_ids."""
+    answers: int
+    """Received frames whose answers are kept."""
+    store: ColdStore
+    """Where cold texts are."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Incoming:
+    """A received frame and what answers it."""
+
+    digest: str
+    """Of its text: the same frame again gets the same answer."""
+    frames: list[str] = field(default_factory=list)
+    """What was answered so far."""
+    is_held: bool = False
+    """Whether it waits for an earlier frame."""
+    request: Message | None = None
+    """The request that a handler answers; None where there is nothing to answer any more."""
+    worker: str = ""
+    """The worker that handles it."""
+    runs: int = 0
+    """How many workers began to handle it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more will be answered."""
+        return self.is_held or self.request is not None
+
+
+class Replica:
+    """A session, the answers to its last frames, and how many steps it has taken."""
+
+    def __init__(self, name: str, session_id: str, kind: SessionKind) -> None:
+        """Start with a session that has taken no step."""
+        self.name: Final = name
+        self._kind: Final = kind
+        self.number = 0
+        """The number of the last step."""
+        self.now = 0
+        """Its time, in seconds of the Unix epoch."""
+        self.principal = ""
+        """Whose session it is; "" before the first step."""
+        self.connection = ""
+        """The connection that its frames are pushed to; "" where there is none."""
+        self.open: dict[str, Incoming] = {}
+        """The msg_ids of the received frames that are not answered yet; the options bound their number."""
+        self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
+        self._ids = 0
+        self.session: Final = Session(
+            session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options
+        )
+
+    def find(self, msg_id: str) -> Incoming | None:
+        """Return what answers a received frame, None where it is unknown or forgotten."""
+        return self.open.get(msg_id) or self._answered.get(msg_id)
+
+    async def apply(self, step: Step) -> list[str]:
+        """Take a step; return the frames that it leads to.
+
+        Raises:
+            ProtocolError: as `Session.send`; nothing has changed then, and the step must not be logged.
+        """
+        self._ids = 0
+        frames = await self._receive(step) if step.kind is StepKind.RECEIVE else _ACTIONS[step.kind](self, step)
+        self.number += 1
+        self.now = step.now
+        self.principal = self.principal or step.principal
+        self._close()
+        return frames
+
+    async def store_texts(self) -> None:
+        """Put into the cold store what must be there before a frame of the last step is sent."""
+        for stored in self.session.texts_to_store():
+            await asyncio.to_thread(self._kind.store.put, self.session.session_id, stored.key, stored.text)
+
+    async def _receive(self, step: Step) -> list[str]:
+        peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
+        entry = self._entry(step)
+        events = self.session.receive(step.text, step.now, peer=peer)
+        for event in await self._resolve(events, step.now):
+            self._note(event, step)
+        frames: list[str] = [*self.session.frames_to_send()]
+        entry.frames += frames
+        return frames
+
+    async def _resolve(self, events: list[Event], now: int) -> list[Event]:
+        """Return the events with those that follow once the texts of the cold store were read."""
+        store, taken = self._kind.store, list(events)
+        while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
+            texts = {key: await asyncio.to_thread(store.get, key.session_id, key.key) for key in keys}
+            events = self.session.resolve(texts, now)
+            taken += events
+        return taken
+
+    def _entry(self, step: Step) -> Incoming:
+        """Return the entry of a received frame; a frame that only has the msg_id of another one is not kept."""
+        entry, mid = Incoming(digest=digest_of(step.text)), msg_id_of(step.text)
+        if mid and self.find(mid) is None:
+            self.open[mid] = entry
+        return entry
+
+    def _note(self, event: Event, step: Step) -> None:
+        """Keep what is to be answered later."""
+        if isinstance(event, FrameHeld) and event.msg_id in self.open:
+            self.open[event.msg_id].is_held = True
+        if not isinstance(event, MessageReceived) or event.message.intent not in _REQUESTS:
+            return
+        mid = event.message.envelope.msg_id or ""
+        entry = self.open.setdefault(mid, Incoming(digest=""))
+        entry.request, entry.worker, entry.runs, entry.is_held = event.message, step.worker, 1, False
+
+    def _close(self) -> None:
+        """Move the frames for which nothing more will be answered."""
+        for mid, entry in list(self.open.items()):
+            request = entry.request
+            if request and not self.session.exchange(reply_correlation(request.envelope) or "").is_live:
+                entry.request = None
+            if not entry.is_open:
+                self._answered.put(mid, self.open.pop(mid))
+
+    def _send(self, step: Step) -> list[str]:
+        message = cast(Message, _journal_codec(self.session.codec).decode(step.text, keep_refs=True))
+        frames: list[str] = [*self.session.send(message, step.now)]
+        self.session.handle_timer(step.now)  # takes the events of our own frames
+        if entry := self.find(step.name):
+            entry.frames += frames
+        return frames
+
+    def _connect(self, step: Step) -> list[str]:
+        self.connection = step.name
+        return list(self.session.connected(step.now))
+
+    def _disconnect(self, step: Step) -> list[str]:
+        if self.connection == step.name:
+            self.connection = ""
+            self.session.disconnected(step.now)
+        return []
+
+    def _handle_timer(self, step: Step) -> list[str]:
+        self.session.handle_timer(step.now)
+        frames = self.session.frames_to_send()
+        for frame in frames:
+            if entry := self.open.get(frame.envelope.correlation_id or ""):
+                entry.frames.append(frame)
+                entry.is_held = False
+        return list(frames)
+
+    def _take_over(self, step: Step) -> list[str]:
+        for entry in self.open.values():
+            if entry.worker == step.name:
+                entry.worker = step.worker
+                entry.runs += 1
+        return []
+
+    def _new_id(self) -> str:
+        """Return the msg_id of the next frame: the same one when the same step is taken again."""
+        self._ids += 1
+        words = f"{self.name}\0{self._kind.agent}\0{self.number + 1}\0{self._ids}"
+        return hmac.digest(self._kind.secret, words.encode("utf-8", "surrogatepass"), "sha256")[:_ID_BYTES].hex()
+
+
+_ACTIONS: Final[Mapping[StepKind, Callable[[Replica, Step], list[str]]]] = {
+    StepKind.SEND: Replica._send,
+    StepKind.CONNECT: Replica._connect,
+    StepKind.DISCONNECT: Replica._disconnect,
+    StepKind.TIMER: Replica._handle_timer,
+    StepKind.TAKE_OVER: Replica._take_over,
+}
+"""What each kind of step does; receiving may wait for the cold store."""
+
+
+def journal_text(message: Message, codec: Codec) -> str:
+    """Return a message of ours as one frame, for the log.
+
+    Raises:
+        EncodeError: as `Codec.encode`.
+    """
+    journal = _journal_codec(codec)
+    return journal.write(journal.encode(message).frames[0])
+
+
+def digest_of(text: str) -> str:
+    """Return by what a text is recognized when it comes again."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def msg_id_of(text: str) -> str:
+    """Return the msg_id of a frame, "" where it has none or cannot be read."""
+    try:
+        return frame_head(text).envelope.msg_id or ""
+    except DecodeError:
+        return ""
+
+
+def _journal_codec(codec: Codec) -> Codec:
+    """Return a codec that writes any message as one frame, and reads its numbers exactly."""
+    return replace(codec, limits=PRACTICAL_LIMITS, split=False, shared_store=False, decimal_type=Decimal)

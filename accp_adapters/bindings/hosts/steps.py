@@ -1,0 +1,87 @@
+"""The steps of a session: what was done to it, so that whoever repeats the steps has the same session.
+
+A session is a function of what it was given (it has no clock and no randomness), so that a log of its inputs is a log
+of its outputs as well: a worker that repeats the steps comes to the same frames, byte for byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.strict_json import compact_json, read_json
+
+__all__ = ["Step", "StepKind"]
+
+
+class StepKind(StrEnum):
+    """What was done to a session."""
+
+    RECEIVE = "receive"
+    """A frame of the peer was received."""
+    SEND = "send"
+    """A message of a handler was sent."""
+    CONNECT = "connect"
+    """A connection was attached."""
+    DISCONNECT = "disconnect"
+    """A connection was lost."""
+    TIMER = "timer"
+    """A time was reached."""
+    TAKE_OVER = "take over"
+    """A worker took over the requests of another one, which is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One input of a session."""
+
+    kind: StepKind
+    """What was done."""
+    now: int
+    """When, in seconds of the Unix epoch."""
+    worker: str = ""
+    """The worker that did it, which handles the requests that it begins."""
+    text: str = ""
+    """The frame: as received, or that of the sent message, without the metadata that the session sets."""
+    name: str = ""
+    """The msg_id of the request that the sent message answers; the connection; the worker that is gone."""
+    principal: str = ""
+    """Whom the frame or the connection is of."""
+    agents: tuple[str, ...] | None = None
+    """The agents in whose names it may send; None: any."""
+
+    def to_text(self) -> str:
+        """Return the step as it is logged."""
+        fields: dict[str, Any] = {short: getattr(self, name) for name, short in _FIELDS.items()}
+        return compact_json({short: value for short, value in fields.items() if value or short == "t"})
+
+    @classmethod
+    def from_text(cls, text: str) -> Step:
+        """Return the step that `to_text` wrote.
+
+        Raises:
+            ProtocolError: E9999, it is another text.
+        """
+        try:
+            fields = {name: value for name, short in _FIELDS.items() if (value := read_json(text).get(short))}
+            agents = fields.pop("agents", None)
+            kind, now = StepKind(fields.pop("kind", "")), int(fields.pop("now", 0))
+            return cls(kind=kind, now=now, agents=None if agents is None else tuple(agents), **fields)
+        except (AttributeError, TypeError, ValueError) as error:
+            reason = f"expected a step of a session, found {text!r:.80}"
+            raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR) from error
+
+
+_FIELDS: Final = {
+    "kind": "k",
+    "now": "t",
+    "worker": "w",
+    "text": "x",
+    "name": "n",
+    "principal": "p",
+    "agents": "a",
+}
+"""Attribute to its name in the log."""

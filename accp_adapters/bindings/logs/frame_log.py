@@ -1,0 +1,118 @@
+"""What a session host asks of the store of its sessions (ACCP section 11 leaves it open).
+
+A log keeps for each name a sequence of numbered texts, at most one snapshot that stands for all texts up to its number,
+and at most one lease. Who holds the lease, and nobody else, may append: each lease has a token that is larger than all
+before it, and a token that is not the last one is refused with `Fenced`, whatever its holder believes. So a worker that
+was stopped for a while and goes on cannot write over what another one wrote in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["Fence", "Fenced", "FrameLog", "check_number", "log_gap"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """The right to append to one log, until the lease ends or is given back."""
+
+    name: str
+    """The name of the log."""
+    owner: str
+    """Who holds the lease."""
+    token: int
+    """Larger than that of every earlier lease of this name."""
+    last: int
+    """The number of the last text when the lease began; 0 where there is none."""
+
+
+class Fenced(ProtocolError):
+    """The lease was lost: another worker has the log, and nothing was written."""
+
+    def __init__(self, fence: Fence) -> None:
+        """Refuse what the holder of `fence` wanted to do."""
+        reason = f"expected the holder of the lease of {fence.name!r}, found {fence.owner!r} of a lease that ended"
+        super().__init__(reason, code=ErrorCode.TIMEOUT)
+
+
+class FrameLog(Protocol):
+    """Logs by name, for any number of workers. A method raises `ProtocolError` E3001 where the store is unreachable."""
+
+    async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
+        """Take the lease of `name`, None where somebody else holds it; who holds it already extends it by `renew`.
+
+        Args:
+            name: The name of the log; any text of at most 512 characters.
+            owner: Who takes it, for messages.
+            seconds: When it ends by itself.
+        """
+        ...
+
+    async def renew(self, fence: Fence, seconds: float) -> None:
+        """Let the lease end `seconds` from now.
+
+        Raises:
+            Fenced: It was lost.
+        """
+        ...
+
+    async def release(self, fence: Fence) -> None:
+        """End the lease now; nothing happens where it was lost."""
+        ...
+
+    async def append(self, fence: Fence, number: int, text: str) -> bool:
+        """Append `text` as number `number`; return whether it was appended: False where the number was there.
+
+        Raises:
+            Fenced: The lease was lost.
+            ProtocolError: E3003, the number before it is missing; E2003, the text or the log is larger than the store
+                takes.
+        """
+        ...
+
+    def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
+        """Return the numbers and texts after number `after`, in order; the first may be a later one: see `save`."""
+        ...
+
+    async def save(self, fence: Fence, number: int, text: str) -> None:
+        """Replace the snapshot by `text`, which stands for all texts up to `number`, and remove those.
+
+        Raises:
+            Fenced: The lease was lost.
+            ProtocolError: E2003, the text is larger than the store takes.
+        """
+        ...
+
+    async def snapshot(self, name: str) -> tuple[int, str] | None:
+        """Return number and text of the snapshot, None where there is none."""
+        ...
+
+    async def delete(self, name: str) -> None:
+        """Remove everything of `name`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections. Closing twice is allowed."""
+        ...
+
+
+def check_number(number: int, last: int, name: str) -> bool:
+    """Return whether `number` is the next one after `last`, False where it was there.
+
+    Raises:
+        ProtocolError: E3003, numbers between them are missing.
+    """
+    if number > last + 1:
+        raise log_gap(name, last + 1, number)
+    return number == last + 1
+
+
+def log_gap(name: str, expected: int, found: int) -> ProtocolError:
+    """Return the exception for a number that is missing in a log."""
+    return ProtocolError(f"expected number {expected} in the log {name!r}, found {found}", code=ErrorCode.SEQUENCE_GAP)

@@ -1,0 +1,128 @@
+"""Logs in the memory of one process: nothing survives it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["MemoryFrameLog"]
+
+
+@dataclass(slots=True)
+class _Log:
+    """One log."""
+
+    texts: deque[tuple[int, str]] = field(default_factory=deque)
+    last: int = 0
+    snapshot: tuple[int, str] | None = None
+    token: int = 0
+    lease_ends: float = 0.0
+    used_at: float = 0.0
+
+
+class MemoryFrameLog:
+    """A `FrameLog` for the workers of one event loop."""
+
+    def __init__(
+        self, *, sessions: int = 10_000, ttl: float = 86_400.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Start empty.
+
+        Args:
+            sessions: Logs that may be kept; another one is refused with E2003.
+            ttl: Seconds after its last use until a log may be removed.
+            clock: Returns seconds; only differences count.
+        """
+        self._limit: Final = sessions
+        self._ttl: Final = ttl
+        self._clock: Final = clock
+        self._logs: Final[dict[str, _Log]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of logs."""
+        return len(self._logs)
+
+    async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
+        """Take the lease of `name`, as `FrameLog.lease`."""
+        log, now = self._log(name), self._clock()
+        if now < log.lease_ends:
+            return None
+        log.token += 1
+        log.lease_ends = now + seconds
+        return Fence(name=name, owner=owner, token=log.token, last=log.last)
+
+    async def renew(self, fence: Fence, seconds: float) -> None:
+        """Let the lease end `seconds` from now, as `FrameLog.renew`."""
+        self._held(fence).lease_ends = self._clock() + seconds
+
+    async def release(self, fence: Fence) -> None:
+        """End the lease, as `FrameLog.release`."""
+        log = self._logs.get(fence.name)
+        if log is not None and log.token == fence.token:
+            log.lease_ends = 0.0
+
+    async def append(self, fence: Fence, number: int, text: str) -> bool:
+        """Append a text, as `FrameLog.append`."""
+        log = self._held(fence)
+        if not check_number(number, log.last, fence.name):
+            return False
+        log.texts.append((number, text))
+        log.last = number
+        return True
+
+    async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
+        """Return the texts after number `after`, as `FrameLog.read`."""
+        log = self._logs.get(name, _Log())
+        for number, text in list(log.texts):
+            if number > after:
+                yield number, text
+
+    async def save(self, fence: Fence, number: int, text: str) -> None:
+        """Replace the snapshot, as `FrameLog.save`."""
+        log = self._held(fence)
+        log.snapshot = number, text
+        while log.texts and log.texts[0][0] <= number:
+            log.texts.popleft()
+
+    async def snapshot(self, name: str) -> tuple[int, str] | None:
+        """Return the snapshot, as `FrameLog.snapshot`."""
+        return self._logs.get(name, _Log()).snapshot
+
+    async def delete(self, name: str) -> None:
+        """Remove everything of `name`."""
+        self._logs.pop(name, None)
+
+    async def aclose(self) -> None:
+        """Do nothing: what is in memory needs no closing."""
+
+    def _log(self, name: str) -> _Log:
+        """Return the log of `name`, which is now the one used last."""
+        log = self._logs.pop(name, None)
+        if log is None:
+            self._make_room()
+            log = _Log()
+        log.used_at = self._clock()
+        self._logs[name] = log
+        return log
+
+    def _make_room(self) -> None:
+        """Remove the logs that were not used for `ttl`: they stand first."""
+        for name, log in list(self._logs.items()):
+            if log.used_at + self._ttl > self._clock():
+                break
+            del self._logs[name]
+        if len(self._logs) >= self._limit:
+            raise ProtocolError(f"expected at most {self._limit} sessions", code=ErrorCode.BUDGET_EXCEEDED)
+
+    def _held(self, fence: Fence) -> _Log:
+        log = self._logs.get(fence.name)
+        if log is None or log.token != fence.token or self._clock() >= log.lease_ends:
+            raise Fenced(fence)
+        return log

@@ -1,0 +1,194 @@
+"""The host of one worker, over a log in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+
+from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
+from accp_adapters.bindings.identity import Principal
+from accp_core.accp import FrameRefused, StreamChunkReceived, StreamEnded, parse_frame
+from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError, ProtocolError
+from tests.adapters.bindings.hosts.agents import ANN, BOB, CODEC, Client
+
+
+async def echo(request: Request) -> Mapping[str, Any]:
+    return {"echo": request.message.payload["n"], "key": request.idempotency_key, "runs": request.runs}
+
+
+def host(handler: Any = echo, **limits: Any) -> SessionHost:
+    return SessionHost(handler, codec=CODEC, limits=HostLimits(**limits))
+
+
+async def test_a_request_is_answered_by_what_the_handler_returns() -> None:
+    client = Client()
+    async with host() as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("add", n=7)))
+    assert (message.sender, message.intent, message.operation) == ("agent", Intent.COMPLETE, "add")
+    assert message.payload == {"echo": 7, "key": "ann1", "runs": 1}
+
+
+async def test_the_same_frame_again_gets_the_same_frames_and_runs_nothing() -> None:
+    client, runs = Client(), []
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        runs.append(request.idempotency_key)
+        return {}
+
+    async with host(handle) as served:
+        frame = client.ask("pay")
+        first = await served.frames(ANN, frame)
+        assert await served.frames(ANN, frame) == first
+        assert await asyncio.gather(*(served.frames(ANN, frame) for _ in range(5))) == [first] * 5
+    assert runs == ["ann1"]
+
+
+async def test_a_session_of_another_principal_is_refused_without_a_word_about_it() -> None:
+    """ACCP 9: frames are not signed; the session belongs to the principal that began it."""
+    async with host() as served:
+        frame = Client().ask("add", n=1)
+        await served.frames(ANN, frame)
+        with pytest.raises(ProtocolError) as refused:
+            await served.frames(BOB, frame)
+        with pytest.raises(ProtocolError):
+            async with served.attached(BOB, "s1"):
+                pass
+    assert refused.value.code == ErrorCode.POLICY_DENIED
+    assert "s1" not in str(refused.value)
+
+
+async def test_an_agent_that_the_principal_may_not_speak_for_is_refused() -> None:
+    client = Client(agent="mallory")
+    async with host() as served:
+        company = Principal("co", frozenset({"ann"}))
+        (message,) = client.messages(await served.frames(company, client.ask("add", n=1)))
+    assert message.payload["code"] == ErrorCode.POLICY_DENIED
+
+
+async def test_a_text_without_a_head_is_refused_and_begins_no_session() -> None:
+    """ACCP 11.1: "400 with ER-schema error frame body"."""
+    async with host() as served:
+        with pytest.raises(DecodeError) as refused:
+            await served.frames(ANN, "@ann>req:")
+        error = parse_frame(served.refusal(refused.value, "@ann>req:"))
+        foreign = parse_frame(served.refusal(ProtocolError("no", code="X1"), Client().ask("add", n=1)))
+    assert (refused.value.code, error.params["code"], error.envelope.sequence) == ("E1001", "E1001", 0)
+    assert (foreign.params["code"], foreign.envelope.correlation_id) == ("E9999", "ann1")
+
+
+async def test_a_frame_without_a_session_id_belongs_to_its_principal_and_sender() -> None:
+    async with host() as served:
+        (ours,) = await served.frames(ANN, "@ann>req:add{n:1}[mid:a,seq:1]")
+        (theirs,) = await served.frames(BOB, "@ann>req:add{n:2}[mid:a,seq:1]")
+    assert (parse_frame(ours).params["echo"], parse_frame(theirs).params["echo"]) == (1, 2)
+
+
+async def test_chunks_that_a_handler_yields_are_a_stream() -> None:
+    """ACCP 10.4 and 11.1: one ST frame for each chunk, the last one final."""
+    client = Client()
+
+    async def handle(request: Request) -> AsyncIterator[Any]:
+        yield {"data": "one"}
+        yield "two"
+
+    async with host(handle) as served:
+        frames = [frame async for frame in served.stream(ANN, client.ask("tell"))]
+    events = client.take(frames)
+    chunks = [event.message.payload["data"] for event in events if isinstance(event, StreamChunkReceived)]
+    assert chunks == ["one", "two", ""]
+    assert any(isinstance(event, StreamEnded) for event in events)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ProtocolError("no such invoice", code="E2001"), "E2001", "no such invoice"),
+        (ProtocolError("own code", code="X9"), "E9999", "internal error"),
+        (KeyError("secret"), "E9999", "internal error"),
+        (TimeoutError(), "E3001", "the handler took too long"),
+    ],
+)
+async def test_what_a_handler_raises_is_the_answer(error: Exception, code: str, words: str) -> None:
+    client = Client()
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        raise error
+
+    async with host(handle) as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
+    assert (message.payload["code"], message.payload["message"]) == (code, words)
+
+
+async def test_an_answer_that_is_no_answer_is_an_internal_error() -> None:
+    client = Client()
+
+    async def handle(request: Request) -> Any:
+        return 7
+
+    async with host(handle) as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
+    assert message.payload["code"] == ErrorCode.INTERNAL_ERROR
+
+
+async def test_a_cancel_stops_the_handler_and_its_answer() -> None:
+    """ACCP 3.7: a cancel "MUST stop all processing for that request chain"."""
+    client, begun, stopped = Client(), asyncio.Event(), asyncio.Event()
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return {}
+
+    async with host(handle) as served:
+        waiting = asyncio.ensure_future(served.frames(ANN, client.ask("pay")))
+        await begun.wait()
+        await served.frames(ANN, client.ask("pay", intent=Intent.CANCEL, correlation_id="ann1"))
+        await stopped.wait()
+        assert await waiting == []
+
+
+async def test_parallel_requests_that_overtake_each_other_are_put_in_order() -> None:
+    client = Client(reorder=64, first=1)
+    async with host() as served:
+        frames = [client.ask("add", n=number) for number in range(20)]
+        answers = await asyncio.gather(*(served.frames(ANN, frame) for frame in reversed(frames)))
+    events = client.take([frame for answer in answers for frame in answer])
+    assert not [event for event in events if isinstance(event, FrameRefused)]
+    assert sorted(parse_frame(answer[-1]).params["echo"] for answer in answers) == list(range(20))
+
+
+async def test_a_connection_gets_the_answers_to_what_it_gave() -> None:
+    """ACCP 11.2: one frame for each message, both ways."""
+    client = Client()
+    async with host() as served, served.attached(ANN, "s1") as attachment:
+        for frame in client.session.connected(1_000):
+            await attachment.receive(frame)
+        for number in range(5):
+            await attachment.receive(client.ask("add", n=number))
+        found = [client.messages([await anext(attachment)])[0].payload["echo"] for _ in range(5)]
+    assert found == [0, 1, 2, 3, 4]
+
+
+async def test_another_connection_ends_the_first_one_and_sends_what_the_peer_misses() -> None:
+    client = Client()
+    async with host() as served, served.attached(ANN, "s1") as first:
+        client.session.connected(1_000)
+        await first.receive(client.ask("add", n=1))
+        assert len([await anext(first)]) == 1  # it is lost: the client never takes it
+        client.session.disconnected(1_000)
+        async with served.attached(ANN, "s1") as second:
+            assert [frame async for frame in first] == []
+            for frame in client.session.connected(1_000):
+                await second.receive(frame)
+            found = []
+            while not found:
+                found = client.messages([await anext(second)])
+    assert found[0].payload["echo"] == 1

@@ -72,9 +72,17 @@ def test_every_block_has_a_language_that_is_tested_here(document: Path) -> None:
     assert {block.language for block in blocks} <= {"python", "sh", "json", "text"}
 
 
+def copy_checkout(folder: Path) -> None:
+    """Put what documents name of a checkout into a folder that they may write to."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    run = Path("accp_adapters/replay/recorded_run.json")
+    (folder / run).parent.mkdir(parents=True)
+    shutil.copy(ROOT / run, folder / run)
+
+
 @pytest.mark.parametrize("block", of_language("python"), ids=by_name)
 def test_each_code_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    copy_checkout(tmp_path)
     monkeypatch.chdir(tmp_path)
     exec(compile(block.text, block.document.name, "exec"), {})
 
@@ -100,7 +108,7 @@ def test_each_extra_that_is_installed_exists(command: Block) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    copy_checkout(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in COMMANDS:
         if command.document == document and "accp " in command.text and not command.text.startswith("pip "):

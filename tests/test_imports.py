@@ -19,6 +19,7 @@ FRAMEWORKS = {
     "mcp": {"mcp"},
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
+    "frameworks": {"agents", "pydantic_ai"},
     "instructions": {"langchain_core", "langsmith"},
     "evaluation": set(),
     "messages": set(),
@@ -100,6 +101,11 @@ def test_an_adapter_loads_no_framework_but_its_own(adapter: str) -> None:
     pytest.importorskip(adapter)
     others = set().union(*(FRAMEWORKS[other] for other in FRAMEWORKS if other != name))
     assert not loaded_by(adapter) & (others - FRAMEWORKS[name] - COMPANIONS.get(name, set()))
+
+
+@pytest.mark.parametrize(("module", "other"), [("openai_agents", "pydantic_ai"), ("pydantic_ai", "agents")])
+def test_a_module_of_the_frameworks_loads_its_own_only(module: str, other: str) -> None:
+    assert other not in loaded_by(f"accp_adapters.frameworks.{module}")
 
 
 def test_the_root_of_the_adapters_loads_none_of_them() -> None:

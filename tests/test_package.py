@@ -54,7 +54,8 @@ def test_the_core_needs_no_framework() -> None:
 
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
-    assert set(EXTRAS) == {"langgraph", "mcp", "a2a", "redis", "cli", "tokenizers", "telemetry", "all"}
+    frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai"}
+    assert set(EXTRAS) == {*frameworks, "bindings", "nats", "redis", "cli", "tokenizers", "telemetry", "all"}
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:

@@ -8,7 +8,6 @@ times a step, and `checkpoint` after each step. A channel has no config and no s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, ToolMessage
@@ -55,7 +54,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         if not isinstance(policy, Policy | None):
             raise TypeError(f"expected a Policy, found {policy!r}: write CompressedMessages() with its brackets")
         super().__init__(list[AnyMessage])
-        self._policy: Final = replace(policy or Policy(), inline_limit=None)
+        self._policy: Final = (policy or Policy()).without_previews()
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -89,7 +88,7 @@ class CompressNode(Runnable[Any, Any]):
         results = _newest_results(messages)
         session_id = graph_session(runtime)
         can_store = session_id is not None and (self._store is not None or runtime.store is not None)
-        policy = self._policy if can_store else replace(self._policy, inline_limit=None)
+        policy = self._policy if can_store else self._policy.without_previews()
         projector = projector_after(messages[: len(messages) - len(results)], policy, agent_name())
         changed: list[BaseMessage] = []
         texts: list[StoredText] = []

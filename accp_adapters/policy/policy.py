@@ -173,6 +173,11 @@ class Policy:
         """
         return share_batch(self._limits, results=results, batch=self.batch_limit)
 
+    def without_previews(self) -> Policy:
+        """Return this policy where nothing is hidden, for a model that has no fetch tool."""
+        whole = {tool: replace(limits, inline=None) for tool, limits in self.tool_limits.items()}
+        return replace(self, inline_limit=None, user_limit=None, argument_limit=None, tool_limits=whole)
+
     def excluding(self, *tools: str) -> Policy:
         """Return this policy with the results of `tools` left as they are, too."""
         return replace(self, exclude_tools=self.exclude_tools | set(tools))

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from accp_adapters.langgraph import CompressedMessages, Policy
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.tokens import count_o200k
+from accp_core.compression import ResultLimits
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, results, thread
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -116,6 +117,17 @@ def test_errors_and_excluded_tools_stay_by_name_and_by_call() -> None:
     assert state["messages"][1].text == SOURCE
     state = graph(Team, say(look(), found(status="error"))).invoke({"messages": []})
     assert state["messages"][1].text == SOURCE
+
+
+def test_limits_of_a_tool_hide_nothing_either() -> None:
+    class Desk(TypedDict):
+        messages: Annotated[
+            list[AnyMessage], CompressedMessages(Policy(tool_limits={"crm": ResultLimits(inline=9, preview=60)}))
+        ]
+
+    state = graph(Desk, say(look(), found())).invoke({"messages": []})
+    assert is_view(state["messages"][1])
+    assert restore_message(state["messages"][1]).text == SOURCE
 
 
 @pytest.mark.parametrize("schema", [Plain, Delta])

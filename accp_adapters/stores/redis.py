@@ -14,7 +14,7 @@ from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["RedisColdStore"]
+__all__ = ["RedisColdStore", "redis_refusals", "without_password"]
 
 # In this order: redis-py derives the first error from the second.
 _CODES: Final = (
@@ -56,7 +56,7 @@ class RedisColdStore:
             raise ValueError(f"expected ttl above 0 or None, found {ttl!r}")
         bounded = {"socket_timeout": 5.0, "socket_connect_timeout": 5.0, **options}
         self._client: Final = redis.Redis.from_url(url, **bounded)
-        self._server: Final = _without_password(url)
+        self._server: Final = without_password(url)
         self._namespace: Final = quote(namespace, safe="", errors="surrogatepass")
         self._ttl: Final = None if ttl is None else timedelta(minutes=ttl)
 
@@ -68,7 +68,7 @@ class RedisColdStore:
                 command; E2003, the text is longer than 64 MiB.
         """
         name = self._hash_name(session_id)
-        with self._refusals("put"), self._client.pipeline() as commands:
+        with redis_refusals(self._server, "put"), self._client.pipeline() as commands:
             commands.hsetnx(name, encode_name(key), pack_text(text))
             if self._ttl is not None:
                 commands.pexpire(name, self._ttl)
@@ -80,7 +80,7 @@ class RedisColdStore:
         Raises:
             ProtocolError: as `put`; E2001, the bytes there are not a stored text.
         """
-        with self._refusals("get"):
+        with redis_refusals(self._server, "get"):
             packed: Any = self._client.hget(self._hash_name(session_id), encode_name(key))
         return None if packed is None else unpack_text(packed)
 
@@ -90,7 +90,7 @@ class RedisColdStore:
         Raises:
             ProtocolError: as `put`.
         """
-        with self._refusals("delete"):
+        with redis_refusals(self._server, "delete"):
             self._client.hdel(self._hash_name(session_id), encode_name(key))
 
     def purge(self, session_id: str) -> int:
@@ -100,7 +100,7 @@ class RedisColdStore:
             ProtocolError: as `put`.
         """
         name = self._hash_name(session_id)
-        with self._refusals("purge"), self._client.pipeline() as commands:
+        with redis_refusals(self._server, "purge"), self._client.pipeline() as commands:
             commands.hlen(name)
             commands.unlink(name)
             count, _ = commands.execute()
@@ -113,16 +113,23 @@ class RedisColdStore:
     def _hash_name(self, session_id: str) -> bytes:
         return encode_name(f"{self._namespace}:{session_id}")
 
-    @contextmanager
-    def _refusals(self, command: str) -> Iterator[None]:
-        try:
-            yield
-        except redis.RedisError as error:
-            code = next(code for kinds, code in _CODES if isinstance(error, kinds))
-            raise ProtocolError(f"expected {self._server!r} to {command}, found: {error}", code=code) from error
+
+@contextmanager
+def redis_refusals(server: str, command: str) -> Iterator[None]:
+    """Raise what redis-py raises as `ProtocolError`.
+
+    Raises:
+        ProtocolError: E3001, the server does not answer; E5001, it refuses our credentials; E9999, it refuses the
+            command.
+    """
+    try:
+        yield
+    except redis.RedisError as error:
+        code = next(code for kinds, code in _CODES if isinstance(error, kinds))
+        raise ProtocolError(f"expected {server!r} to {command}, found: {error}", code=code) from error
 
 
-def _without_password(url: str) -> str:
+def without_password(url: str) -> str:
     """Return `url` without user, password and options, so that a log may show it."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Fence", "Fenced", "FrameLog", "check_number", "log_gap"]
+__all__ = ["MAX_TEXTS", "MAX_TEXT_BYTES", "Fence", "Fenced", "FrameLog", "check_number", "check_texts", "log_gap"]
+
+MAX_TEXTS: Final = 100_000
+"""Texts of a log after its snapshot."""
+MAX_TEXT_BYTES: Final = 1 << 20
+"""Bytes of one text in UTF-8: what a NATS server accepts unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +86,9 @@ class FrameLog(Protocol):
         ...
 
     async def save(self, fence: Fence, number: int, text: str) -> None:
-        """Replace the snapshot by `text`, which stands for all texts up to `number`, and remove those.
+        """Replace the snapshot by `text`, which stands for all texts of the log: `number` is that of the last one.
+
+        The texts are removed, perhaps but for the last one.
 
         Raises:
             Fenced: The lease was lost.
@@ -116,3 +123,23 @@ def check_number(number: int, last: int, name: str) -> bool:
 def log_gap(name: str, expected: int, found: int) -> ProtocolError:
     """Return the exception for a number that is missing in a log."""
     return ProtocolError(f"expected number {expected} in the log {name!r}, found {found}", code=ErrorCode.SEQUENCE_GAP)
+
+
+def check_texts(count: int, text: str, size: int | None = None) -> None:
+    """Refuse a text that is too long, and one too many.
+
+    Args:
+        count: How many texts there are after the snapshot, this one included.
+        text: The text.
+        size: Its bytes, where they are known.
+
+    Raises:
+        ProtocolError: E2003.
+    """
+    found = len(text.encode("utf-8", "surrogatepass")) if size is None else size
+    if found > MAX_TEXT_BYTES:
+        reason = f"expected a text of at most {MAX_TEXT_BYTES:,} bytes, found {found:,}"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    if count > MAX_TEXTS:
+        reason = f"expected at most {MAX_TEXTS:,} texts after a snapshot, found another one"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -73,6 +73,7 @@ class MemoryFrameLog:
         log = self._held(fence)
         if not check_number(number, log.last, fence.name):
             return False
+        check_texts(len(log.texts) + 1, text)
         log.texts.append((number, text))
         log.last = number
         return True

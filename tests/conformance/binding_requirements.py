@@ -1,7 +1,6 @@
 """The transport bindings of draft-benzing-accp-00 (section 11) as data, item by item, in the draft's words.
 
-Section 11 has no key words: its items are plain sentences (force `states`). What no binding of ours does yet is
-deferred; a session alone cannot show it.
+Section 11 has no key words: its items are plain sentences (force `states`).
 """
 
 from collections.abc import Mapping
@@ -17,14 +16,35 @@ MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
 MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
 A2A_EVENTS: Final = "adapters/a2a/wire/test_events.py"
 
+HTTP: Final = "adapters/bindings/accp/test_http_endpoint.py"
+WEBSOCKET: Final = "adapters/bindings/accp/test_websocket_endpoint.py"
+
 SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
+        "11.1-1": (f"{HTTP}::test_a_frame_is_answered_by_frames", f"{HTTP}::test_only_a_frame_is_posted"),
+        "11.1-2": (
+            f"{HTTP}::test_a_frame_is_answered_by_frames",
+            f"{HTTP}::test_a_request_that_may_not_come_in_is_refused",
+        ),
+        "11.1-3": (f"{HTTP}::test_what_is_no_frame_of_the_session_has_status_400",),
+        "11.1-4": (
+            f"{HTTP}::test_a_frame_is_answered_by_frames",
+            f"{HTTP}::test_what_is_no_frame_of_the_session_has_status_400",
+        ),
+        "11.1-5": (f"{HTTP}::test_a_stream_comes_chunk_by_chunk",),
+        "11.2-1": (f"{WEBSOCKET}::test_a_connection_begins_with_the_registry",),
+        "11.2-2": (
+            f"{WEBSOCKET}::test_a_session_begins_with_the_registry_and_answers_in_order",
+            f"{WEBSOCKET}::test_a_stream_comes_one_chunk_a_message",
+        ),
         "11.2-3": (
+            f"{WEBSOCKET}::test_a_connection_begins_with_the_registry",
             f"{SESSION}/test_session.py::test_our_registry_leaves_before_the_first_message_where_it_comes_first",
             f"{SESSION}/test_session.py::test_two_ends_open_a_session_with_their_registries",
             f"{SESSION}/test_resumption.py::test_the_first_connection_has_no_greeting_and_announces_the_registry_once",
         ),
         "11.2-4": (
+            f"{WEBSOCKET}::test_a_ping_is_answered_by_a_pong",
             f"{SESSION}/test_heartbeat.py::test_a_ping_is_due_once_in_each_interval",
             f"{SESSION}/test_resumption.py::test_a_pong_shows_that_nothing_is_missing",
         ),
@@ -41,27 +61,26 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 _states = rules(SHOWN_BY)[Force.STATES]
-_HTTP: Final = "There is no binding for HTTP yet."
-_WEBSOCKET: Final = "There is no binding for WebSocket yet."
 
 REQUIREMENTS: Final = (
-    _states("11.1-1", 0, "Method: POST /accp/v1/frames", deferred=_HTTP),
-    _states("11.1-2", 0, "Content-Type: application/accp", deferred=_HTTP),
-    _states("11.1-3", 0, "Body: One ACCP frame string per request (UTF-8)", deferred=_HTTP),
+    _states("11.1-1", 0, "Method: POST /accp/v1/frames"),
+    _states("11.1-2", 0, "Content-Type: application/accp"),
+    _states("11.1-3", 0, "Body: One ACCP frame string per request (UTF-8)"),
     _states(
-        "11.1-4", 0, "Response: 200 OK with response ACCP frame, or 400 with ER-schema error frame body", deferred=_HTTP
+        "11.1-4",
+        0,
+        "Response: 200 OK with response ACCP frame, or 400 with ER-schema error frame body",
+        "Refused before the frame is looked at, a request has HTTP's own status (401, 413, 429), with an ER frame.",
     ),
-    _states(
-        "11.1-5", 0, "Streaming: use Transfer-Encoding: chunked with one ST-schema frame per chunk", deferred=_HTTP
-    ),
-    _states("11.2-1", 0, "Frame type: text", deferred=_WEBSOCKET),
-    _states("11.2-2", 0, "One ACCP frame string per WebSocket message", deferred=_WEBSOCKET),
+    _states("11.1-5", 0, "Streaming: use Transfer-Encoding: chunked with one ST-schema frame per chunk"),
+    _states("11.2-1", 0, "Frame type: text"),
+    _states("11.2-2", 0, "One ACCP frame string per WebSocket message"),
     _states("11.2-3", 0, "Session established by the first sync:registry frame from the initiator"),
     _states(
         "11.2-4",
         0,
         "Heartbeat: ping/pong intent frames every 30 seconds",
-        "The interval is an option, and none by default: many transports notice a lost peer themselves.",
+        "The interval is an option of a session, and none by default: over HTTP there is nobody to notice.",
     ),
     _states("11.3-1", 0, "ACCP frames are carried as MCP resource content with MIME type application/accp"),
     _states(

@@ -166,6 +166,14 @@ class SessionHost:
             with suppress(ProtocolError):
                 await self._journal.commit(place, partial(self._disconnected, attachment.name))
 
+    async def check(self) -> None:
+        """Return if the log can be reached.
+
+        Raises:
+            ProtocolError: E3001, it cannot.
+        """
+        await self._log.snapshot("w/ready")
+
     def refusal(self, error: ProtocolError, text: str = "") -> str:
         """Return the error frame for a frame that no session has taken; its sequence number is 0 (section 3.6)."""
         mid = None

@@ -1,0 +1,64 @@
+"""ACCP over HTTP and WebSocket as an ASGI application (ACCP sections 11.1 and 11.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+
+from accp_adapters.bindings.accp.gate import Gate
+from accp_adapters.bindings.accp.http_endpoint import HttpEndpoint
+from accp_adapters.bindings.accp.websocket_endpoint import WebSocketEndpoint
+from accp_adapters.bindings.hosts import SessionHost
+from accp_adapters.bindings.identity import Authenticate, loopback_only
+from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.serving.hosts import AllowedHosts
+from accp_core.errors import ProtocolError
+
+__all__ = ["FRAMES_PATH", "WEBSOCKET_PATH", "accp_app"]
+
+# "Method: POST /accp/v1/frames" (section 11.1); the draft gives the WebSocket no path.
+FRAMES_PATH: Final = "/accp/v1/frames"
+WEBSOCKET_PATH: Final = "/accp/v1/ws"
+
+
+def accp_app(
+    host: SessionHost,
+    *,
+    authenticate: Authenticate = loopback_only,
+    limits: BindingLimits | None = None,
+    hosts: Iterable[str] = (),
+) -> Starlette:
+    """Return the application that serves the sessions of `host`, by itself or mounted in another one.
+
+    It has POST /accp/v1/frames, the WebSocket /accp/v1/ws, and for whoever watches the server /health (it runs) and
+    /ready (it reaches its log). The host stays the caller's: close it when the application ends.
+
+    Args:
+        host: Serves the sessions.
+        authenticate: Returns whom a request is of; without it, only clients on this machine are served.
+        limits: The limits of memory and time; None: the defaults.
+        hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
+            from web pages of other origins are refused.
+    """
+    gate = Gate(host, authenticate, limits or BindingLimits(), AllowedHosts.of(hosts))
+
+    async def ready(_: Request) -> PlainTextResponse:
+        try:
+            await host.check()
+        except ProtocolError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+        return PlainTextResponse("ready\n")
+
+    return Starlette(
+        routes=[
+            Route(FRAMES_PATH, HttpEndpoint(gate), methods=["POST"]),
+            WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(gate)),
+            Route("/health", lambda _: PlainTextResponse("ok\n")),
+            Route("/ready", ready),
+        ]
+    )

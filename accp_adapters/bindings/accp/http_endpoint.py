@@ -1,0 +1,134 @@
+"""ACCP over HTTP, the server's end (ACCP section 11.1).
+
+A request brings one frame. Its response is the frames that answer it, each with a line feed behind it, and each sent as
+soon as it exists ("one ST-schema frame per chunk"). The same frame again, as after a lost response, gets the same
+answer, and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Final, cast
+
+from accp_adapters.bindings.accp.gate import Gate, refusal_of
+from accp_adapters.bindings.identity import Principal
+from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
+from accp_adapters.serving.hosts import Headers, header
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.vocabulary import Intent
+from accp_core.errors import DecodeError
+
+__all__ = ["MEDIA_TYPE", "HttpEndpoint"]
+
+MEDIA_TYPE: Final = "application/accp"
+_FIELDS: Final = ((b"content-type", b"application/accp; charset=utf-8"), (b"cache-control", b"no-store"))
+
+
+class HttpEndpoint:
+    """The ASGI application of the path `/accp/v1/frames`."""
+
+    def __init__(self, gate: Gate) -> None:
+        """Serve whom `gate` lets in."""
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
+        response = _Response(send)
+        try:
+            principal = await self._gate.admit(scope)
+            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
+                check_content(scope["headers"])
+                self._gate.rate.check(principal.name)
+                limits = self._gate.limits
+                body = await read_body(scope, receive, lease, limit=limits.frame_bytes, seconds=limits.body_time)
+                await run_until_disconnect(receive, self._answer(principal, _decode(body), response))
+        except Exception as error:  # every failure is told to the client; none ends the server
+            # A response that has started lacks its end: the connection is cut, and the client asks again.
+            if response.has_started:
+                raise
+            refusal = refusal_of(error)
+            frame = self._gate.host.refusal(refusal.error)
+            await response.send_all(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
+
+    async def _answer(self, principal: Principal, text: str, response: _Response) -> None:
+        try:
+            answer = cast("AsyncGenerator[str, None]", self._gate.host.stream(principal, text))
+            async with aclosing(answer) as frames:
+                await _send_frames(frames, response)
+        except Exception as error:
+            if response.has_started:
+                raise
+            refusal = refusal_of(error)
+            await response.send_all(refusal.status, refusal.headers, self._gate.host.refusal(refusal.error, text))
+
+
+# "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
+def check_content(headers: Headers) -> None:
+    """Refuse another content type, and a compressed body, whose length says nothing about that of the frame.
+
+    Raises:
+        BodyRefused: 415.
+    """
+    kind, _, parameters = header(headers, b"content-type").partition(";")
+    charset = parameters.strip().lower().replace('"', "")
+    if kind.strip().lower() != MEDIA_TYPE or charset not in ("", "charset=utf-8"):
+        reason = f"expected the content type {MEDIA_TYPE!r} in UTF-8, found {header(headers, b'content-type')!r:.100}"
+        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
+    encoding = header(headers, b"content-encoding").lower()
+    if encoding not in ("", "identity"):
+        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected no compression, found {encoding!r:.100}")
+
+
+def _decode(body: bytes) -> str:
+    """Return the frame of a body; a line end behind it is not part of it."""
+    try:
+        return body.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise BodyRefused(HTTPStatus.BAD_REQUEST, f"expected UTF-8, found another byte at {error.start}") from None
+
+
+async def _send_frames(frames: AsyncIterator[str], response: _Response) -> None:
+    """Send the frames of an answer; one that is nothing but a refusal has status 400."""
+    first = await anext(frames, None)
+    second = await anext(frames, None) if first is not None and _is_failure(first) else None
+    if first is not None and second is None and _is_failure(first):
+        await response.send_all(HTTPStatus.BAD_REQUEST, (), first)
+        return
+    await response.start(HTTPStatus.OK)
+    for frame in filter(None, (first, second)):
+        await response.write(frame)
+    async for frame in frames:
+        await response.write(frame)
+    await response.end()
+
+
+def _is_failure(text: str) -> bool:
+    try:
+        return frame_head(text).intent is Intent.FAILURE
+    except DecodeError:
+        return False
+
+
+class _Response:
+    """The response to one request."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_started = False
+
+    async def start(self, status: HTTPStatus, headers: Headers = ()) -> None:
+        self.has_started = True
+        await self._send({"type": "http.response.start", "status": status, "headers": [*_FIELDS, *headers]})
+
+    async def write(self, frame: str) -> None:
+        await self._send({"type": "http.response.body", "body": f"{frame}\n".encode(), "more_body": True})
+
+    async def end(self) -> None:
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def send_all(self, status: HTTPStatus, headers: Headers, frame: str) -> None:
+        body = f"{frame}\n".encode()
+        await self.start(status, [*headers, (b"content-length", str(len(body)).encode())])
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})

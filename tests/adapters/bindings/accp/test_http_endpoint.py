@@ -1,0 +1,222 @@
+"""ACCP over HTTP, the server's end: frames in, frames out, and what is refused with which status (ACCP 11.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
+from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_core.accp import StreamChunkReceived, parse_frame
+from accp_core.accp.vocabulary import Intent
+from tests.adapters.bindings.accp.serving import count, serving
+from tests.adapters.bindings.hosts.agents import Client
+
+TYPE = {"content-type": MEDIA_TYPE}
+TOKENS = BearerTokens({"token-of-ann": Principal("ann", frozenset({"ann"})), "token-of-bob": Principal("bob")})
+
+
+async def post(address: str, body: Any, **headers: str) -> httpx.Response:
+    fields = TYPE | {name.replace("_", "-"): value for name, value in headers.items()}
+    async with httpx.AsyncClient() as client:
+        return await client.post(f"http://{address}/accp/v1/frames", content=body, headers=fields)
+
+
+async def raw_post(address: str, rest: str) -> bytes:
+    """Return what is answered to a request whose body does not end, until the server closes the connection."""
+    reader, writer = await asyncio.open_connection(*address.split(":"))
+    head = f"POST /accp/v1/frames HTTP/1.1\r\nhost: {address}\r\ncontent-type: {MEDIA_TYPE}\r\n"
+    writer.write(f"{head}{rest}".encode())
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+def code_of(response: httpx.Response) -> str:
+    """Return the code of the one error frame of a response."""
+    frame = parse_frame(response.text.removesuffix("\n"))
+    assert (frame.intent, frame.operation, frame.params["schema"]) == (Intent.FAILURE, "error", "ER")
+    return str(frame.params["code"])
+
+
+async def test_a_frame_is_answered_by_frames() -> None:
+    client = Client()
+    async with serving() as address:
+        response = await post(address, client.ask("add", n=7))
+    assert (response.status_code, response.headers["content-type"]) == (200, f"{MEDIA_TYPE}; charset=utf-8")
+    (message,) = client.messages(response.text.splitlines())
+    assert (message.intent, message.payload) == (Intent.COMPLETE, {"n": 7})
+
+
+async def test_the_same_frame_again_has_the_same_answer() -> None:
+    client = Client()
+    frame = client.ask("add", n=7)
+    async with serving() as address:
+        answers = [(await post(address, frame)).text for _ in range(3)]
+    assert len(set(answers)) == 1
+
+
+# "Streaming: use Transfer-Encoding: chunked with one ST-schema frame per chunk"
+
+
+async def test_a_stream_comes_chunk_by_chunk() -> None:
+    client, chunks = Client(), []
+    async with serving(count) as address, httpx.AsyncClient() as http:
+        url = f"http://{address}/accp/v1/frames"
+        async with http.stream("POST", url, content=client.ask("count", n=3), headers=TYPE) as response:
+            assert response.headers["transfer-encoding"] == "chunked"
+            chunks = [chunk.decode() async for chunk in response.aiter_raw()]
+    frames = "".join(chunks).splitlines()
+    events = [event for event in client.take(frames) if isinstance(event, StreamChunkReceived)]
+    assert [event.message.payload["data"] for event in events] == ["0", "1", "2", ""]
+    assert all(chunk.endswith("\n") for chunk in chunks)
+
+
+# "or 400 with ER-schema error frame body"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("", "E1001"),
+        ("no frame", "E1001"),
+        ("@ann>shout:add{n:1}[mid:a,seq:1]", "E1002"),
+        ("@ann>req:add{n:1}[mid:a,seq:x]", "E1004"),
+        ("@ann>req:add{n:1}[seq:1,sid:s1]", "E1001"),
+        ("@ann>req:add{n:[1}[mid:a,seq:1,ts:1,sid:s1]", "E1001"),
+        ("@ann>req:add{n:1|schema:XX}[mid:a,seq:1,ts:1,sid:s1]", "E1003"),
+        ("@agent>req:add{n:1}[mid:a,seq:1,ts:1,sid:s1]", "E5001"),
+        (b"@ann>req:add{n:\xff}[mid:a,seq:1]", "E1001"),
+        ("@ann>req:add{n:1}[mid:a,seq:1]\n@ann>req:add{n:1}[mid:b,seq:2]", "E1001"),
+    ],
+)
+async def test_what_is_no_frame_of_the_session_has_status_400(body: Any, code: str) -> None:
+    async with serving() as address:
+        response = await post(address, body)
+    assert (response.status_code, code_of(response)) == (400, code)
+
+
+REFUSED: list[tuple[dict[str, str], int, str]] = [
+    ({"authorization": ""}, 401, "E5001"),
+    ({"authorization": "Bearer token-of-eve"}, 401, "E5001"),
+    ({"host": "evil.example"}, 421, "E5001"),
+    ({"origin": "https://evil.example"}, 403, "E5001"),
+    ({"content_type": "application/json"}, 415, "E1001"),
+    ({"content_type": "application/accp; charset=latin-1"}, 415, "E1001"),
+    ({"content_encoding": "gzip"}, 415, "E1001"),
+]
+
+
+@pytest.mark.parametrize(("headers", "status", "code"), REFUSED)
+async def test_a_request_that_may_not_come_in_is_refused(headers: dict[str, str], status: int, code: str) -> None:
+    fields = {"authorization": "Bearer token-of-ann"} | headers
+    async with serving(authenticate=TOKENS) as address:
+        response = await post(address, Client().ask("add", n=7), **fields)
+    assert (response.status_code, code_of(response)) == (status, code)
+    assert "token-of" not in response.text
+
+
+async def test_only_a_frame_is_posted() -> None:
+    async with serving() as address, httpx.AsyncClient() as http:
+        assert (await http.get(f"http://{address}/accp/v1/frames")).status_code == 405
+        assert (await http.get(f"http://{address}/health")).text == "ok\n"
+        assert (await http.get(f"http://{address}/ready")).text == "ready\n"
+
+
+async def test_a_frame_in_the_name_of_a_foreign_agent_is_refused() -> None:
+    async with serving(authenticate=TOKENS) as address:
+        response = await post(address, Client(agent="eve").ask("add", n=1), authorization="Bearer token-of-ann")
+    assert (response.status_code, code_of(response)) == (400, "E5001")
+
+
+async def test_a_session_of_somebody_else_is_refused() -> None:
+    client = Client()
+    async with serving(authenticate=TOKENS) as address:
+        await post(address, client.ask("add", n=1), authorization="Bearer token-of-ann")
+        response = await post(address, client.ask("add", n=2), authorization="Bearer token-of-bob")
+    assert (response.status_code, code_of(response)) == (403, "E5001")
+
+
+@pytest.mark.parametrize(
+    "body", ["content-length: 1001\r\n\r\n", "transfer-encoding: chunked\r\n\r\n3e9\r\n" + "x" * 1_001]
+)
+async def test_a_huge_frame_is_refused_before_it_is_read(body: str) -> None:
+    async with serving(limits={"frame_bytes": 1_000}) as address:
+        answer = await raw_post(address, body)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"code:E2003" in answer
+
+
+async def test_too_many_frames_in_a_second_wait() -> None:
+    client = Client()
+    async with serving(limits={"rate": 0.001, "burst": 2}) as address:
+        responses = [await post(address, client.ask("add", n=number)) for number in range(3)]
+    assert [each.status_code for each in responses] == [200, 200, 429]
+    assert (code_of(responses[2]), responses[2].headers["retry-after"]) == ("E2003", "1000")
+
+
+async def test_too_many_requests_at_once_are_refused_and_places_become_free() -> None:
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: Any) -> dict[str, Any]:
+        began.set()
+        await go_on.wait()
+        return dict(request.message.payload)
+
+    client = Client()
+    async with serving(slow, limits={"places_each": 1}) as address:
+        first = asyncio.ensure_future(post(address, client.ask("add", n=1)))
+        await began.wait()
+        refused = await post(address, client.ask("add", n=2))
+        go_on.set()
+        assert (refused.status_code, code_of(refused)) == (429, "E2003")
+        assert (await first).status_code == 200
+        assert (await post(address, Client("s2").ask("add", n=3))).status_code == 200
+
+
+async def test_memory_for_all_frames_that_arrive_is_bounded() -> None:
+    async with serving(limits={"buffered_bytes": 10}) as address:
+        response = await post(address, Client().ask("add", n=1))
+    assert (response.status_code, code_of(response)) == (503, "E2003")
+
+
+async def test_a_slow_body_times_out() -> None:
+    async with serving(limits={"body_time": 0.05}) as address:
+        answer = await raw_post(address, "content-length: 100\r\n\r\n@ann>")
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"code:E3001" in answer
+
+
+async def test_a_client_that_leaves_finds_its_answer_when_it_comes_back() -> None:
+    began, go_on, runs = asyncio.Event(), asyncio.Event(), []
+
+    async def slow(request: Any) -> dict[str, Any]:
+        runs.append(request.idempotency_key)
+        began.set()
+        await go_on.wait()
+        return dict(request.message.payload)
+
+    client = Client()
+    frame = client.ask("add", n=7)
+    async with serving(slow) as address:
+        leaving = asyncio.ensure_future(post(address, frame))
+        await began.wait()
+        leaving.cancel()
+        go_on.set()
+        (message,) = client.messages((await post(address, frame)).text.splitlines())
+    assert (message.payload, runs) == ({"n": 7}, ["ann1"])
+
+
+async def test_a_failing_server_says_nothing_about_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: Any) -> Any:
+        raise RuntimeError("the password is 1234")
+        yield
+
+    async with serving() as address:
+        monkeypatch.setattr("accp_adapters.bindings.hosts.host.SessionHost.stream", fail)
+        response = await post(address, Client().ask("add", n=1))
+    assert (response.status_code, code_of(response)) == (500, "E9999")
+    assert "1234" not in response.text

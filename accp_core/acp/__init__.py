@@ -1,6 +1,6 @@
 """ACP transport 0.3 without sockets: one envelope for five bindings, and the framing of each binding."""
 
-from accp_core.acp.attempts import Attempt, next_attempt, retry_delay
+from accp_core.acp.attempts import Attempt, next_attempt, next_delay, retry_delay
 from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import (
     AcpEnvelope,
@@ -14,6 +14,7 @@ from accp_core.acp.envelope import (
 )
 from accp_core.acp.error_codes import AcpError
 from accp_core.acp.events import (
+    Acknowledged,
     AcpEvent,
     AcpMessageReceived,
     CardReceived,
@@ -42,6 +43,7 @@ from accp_core.acp.peers import Peers
 from accp_core.acp.sent_log import SentLog
 
 __all__ = [
+    "Acknowledged",
     "AcpEnvelope",
     "AcpError",
     "AcpEvent",
@@ -79,6 +81,7 @@ __all__ = [
     "is_admitted",
     "make_token",
     "next_attempt",
+    "next_delay",
     "parse_envelope",
     "parse_link",
     "read_request",

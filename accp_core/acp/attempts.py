@@ -8,7 +8,7 @@ from typing import Final
 
 from accp_core.acp.link import Binding, Link
 
-__all__ = ["Attempt", "next_attempt", "retry_delay"]
+__all__ = ["Attempt", "next_attempt", "next_delay", "retry_delay"]
 
 RETRY_DELAYS: Final = (2.0, 4.0)
 """Seconds before the second and the third attempt."""
@@ -38,6 +38,14 @@ class Attempt:
     """Seconds to wait before."""
 
 
+def next_delay(failures: int, *, chance: Callable[[], float]) -> float:
+    """Return the seconds to wait before the next attempt; raises and takes `chance` as `next_attempt`."""
+    delay = retry_delay(failures)
+    if delay is None:
+        delay = min(MAX_DELAY, RETRY_DELAYS[0] * 2.0 ** min(failures - len(RETRY_DELAYS) - 1, 10))
+    return delay * (0.5 + chance() / 2)
+
+
 def next_attempt(link: Link, failures: int, *, chance: Callable[[], float], relay: Link | None = None) -> Attempt:
     """Return where and when to connect after `failures` attempts in a row have failed.
 
@@ -52,10 +60,7 @@ def next_attempt(link: Link, failures: int, *, chance: Callable[[], float], rela
     Raises:
         ValueError: nothing has failed.
     """
-    delay = retry_delay(failures)
-    if delay is None:
-        later = failures - len(RETRY_DELAYS) - 1
-        delay = min(MAX_DELAY, RETRY_DELAYS[0] * 2.0 ** min(later, 10))
-        if relay is not None and link.binding is Binding.WS_P2P:
-            link = link.by_relay(relay.host, relay.port, tls=relay.tls)
-    return Attempt(link=link, delay=delay * (0.5 + chance() / 2))
+    delay = next_delay(failures, chance=chance)
+    if retry_delay(failures) is None and relay is not None and link.binding is Binding.WS_P2P:
+        link = link.by_relay(relay.host, relay.port, tls=relay.tls)
+    return Attempt(link=link, delay=delay)

@@ -9,6 +9,7 @@ from accp_core.acp.card import AgentCard
 from accp_core.acp.envelope import AcpMessage, AcpReply, UnknownMessage
 
 __all__ = [
+    "Acknowledged",
     "AcpEvent",
     "AcpMessageReceived",
     "CardReceived",
@@ -39,6 +40,8 @@ class AcpMessageReceived:
     """The message."""
     awaits_reply: bool
     """Whether the peer awaits a reply: send it with `Connection.reply`."""
+    number: int
+    """How many messages the peer has sent up to this one, repeated ones not counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +66,28 @@ class DuplicateDropped:
 
     message_id: str
     """The id of the message."""
+    number: int
+    """The number that the message had when it was new, see `AcpMessageReceived`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """The peer has our messages up to a number."""
+
+    server_seq: int
+    """That number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorReceived:
-    """The peer reported an error."""
+    """The peer reported an error; the message that it names awaits no reply any more."""
 
     code: str
     """A code such as "invalid_token"."""
+    reason: str = ""
+    """What the peer expected and found; empty where it does not say so."""
+    correlation_id: str | None = None
+    """The message_id of the message that it is about, None where it names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +109,6 @@ class Refused:
 
 
 AcpEvent: TypeAlias = (
-    "CardReceived | AcpMessageReceived | ReplyReceived | ReplyMissed | DuplicateDropped | ErrorReceived"
-    " | UnknownReceived | Refused"
+    "CardReceived | AcpMessageReceived | ReplyReceived | ReplyMissed | DuplicateDropped | Acknowledged"
+    " | ErrorReceived | UnknownReceived | Refused"
 )

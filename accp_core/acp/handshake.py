@@ -3,8 +3,9 @@
     opened ──► our card, then the queued texts     closed ──► `next_attempt`: 2 s, 4 s, then the relay
     receive(text) ──► one event                    send(message, now) ──► a text, or it waits for the next connection
 
-The card says which message was received last. A peer that reads that sends the ones after it again, so that none is
-lost with a connection; to a peer that says nothing of it, only what waited is sent.
+The card says which message was received last, and of which log. A peer that reads that sends the ones after it again,
+so that none is lost with a connection; to a peer that says nothing of it, only what waited is sent. Between two peers
+that both say it, acknowledgements (`acp.ack`) free the log; a peer that never sent such a card is never sent one.
 
 A message_id is received once; sending one again returns the first server_seq and no second text. There are no sockets,
 no clock and no randomness: the owner of the connection provides all three.
@@ -17,18 +18,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.document import MAX_MESSAGE_BYTES, write_object
+from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, write_object
 from accp_core.acp.envelope import (
     AcpMessage,
     AcpReply,
     CardMessage,
     ErrorMessage,
+    UnknownMessage,
     parse_envelope,
     serialize_envelope,
     timestamp,
 )
 from accp_core.acp.error_codes import AcpError
 from accp_core.acp.events import (
+    Acknowledged,
     AcpEvent,
     AcpMessageReceived,
     CardReceived,
@@ -40,8 +43,8 @@ from accp_core.acp.events import (
     UnknownReceived,
 )
 from accp_core.acp.link import same_token
+from accp_core.acp.outgoing import Outgoing
 from accp_core.acp.parts import Part
-from accp_core.acp.sent_log import SentLog
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError
 
@@ -57,6 +60,10 @@ MEAN_CHARACTERS: Final = 4_096
 TOKEN_HEADER: Final = "x-acp-token"
 CURSOR: Final = "last_server_seq"
 """Our field of the message with a card: the number of the last message that its sender has received."""
+RESUME: Final = "resume"
+"""Our other field there: `log`, the sender's log; `peer_log`, the log that the number is of; `window`, its length."""
+ACK: Final = "acp.ack"
+"""The type of an acknowledgement: CURSOR and `log`, both of the log that it is about."""
 
 
 # "X-ACP-Token  Guest → Host  Alternative to token-in-URL; some reverse proxies strip path segments" (section 3.6)
@@ -97,6 +104,7 @@ class Connection:
         max_waiting: int = 1_000,
         limit: int = MAX_MESSAGE_BYTES,
         reply_timeout: float = 30.0,
+        pulls: bool = False,
     ) -> None:
         """Exchange messages for the agent of `card`.
 
@@ -107,22 +115,30 @@ class Connection:
             max_waiting: Texts that wait while there is no connection, and that are kept to be sent again.
             limit: Bytes of a message in UTF-8.
             reply_timeout: Seconds that a message waits for its reply.
+            pulls: Whether the owner takes all texts from `waiting` and reports those that it wrote to `mark_written`;
+                `send` and `opened` then return no message to write.
         """
         self._card = card
         self._new_id = new_id
         self._limit = limit
         self._max_waiting = max_waiting
-        self._received: BoundedDict[str, bool] = BoundedDict(max_ids)
+        self._pulls = pulls
+        self._received: BoundedDict[str, int] = BoundedDict(max_ids)
         self._sent: BoundedDict[str, int] = BoundedDict(max_ids)
-        self._awaited: BoundedDict[str, float] = BoundedDict(max_ids)
+        self._awaited: BoundedDict[str, tuple[float, int]] = BoundedDict(max_ids)
         self._reply_timeout = reply_timeout
-        self._log = SentLog(entries=max_waiting, characters=max_waiting * MEAN_CHARACTERS + limit)
-        self._handed_out = 0
-        self._last_received = 0
+        self._log = Outgoing(window=max_waiting, characters=max_waiting * MEAN_CHARACTERS + limit)
+        self._count_received = self._ack_every = self._acknowledged = 0
         self._is_resuming = False
         self._connections = 0
         self.peer: AgentCard | None = None
         """The card of the peer, None before it sent one."""
+        self.log_id = new_id()
+        """The name of the log of this connection's messages."""
+        self.peer_log: str | None = None
+        """The name of the peer's log, None where it has not said it."""
+        self.last_received = 0
+        """The highest server_seq that was received."""
         self.connected = False
         """Whether there is a connection."""
 
@@ -137,9 +153,13 @@ class Connection:
             card=self._card.to_json(),
             message_id=f"card_{self._new_id()}",
             ts=timestamp(now),
-            extra={CURSOR: self._last_received},
+            extra={
+                CURSOR: self.last_received,
+                RESUME: {"log": self.log_id, "peer_log": self.peer_log, "window": self._max_waiting},
+            },
         )
-        return [serialize_envelope(card, limit=self._limit), *self.texts_to_send()]
+        text = serialize_envelope(card, limit=self._limit)
+        return [text] if self._pulls else [text, *self.texts_to_send()]
 
     def closed(self) -> None:
         """Report the loss of the connection; texts wait from now on."""
@@ -147,11 +167,36 @@ class Connection:
 
     def texts_to_send(self) -> list[str]:
         """Return the texts to write now, such as those to send again after `CardReceived`; none without connection."""
-        if not self.connected or self._is_resuming:
-            return []
-        waiting = self._log.after(self._handed_out)
-        self._handed_out = self._log.last
-        return [text for _, text in waiting]
+        waiting = self.waiting()
+        self.mark_written(waiting[-1][0] if waiting else 0)
+        acknowledgement = self.acknowledgement()
+        texts = [text for _, text in waiting]
+        return texts if acknowledgement is None else [acknowledgement, *texts]
+
+    def waiting(self, limit: int | None = None) -> list[tuple[int, str]]:
+        """Return the messages to write now with their numbers, oldest first; none without connection."""
+        return [] if not self.connected or self._is_resuming else self._log.waiting(limit)
+
+    def mark_written(self, number: int) -> None:
+        """Report that the messages up to `number` were written, or read by somebody who asked for them."""
+        self._log.mark_written(number)
+
+    def acknowledgement(self) -> str | None:
+        """Return the acknowledgement to write now; None: none is due, or the peer would not know what it is."""
+        due = self._ack_every and self.last_received - self._acknowledged >= self._ack_every
+        if not due or not self.connected:
+            return None
+        self._acknowledged = self.last_received
+        return write_object({"type": ACK, CURSOR: self.last_received, "log": self.peer_log})
+
+    def has_room(self, size: int = 0) -> bool:
+        """Return whether a message of `size` characters can be sent without losing one that the peer may not have."""
+        return self._log.has_room(size)
+
+    @property
+    def in_flight(self) -> int:
+        """How many messages were written and not acknowledged; 0 for a peer that does not acknowledge."""
+        return self._log.in_flight
 
     def sent_after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
         """Return the texts after server_seq `cursor` with their numbers, for a reader such as `GET /stream?since=`."""
@@ -167,7 +212,7 @@ class Connection:
 
         Raises:
             EncodeError: As `serialize_envelope`.
-            LocalProtocolError: ERR_NOT_CONNECTED, too many texts wait.
+            LocalProtocolError: ERR_NOT_CONNECTED, too many texts wait, see `has_room`.
         """
         message_id = message.message_id or f"msg_{self._new_id()}"
         if (first := self._sent.get(message_id)) is not None:
@@ -184,7 +229,7 @@ class Connection:
         text = self._send_or_queue(serialize_envelope(filled, limit=self._limit))
         self._sent.put(message_id, number)
         if awaits_reply:
-            self._awaited.put(message_id, now + self._reply_timeout)
+            self._awaited.put(message_id, (now + self._reply_timeout, number))
         return SendResult(message_id=message_id, server_seq=number, text=text)
 
     def reply(self, message: AcpMessage, parts: tuple[Part, ...]) -> str | None:
@@ -206,6 +251,13 @@ class Connection:
         )
         return self._send_or_queue(serialize_envelope(answer, limit=self._limit))
 
+    def fail(self, message: AcpMessage, code: str, reason: str) -> str | None:
+        """Return the error for a message that cannot be handled, None where it is queued; raises as `send`."""
+        extra: dict[str, Json] = {"error": reason, "server_seq": self._log.last + 1}
+        if message.message_id is not None:
+            extra["correlation_id"] = message.message_id
+        return self._send_or_queue(serialize_envelope(ErrorMessage(code=code, extra=extra), limit=self._limit))
+
     def receive(self, text: str) -> AcpEvent:
         """Return the event of a text of the peer; raises for no text."""
         try:
@@ -217,23 +269,25 @@ class Connection:
         except ValueError as error:
             return Refused(code=AcpError.INVALID_REQUEST, reason=str(error))
         self._is_resuming = False  # this peer sends no card
-        if isinstance(envelope, AcpMessage):
-            return self._message(envelope)
-        if isinstance(envelope, ErrorMessage):
-            return ErrorReceived(code=envelope.code)
-        if isinstance(envelope, AcpReply):
-            self._count(envelope.extra.get("server_seq"))
-            if self._awaited.pop(envelope.correlation_id, None) is not None:
-                return ReplyReceived(reply=envelope)
-        return UnknownReceived(message=envelope)
+        match envelope:
+            case AcpMessage():
+                return self._message(envelope)
+            case ErrorMessage():
+                return self._error(envelope)
+            case AcpReply():
+                self._count(envelope.extra.get("server_seq"))
+                if self._awaited.pop(envelope.correlation_id, None) is not None:
+                    return ReplyReceived(reply=envelope)
+                return UnknownReceived(message=envelope)
+        return self._acknowledge(envelope)
 
     def get_timer(self) -> float | None:
         """Return when to call `handle_timer`, in seconds of the Unix epoch; None: no reply is awaited."""
-        return min(self._awaited.values(), default=None)
+        return min((deadline for deadline, _ in self._awaited.values()), default=None)
 
     def handle_timer(self, now: float) -> list[AcpEvent]:
         """Return the messages whose reply is overdue; a later reply to them is not awaited any more."""
-        overdue = [message_id for message_id, deadline in self._awaited.items() if deadline <= now]
+        overdue = [message_id for message_id, (deadline, _) in self._awaited.items() if deadline <= now]
         for message_id in overdue:
             del self._awaited[message_id]
         return [ReplyMissed(message_id=message_id) for message_id in overdue]
@@ -241,35 +295,69 @@ class Connection:
     def _take_card(self, envelope: CardMessage) -> CardReceived:
         """Take the peer's card, and send again from the message after the last one that it has received."""
         self.peer = AgentCard.from_json(envelope.card)
-        cursor, lost = envelope.extra.get(CURSOR), 0
-        if self._is_resuming and type(cursor) is int and 0 <= cursor <= self._log.last:
-            lost = max(0, self._log.oldest - 1 - cursor)
-            self._handed_out = cursor
+        cursor, resume = envelope.extra.get(CURSOR), envelope.extra.get(RESUME)
+        knows_us = self._take_resume(resume) if isinstance(resume, dict) else True
+        lost = 0
+        if self._is_resuming and not knows_us:
+            lost = self._log.restart([number for _, number in self._awaited.values()])
+        elif type(cursor) is int and 0 <= cursor <= self._log.last and (self._is_resuming or self._ack_every):
+            lost = self._log.resume_after(cursor) if self._is_resuming else 0
+            if self._ack_every and knows_us:
+                self._log.acknowledge(cursor)
         self._is_resuming = False
         return CardReceived(card=self.peer, lost=lost)
+
+    def _take_resume(self, resume: Mapping[str, object]) -> bool:
+        """Take what the peer says of the two logs; return whether it knows ours."""
+        log, window = resume.get("log"), resume.get("window")
+        if isinstance(log, str) and type(window) is int and window > 0:
+            if log != self.peer_log:
+                self.peer_log, self.last_received, self._acknowledged = log, 0, 0
+            self._ack_every = max(1, window // 4)
+            self._log.is_acknowledging = True
+        return resume.get("peer_log") == self.log_id
+
+    def _acknowledge(self, envelope: UnknownMessage) -> AcpEvent:
+        number = envelope.raw.get(CURSOR)
+        if envelope.type != ACK or envelope.raw.get("log") != self.log_id or type(number) is not int:
+            return UnknownReceived(message=envelope)
+        self._log.acknowledge(number)
+        return Acknowledged(server_seq=number)
+
+    def _error(self, envelope: ErrorMessage) -> ErrorReceived:
+        about, reason = envelope.extra.get("correlation_id"), envelope.extra.get("error")
+        message_id = about if isinstance(about, str) else None
+        if message_id is not None:
+            self._count(envelope.extra.get("server_seq"))
+            self._awaited.pop(message_id, None)
+        return ErrorReceived(
+            code=envelope.code, reason=reason if isinstance(reason, str) else "", correlation_id=message_id
+        )
 
     def _count(self, server_seq: object) -> None:
         """Remember the highest number that was received."""
         if type(server_seq) is int:
-            self._last_received = max(self._last_received, server_seq)
+            self.last_received = max(self.last_received, server_seq)
 
     def _message(self, message: AcpMessage) -> AcpEvent:
         self._count(message.server_seq)
+        self._count_received += 1
         if message.message_id is not None:
-            if self._received.get(message.message_id):
-                return DuplicateDropped(message_id=message.message_id)
-            self._received.put(message.message_id, True)
+            if first := self._received.get(message.message_id):
+                self._count_received -= 1
+                return DuplicateDropped(message_id=message.message_id, number=first)
+            self._received.put(message.message_id, self._count_received)
         awaits = message.correlation_id is not None and message.correlation_id == message.message_id
-        return AcpMessageReceived(message=message, awaits_reply=awaits)
+        return AcpMessageReceived(message=message, awaits_reply=awaits, number=self._count_received)
 
     def _send_or_queue(self, text: str) -> str | None:
         """Number a text; return it where it may be written now, None where it waits."""
-        writable = self.connected and not self._is_resuming
-        if not writable and self._log.last - self._handed_out >= self._max_waiting:
+        if not self._log.has_room(len(text)):
             raise LocalProtocolError(
                 f"expected at most {self._max_waiting} messages that wait, found more", code=AcpError.NOT_CONNECTED
             )
         number = self._log.append(text)
-        if writable:
-            self._handed_out = number
-        return text if writable else None
+        if self._pulls or not self.connected or self._is_resuming:
+            return None
+        self._log.mark_written(number)
+        return text

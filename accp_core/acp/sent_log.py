@@ -14,7 +14,8 @@ class SentLog:
         """Start empty; keep at most `entries` texts and `characters` characters."""
         self._limits = entries, characters
         self._texts: deque[str] = deque()
-        self._characters = 0
+        self._ends: deque[int] = deque()
+        self._dropped = self._total = 0
         self.last = 0
         """The server_seq of the last text."""
 
@@ -28,16 +29,24 @@ class SentLog:
 
     def append(self, text: str) -> int:
         """Keep a text; return its server_seq."""
+        self._total += len(text)
         self._texts.append(text)
-        self._characters += len(text)
+        self._ends.append(self._total)
         self.last += 1
         entries, characters = self._limits
-        while len(self._texts) > entries or self._characters > characters:
-            self._characters -= len(self._texts.popleft())
+        while len(self._texts) > entries or self._total - self._dropped > characters:
+            self._texts.popleft()
+            self._dropped = self._ends.popleft()
         return self.last
 
     def after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
         """Return the texts after server_seq `cursor` with their numbers, oldest first; those dropped are left out."""
-        first = max(cursor + 1, self.oldest)
-        numbered = list(enumerate(self._texts, self.oldest))[first - self.oldest :]
-        return numbered[:limit]
+        oldest = self.oldest
+        return [
+            (number, self._texts[number - oldest]) for number in range(max(cursor + 1, oldest), self.last + 1)[:limit]
+        ]
+
+    def characters_after(self, cursor: int) -> int:
+        """Return the characters of the texts after server_seq `cursor` that are kept."""
+        kept = cursor - self.oldest
+        return self._total - (self._ends[kept] if kept >= 0 else self._dropped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,7 +41,7 @@ def ids(prefix: str) -> Callable[[], str]:
     return lambda: f"{prefix}{next(numbers):011}"
 
 
-def agent(name: str, **options: int) -> Connection:
+def agent(name: str, **options: Any) -> Connection:
     card = AgentCard(name=name, bindings=(Binding.WS_P2P,), link="acp://h:1/tok_aaaaaa", skills=({"name": "add"},))
     return Connection(card, new_id=ids(name[0].lower()), **options)
 
@@ -81,13 +82,13 @@ def test_a_message_arrives_once_with_id_time_sender_and_number() -> None:
     assert isinstance(event, AcpMessageReceived)
     said = event.message
     assert (said.message_id, said.ts, said.sender, said.server_seq) == (
-        "msg_h00000000002",
+        "msg_h00000000003",
         "2026-03-20T02:51:00Z",
         "Host",
         1,
     )
     assert not event.awaits_reply
-    assert guest.receive(sent.text) == DuplicateDropped(message_id="msg_h00000000002")
+    assert guest.receive(sent.text) == DuplicateDropped(message_id="msg_h00000000003", number=1)
 
 
 def test_what_the_sender_filled_in_stays() -> None:

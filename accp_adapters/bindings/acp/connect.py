@@ -1,0 +1,159 @@
+"""One client for all bindings: connect to a peer, and again whenever the connection is lost (section 3.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from accp_adapters.bindings.acp.channel import UNTRUSTED, Channel, ChannelClosed
+from accp_adapters.bindings.acp.host import DUPLICATE, AcpAgent
+from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.session import FATAL_CODES, AcpSession
+from accp_adapters.bindings.acp.stdio import open_process
+from accp_adapters.bindings.acp.tcp import open_tcp
+from accp_adapters.bindings.acp.web_socket import open_web_socket
+from accp_core.acp import AcpError, AgentCard, Link, next_attempt, next_delay, parse_link
+from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
+
+__all__ = ["acp_connect"]
+
+_HOPELESS: Final = (FATAL_CODES | {UNTRUSTED}) - {DUPLICATE}
+"""Codes after which another attempt would end the same way."""
+_AT_ONCE_SECONDS: Final = 0.1
+"""At most, before the first attempt after a connection that worked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """The peer of a client and how to reach it."""
+
+    address: str | Sequence[str]
+    token: str
+    tls: ssl.SSLContext | None
+    relay: Link | None
+
+    @property
+    def link(self) -> Link | None:
+        """The link, None where the address is of another kind."""
+        is_link = isinstance(self.address, str) and self.address.startswith(("acp:", "acp+"))
+        return parse_link(str(self.address)) if is_link else None
+
+    def wait(self, failures: int) -> float:
+        """Return the seconds before the next attempt, after `failures` in a row."""
+        return next_delay(failures, chance=random.random) if failures else random.random() * _AT_ONCE_SECONDS
+
+    async def open(self, session: AcpSession, failures: int) -> Channel:
+        """Return a new connection, after `failures` attempts in a row have failed.
+
+        Raises:
+            OSError, ChannelClosed: There is none.
+        """
+        link, limit = self.link, session.limits.message_bytes
+        if link is not None:
+            if failures:
+                link = next_attempt(link, failures, chance=random.random, relay=self.relay).link
+            return await self._open_link(link, session)
+        if not isinstance(self.address, str):
+            return await open_process(self.address, limit=limit)
+        url = urlsplit(self.address)
+        if url.scheme in ("ws", "wss"):
+            return await open_web_socket(self.address, token=self.token, tls=self.tls, limit=limit)
+        if url.scheme in ("tcp", "tls") and url.hostname and url.port:
+            tls = (self.tls or ssl.create_default_context()) if url.scheme == "tls" else None
+            return await open_tcp(url.hostname, url.port, tls=tls, token=self.token, limit=limit)
+        raise EncodeError(
+            f"expected acp, acp+ws, acp+wss, ws, wss, http, https, tcp or tls, found {url.scheme!r}",
+            code=AcpError.INVALID_REQUEST,
+        )
+
+    async def _open_link(self, link: Link, session: AcpSession) -> Channel:
+        return await open_web_socket(link.url, tls=self.tls, limit=session.limits.message_bytes)
+
+
+@asynccontextmanager
+async def acp_connect(
+    address: str | Sequence[str],
+    *,
+    card: AgentCard | None = None,
+    agent: AcpAgent | None = None,
+    token: str = "",
+    tls: ssl.SSLContext | None = None,
+    relay: str = "",
+    limits: AcpLimits = DEFAULT_LIMITS,
+    wait_seconds: float | None = 30.0,
+) -> AsyncIterator[AcpSession]:
+    """Connect to a peer and stay connected while the context lasts; what is sent meanwhile arrives once, in order.
+
+    Args:
+        address: "acp://host:port/token", "ws://…" or "wss://…" (A), the words of a command (B), "acp+wss://…" (C),
+            "http://…" or "https://…" (D), "tcp://host:port" or "tls://host:port" (E).
+        card: Our card; None: that of `agent`, or one that says "client".
+        agent: Handles the messages of the peer; None: `AcpSession.messages` yields them.
+        token: Who we are, said as the binding says it: never in a URL.
+        tls: How to verify the peer; None: as the system does.
+        relay: "acp+wss://host/acp/token" to use after three failures of "acp://…", with the token of the latter.
+        limits: What the peer may use.
+        wait_seconds: Until the first connection; None: do not wait, messages are kept for it.
+
+    Raises:
+        EncodeError, DecodeError: ERR_INVALID_REQUEST: the address is none.
+        RemoteProtocolError: The code of the peer, such as "invalid_token"; ERR_NOT_CONNECTED: no connection in time.
+    """
+    target = _Target(address=address, token=token, tls=tls, relay=parse_link(relay) if relay else None)
+    handler = agent.handle if agent is not None else None
+    own = card or (agent.card if agent is not None else AgentCard(name="client"))
+    session = AcpSession(own, name="peer", handler=handler, limits=limits)
+    staying = asyncio.create_task(_stay_connected(session, target))
+    try:
+        if wait_seconds is not None:
+            await _connected(session, staying, wait_seconds)
+        yield session
+    finally:
+        session.end()
+        staying.cancel()
+        with suppress(asyncio.CancelledError, ProtocolError):
+            await staying
+
+
+async def _stay_connected(session: AcpSession, target: _Target) -> None:
+    """Connect again and again.
+
+    Raises:
+        RemoteProtocolError: The peer refuses us for good.
+        EncodeError, DecodeError: There is no such address.
+    """
+    failures = 0
+    while True:
+        try:
+            closed = await session.run(await target.open(session, failures))
+            failures = 0 if session.peer is not None and closed.code != DUPLICATE else failures + 1
+        except OSError as error:
+            closed, failures = ChannelClosed(f"no connection: {error}"), failures + 1
+        except ChannelClosed as error:
+            closed, failures = error, failures + 1
+        if closed.code in _HOPELESS:
+            reason = f"the peer refuses the connection: {closed}"
+            session.end(reason)
+            raise RemoteProtocolError(reason, code=closed.code, reply=None)
+        await asyncio.sleep(target.wait(failures))
+
+
+async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: float) -> None:
+    """Wait until the peer has sent its card, or has been connected for some time without one."""
+    try:
+        async with asyncio.timeout(seconds):
+            while session.peer is None and not staying.done():
+                patience = session.limits.card_seconds if session.channel is not None else _AT_ONCE_SECONDS
+                if not await session.changed.wait(patience) and session.channel is not None:
+                    break
+    except TimeoutError:
+        reason = f"expected a connection within {seconds:g} seconds, found none"
+        raise RemoteProtocolError(reason, code=AcpError.NOT_CONNECTED, reply=None) from None
+    if staying.done():
+        staying.result()

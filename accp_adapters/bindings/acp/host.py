@@ -1,0 +1,188 @@
+"""The sessions of one agent with all its peers, whatever binding each of them uses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from accp_adapters.bindings.acp.channel import Channel, ChannelClosed
+from accp_adapters.bindings.acp.content import Content
+from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.session import AcpSession
+from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
+from accp_core.acp import AcpError, AcpMessage, AgentCard, CardMessage, SendResult, parse_envelope
+from accp_core.acp.handshake import RESUME
+from accp_core.errors import DecodeError, LocalProtocolError
+
+__all__ = ["DUPLICATE", "AcpAgent", "AcpHost", "host_of", "resumed_log"]
+
+DUPLICATE: Final = "duplicate_connection"
+"""The error of a peer whose token is in use on another connection."""
+
+
+class AcpAgent(Protocol):
+    """What answers the peers."""
+
+    card: AgentCard
+    """How the agent describes itself."""
+
+    def handle(self, message: AcpMessage, peer: AcpSession) -> Awaitable[Content | None]:
+        """Handle a message and return the reply, None for no reply; `peer` can be sent to as well.
+
+        Messages of one peer come one after the other, in order and once in the life of this process.
+        """
+
+
+class AcpHost:
+    """Finds the session of each connection and bounds how many there are.
+
+    A principal has one session, whatever binding it comes by. Who needs no authentication has one for each connection:
+    nothing says that two of them are of the same peer, until a card names the session that it resumes.
+    """
+
+    def __init__(
+        self, agent: AcpAgent, *, authenticate: Authenticate = loopback_only, limits: AcpLimits = DEFAULT_LIMITS
+    ) -> None:
+        """Serve `agent` to whom `authenticate` lets in."""
+        self.agent = agent
+        self.authenticate = authenticate
+        self.limits = limits
+        self._sessions: dict[str, AcpSession] = {}
+        self._connections = 0
+
+    @property
+    def connections(self) -> int:
+        """How many connections and event streams there are."""
+        return self._connections
+
+    def sessions(self, principal: Principal | None = None) -> list[AcpSession]:
+        """Return the sessions of a principal; None: of all."""
+        return [each for each in self._sessions.values() if principal is None or each.principal.name == principal.name]
+
+    def session_named(self, name: str) -> AcpSession:
+        """Return the session with a peer.
+
+        Raises:
+            LocalProtocolError: ERR_NOT_FOUND.
+        """
+        for session in self._sessions.values():
+            if session.name == name:
+                return session
+        raise LocalProtocolError(f"expected a known peer, found {name!r}", code=AcpError.NOT_FOUND)
+
+    async def send(self, peer: str, content: Content | AcpMessage, *, wait: bool = True) -> SendResult:
+        """Send a message to a peer, raises as `session_named` and `AcpSession.send`."""
+        return await self.session_named(peer).send(content, wait=wait)
+
+    def shared_session(self, principal: Principal) -> AcpSession:
+        """Return the session of a principal over requests, such as those of HTTP, which share one."""
+        for session in self.sessions(principal):
+            if session.name == principal.name:
+                return self._used(session)
+        return self._new(principal, principal.name)
+
+    @contextmanager
+    def connection(self) -> Iterator[None]:
+        """Count one more connection while the context lasts.
+
+        Raises:
+            LocalProtocolError: ERR_NOT_CONNECTED, there are too many.
+        """
+        if self._connections >= self.limits.connections:
+            reason = f"expected at most {self.limits.connections} connections, found another one"
+            raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
+        self._connections += 1
+        try:
+            yield
+        finally:
+            self._connections -= 1
+
+    async def serve(self, channel: Channel, principal: Principal, first: str | None = None) -> ChannelClosed:
+        """Exchange messages with an authenticated peer over one connection until it ends; return why it ended.
+
+        Args:
+            channel: The connection.
+            principal: Whom it is of.
+            first: The first text of the peer, where it was read already.
+        """
+        try:
+            if first is None:
+                first = await self._first(channel)
+            session = self._session_of(principal, resumed_log(first))
+        except (ChannelClosed, DecodeError, LocalProtocolError) as error:
+            await channel.aclose(error.code)
+            return error if isinstance(error, ChannelClosed) else ChannelClosed(error.reason, code=error.code)
+        if session is None:
+            await channel.aclose(DUPLICATE)
+            return ChannelClosed("the token is in use on another connection", code=DUPLICATE)
+        return await session.run(channel, first)
+
+    def end(self) -> None:
+        """End all sessions."""
+        while self._sessions:
+            self._sessions.popitem()[1].end()
+
+    async def _first(self, channel: Channel) -> str | None:
+        """Return the first text of the peer, None where it waits for ours."""
+        try:
+            async with asyncio.timeout(self.limits.card_seconds):
+                return await channel.receive()
+        except TimeoutError:
+            return None
+
+    def _session_of(self, principal: Principal, resumed: str | None) -> AcpSession | None:
+        """Return the session that a connection goes on with, or a new one; None: the token is in use elsewhere."""
+        known = self.sessions(principal)
+        for session in known:
+            if session.connection.log_id == resumed:
+                return self._used(session)
+        if principal == ANONYMOUS:
+            names = {session.name for session in known}
+            number = next(number for number in range(1, len(names) + 2) if f"{principal.name}-{number}" not in names)
+            return self._new(principal, f"{principal.name}-{number}")
+        if not known:
+            return self._new(principal, principal.name)
+        return self._used(known[0]) if known[0].channel is None else None
+
+    def _new(self, principal: Principal, name: str) -> AcpSession:
+        while len(self._sessions) >= self.limits.sessions:
+            self._evict()
+        session = AcpSession(
+            self.agent.card, name=name, principal=principal, handler=self.agent.handle, limits=self.limits
+        )
+        self._sessions[session.connection.log_id] = session
+        return session
+
+    def _used(self, session: AcpSession) -> AcpSession:
+        """Return the session, as the one that was used last."""
+        key = session.connection.log_id
+        self._sessions[key] = self._sessions.pop(key)
+        return session
+
+    def _evict(self) -> None:
+        """Forget the session that was unused for longest and has no connection."""
+        for key, session in self._sessions.items():
+            if session.channel is None:
+                session.end()
+                del self._sessions[key]
+                return
+        reason = f"expected at most {self.limits.sessions} connected peers, found another one"
+        raise LocalProtocolError(reason, code=AcpError.NOT_CONNECTED)
+
+
+def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: AcpLimits) -> AcpHost:
+    """Return the host of an agent; a host, which several bindings share, stays as it is."""
+    return agent if isinstance(agent, AcpHost) else AcpHost(agent, authenticate=authenticate, limits=limits)
+
+
+def resumed_log(text: str | None) -> str | None:
+    """Return the log that a peer's first text resumes, None where it resumes none."""
+    try:
+        envelope = None if text is None else parse_envelope(text)
+    except DecodeError:
+        return None
+    resume = envelope.extra.get(RESUME) if isinstance(envelope, CardMessage) else None
+    log = resume.get("peer_log") if isinstance(resume, dict) else None
+    return log if isinstance(log, str) else None

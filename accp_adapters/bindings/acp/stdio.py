@@ -1,0 +1,119 @@
+"""Binding B, standard input and output: one JSON object per line (ACP transport 0.3, section 4)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import anyio
+from anyio.abc import ByteStream, Process
+
+from accp_adapters.bindings.acp.channel import ChannelClosed
+from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.lines import LineChannel
+from accp_adapters.bindings.identity import ANONYMOUS, loopback_only
+from accp_core.acp import Binding
+
+__all__ = ["open_process", "serve_stdio"]
+
+_CHUNK: Final = 65_536
+_GRACE_SECONDS: Final = 2.0
+"""For a process to end by itself once its input has ended, and again once it was told to."""
+
+
+async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_LIMITS) -> ChannelClosed:
+    """Serve an agent to the process that started this one, until the input ends; return why it ended.
+
+    What the peer has said is answered before. Nothing else may write to standard output meanwhile: `print` and the like
+    go to standard error from now on.
+    """
+    streams = _StandardStreams()
+    channel = LineChannel(streams, binding=Binding.STDIO, limit=limits.message_bytes)
+    return await host_of(agent, loopback_only, limits).serve(channel, ANONYMOUS)
+
+
+async def open_process(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None, limit: int
+) -> LineChannel:
+    """Return a connection to a new process that runs `command`; its standard error is ours.
+
+    Args:
+        command: The program and its arguments; no shell reads them.
+        environment: Its environment; None: ours.
+        limit: Bytes of a line.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    process = await anyio.open_process(
+        list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, env=environment
+    )
+    return LineChannel(_ProcessStream(process), binding=Binding.STDIO, limit=limit)
+
+
+class _StandardStreams(ByteStream):
+    """Standard input and output of this process, as bytes."""
+
+    def __init__(self) -> None:
+        self._input = sys.stdin.fileno()
+        self._output = os.dup(sys.stdout.fileno())
+        sys.stdout.flush()
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    async def receive(self, max_bytes: int = _CHUNK) -> bytes:
+        data = await anyio.to_thread.run_sync(os.read, self._input, max_bytes, abandon_on_cancel=True)
+        if not data:
+            raise anyio.EndOfStream
+        return data
+
+    async def send(self, item: bytes) -> None:
+        await anyio.to_thread.run_sync(self._write, item, abandon_on_cancel=True)
+
+    async def send_eof(self) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the output; the input belongs to the process."""
+        output, self._output = self._output, -1
+        if output >= 0:
+            os.dup2(output, sys.stdout.fileno())
+            os.close(output)
+
+    def _write(self, item: bytes) -> None:
+        while item:
+            item = item[os.write(self._output, item) :]
+
+
+class _ProcessStream(ByteStream):
+    """The standard streams of a process of ours, which ends with them."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def receive(self, max_bytes: int = _CHUNK) -> bytes:
+        assert self._process.stdout is not None
+        return await self._process.stdout.receive(max_bytes)
+
+    async def send(self, item: bytes) -> None:
+        assert self._process.stdin is not None
+        await self._process.stdin.send(item)
+
+    async def send_eof(self) -> None:
+        assert self._process.stdin is not None
+        await self._process.stdin.aclose()
+
+    async def aclose(self) -> None:
+        """Close the input of the process, and end it if it does not end by itself."""
+        with anyio.CancelScope(shield=True):
+            await self.send_eof()
+            for stop in (self._process.terminate, self._process.kill):
+                with anyio.move_on_after(_GRACE_SECONDS):
+                    await self._process.wait()
+                    break
+                stop()
+            await self._process.wait()
+            await self._process.aclose()

@@ -1,0 +1,62 @@
+"""Over every binding: each message arrives once and in order, however often the connection is aborted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from accp_adapters.bindings.acp.app import acp_app
+from accp_adapters.bindings.acp.connect import acp_connect
+from accp_adapters.bindings.acp.host import AcpHost
+from accp_adapters.bindings.acp.tcp import serve_tcp
+from accp_adapters.bindings.identity import BearerTokens, Principal
+from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, serving, text_of
+from tests.limits import async_wait_until
+
+TOKEN = "tok_ba366fcab78d4d61"
+MESSAGES, CUTS = (10_000, 20) if os.environ.get("ACCP_LONG") else (300, 6)
+
+
+def host_for(agent: Echo) -> AcpHost:
+    return AcpHost(agent, authenticate=BearerTokens({TOKEN: Principal("ann")}))
+
+
+@asynccontextmanager
+async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator[str]:
+    """Yield the address of a host by one binding, through a proxy."""
+    match binding:
+        case "A":
+            async with serving(acp_app(host)) as port, proxy.to(port) as shown:
+                yield f"acp://127.0.0.1:{shown}/{TOKEN}"
+        case "E":
+            async with serve_tcp(host) as port, proxy.to(port) as shown:
+                yield f"tcp://127.0.0.1:{shown}"
+
+
+@pytest.mark.parametrize("binding", ["A", "E"])
+async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) -> None:
+    agent, proxy = Echo(), Proxy()
+    host, told = host_for(agent), []
+    async with address_of(binding, host, proxy) as address, acp_connect(address, token=TOKEN) as session:
+
+        async def listen() -> None:
+            async for message in session.messages():
+                told.append(text_of(message))  # noqa: PERF401  # others watch the list grow
+
+        async def say() -> None:
+            for number in range(MESSAGES):
+                await session.send(f"{number}")
+
+        async with asyncio.timeout(600), asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(listen())
+            tasks.create_task(say())
+            await cut_while(proxy, lambda: len(told), total=MESSAGES, cuts=CUTS)
+            await async_wait_until(lambda: len(told) >= MESSAGES)
+            listening.cancel()
+    assert agent.heard == [f"{number}" for number in range(MESSAGES)]
+    assert told == [f"echo {number}" for number in range(MESSAGES)]
+    assert proxy.cuts == CUTS

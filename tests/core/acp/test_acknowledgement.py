@@ -1,0 +1,172 @@
+"""What peers tell each other of their logs: acknowledgements, restarts, room, errors about one message."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accp_core.acp import (
+    Acknowledged,
+    AcpMessageReceived,
+    CardReceived,
+    Connection,
+    DuplicateDropped,
+    ErrorReceived,
+    TextPart,
+    UnknownReceived,
+    next_delay,
+)
+from accp_core.acp.outgoing import Outgoing
+from accp_core.errors import LocalProtocolError
+from tests.core.acp.test_handshake import NOW, agent, connected, hello
+
+
+def contents(texts: list[str]) -> list[str]:
+    return [json.loads(text)["parts"][0]["content"] for text in texts]
+
+
+def test_a_full_window_waits_for_an_acknowledgement() -> None:
+    guest, small = agent("Guest"), agent("Small", max_waiting=4)
+    (card,) = small.opened(NOW)
+    small.receive(guest.opened(NOW)[0])
+    guest.receive(card)
+    texts = [small.send(hello(str(number)), NOW).text or "" for number in range(4)]
+    assert not small.has_room()
+    assert small.in_flight == 4
+    with pytest.raises(LocalProtocolError, match="ERR_NOT_CONNECTED: expected at most 4 messages"):
+        small.send(hello(), NOW)
+    assert isinstance(guest.receive(texts[0]), AcpMessageReceived)
+    (acknowledgement,) = guest.texts_to_send()
+    assert guest.texts_to_send() == []
+    assert small.receive(acknowledgement) == Acknowledged(server_seq=1)
+    assert small.has_room()
+    assert small.send(hello(), NOW).text is not None
+
+
+def test_without_a_connection_nothing_is_acknowledged() -> None:
+    guest, small = agent("Guest"), agent("Small", max_waiting=1)
+    guest.opened(NOW)
+    guest.receive(small.opened(NOW)[0])
+    guest.receive(small.send(hello(), NOW).text or "")
+    guest.closed()
+    assert guest.acknowledgement() is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"acp.ack","last_server_seq":1,"log":"another"}',
+        '{"type":"acp.ack","last_server_seq":"1","log":"h00000000001"}',
+        '{"type":"acp.other","last_server_seq":1,"log":"h00000000001"}',
+    ],
+)
+def test_an_acknowledgement_of_something_else_has_no_effect(text: str) -> None:
+    host, _ = connected()
+    assert host.log_id == "h00000000001"
+    assert isinstance(host.receive(text), UnknownReceived)
+
+
+def test_a_peer_that_has_forgotten_everything_gets_what_is_open_again() -> None:
+    host, guest = connected()
+    texts = [host.send(hello("asked"), NOW, awaits_reply=True).text, host.send(hello("said"), NOW).text]
+    for text in texts:
+        guest.receive(text or "")
+    guest.closed()
+    host.closed()
+    host.receive(guest.opened(NOW)[0])
+    host.opened(NOW)
+    assert host.send(hello("new"), NOW).text is None
+    event = host.receive(agent("Fresh").opened(NOW)[0])
+    assert isinstance(event, CardReceived)
+    assert contents(host.texts_to_send()) == ["asked", "new"]
+
+
+def test_the_numbers_of_a_new_log_begin_again() -> None:
+    host, guest = connected()
+    host.receive(guest.send(hello(), NOW).text or "")
+    assert (host.last_received, host.peer_log) == (1, guest.log_id)
+    fresh = agent("Xeno")
+    host.closed()
+    host.opened(NOW)
+    host.receive(fresh.opened(NOW)[0])
+    assert (host.last_received, host.peer_log) == (0, "x00000000001")
+
+
+@pytest.mark.parametrize("resume", ["{}", '{"log":1,"window":4}', '{"log":"x","window":0}', '{"log":"x"}', "7"])
+def test_a_card_whose_resumption_is_malformed_is_a_card(resume: str) -> None:
+    host = agent("Host")
+    host.opened(NOW)
+    event = host.receive(f'{{"type":"acp.agent_card","card":{{"name":"G"}},"resume":{resume}}}')
+    assert isinstance(event, CardReceived)
+    assert host.peer_log is None
+    host.send(hello(), NOW)
+    assert host.in_flight == 0
+
+
+def test_the_owner_may_take_the_messages_one_by_one() -> None:
+    host = agent("Host", pulls=True)
+    assert host.waiting() == []
+    assert len(host.opened(NOW)) == 1
+    assert host.send(hello("one"), NOW).text is None
+    host.send(hello("two"), NOW)
+    ((number, text),) = host.waiting(1)
+    assert (number, contents([text])) == (1, ["one"])
+    host.closed()
+    host.opened(NOW)
+    host.receive('{"type":"acp.agent_card","card":{"name":"G"}}')
+    assert [number for number, _ in host.waiting()] == [1, 2]
+    host.mark_written(1)
+    assert [number for number, _ in host.waiting()] == [2]
+
+
+def test_a_message_has_the_number_of_its_first_arrival() -> None:
+    host, _ = connected()
+    events = [host.receive(f'{{"type":"acp.message","text":"x","message_id":"{name}"}}') for name in "aba"]
+    assert [event.number for event in events if isinstance(event, (AcpMessageReceived, DuplicateDropped))] == [1, 2, 1]
+
+
+def test_the_error_for_a_message_ends_the_wait_for_its_reply() -> None:
+    host, guest = connected()
+    event = guest.receive(host.send(hello(), NOW, awaits_reply=True).text or "")
+    assert isinstance(event, AcpMessageReceived)
+    failed = host.receive(guest.fail(event.message, "ERR_INTERNAL", "broken") or "")
+    assert failed == ErrorReceived(code="ERR_INTERNAL", reason="broken", correlation_id=event.message.message_id)
+    assert host.get_timer() is None
+    nameless = host.receive(guest.fail(hello(), "ERR_INTERNAL", "broken") or "")
+    assert nameless == ErrorReceived(code="ERR_INTERNAL", reason="broken")
+
+
+def test_what_the_peer_may_not_have_is_never_dropped() -> None:
+    outgoing = Outgoing(window=3, characters=10)
+    outgoing.acknowledge(0)
+    assert outgoing.has_room(99)
+    outgoing.append("x" * 6)
+    assert (outgoing.has_room(4), outgoing.has_room(5)) == (True, False)
+    outgoing.mark_written(1)
+    assert not outgoing.has_room(5)
+    outgoing.acknowledge(9)
+    assert outgoing.has_room(99)
+    assert (outgoing.last, outgoing.in_flight) == (1, 0)
+
+
+def test_a_restart_counts_what_is_lost() -> None:
+    outgoing = Outgoing(window=2, characters=100)
+    for text in ("a", "b", "c"):
+        outgoing.append(text)
+    assert outgoing.restart([]) == 1
+    assert outgoing.waiting() == [(2, "b"), (3, "c")]
+
+
+def test_delays_grow_to_a_minute() -> None:
+    assert [next_delay(failures, chance=lambda: 1) for failures in (1, 2, 3, 4, 99)] == [2, 4, 2, 4, 60]
+    assert next_delay(1, chance=lambda: 0) == 1
+
+
+def test_two_connections_have_different_logs() -> None:
+    assert isinstance(agent("Host"), Connection)
+    host, guest = connected()
+    assert host.log_id != guest.log_id
+    reply = TextPart(content="x")
+    with pytest.raises(LocalProtocolError):
+        host.reply(hello(), (reply,))

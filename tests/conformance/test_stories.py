@@ -18,6 +18,7 @@ from accp_core.accp.session.session import Session
 from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ColdKey, ContextState, Entry
 from tests.conformance.vectors import build_message, build_value, exact, load
+from tests.core.accp.session.handover import hand_over
 
 CODEC = Codec(counter=len, limits=PRACTICAL_LIMITS)
 
@@ -94,10 +95,12 @@ def compare(found: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> None:
             assert exact(said) == exact(build_value(value)) or said == value, (name, one)
 
 
+@pytest.mark.parametrize("is_restored", [False, True], ids=["stays", "restored"])
 @pytest.mark.parametrize("story", load("accp", "stories"))
-def test_a_session_reports_and_answers_this_at_each_step(story: dict[str, Any]) -> None:
+def test_a_session_reports_and_answers_this_at_each_step(story: dict[str, Any], is_restored: bool) -> None:
     session = begin(story)
     for step in story["steps"]:
+        session = hand_over(session) if is_restored else session
         events, texts = take(session, step)
         assert all(getattr(event, "cause", None) is None for event in events), events
         compare([told(event) for event in events], step["events"])

@@ -2,7 +2,8 @@
 
 Whatever it does: a message is delivered at most once and in the order in which it was sent, nothing comes after a
 cancel, an expired frame is not answered, no failure answers a failure, and what was not delivered was refused with a
-code, dropped with a reason or is held. When the carrier is good again, everything arrives.
+code, dropped with a reason or is held. When the carrier is good again, everything arrives. Either end may at any time
+be cut off and go on in another process, from its snapshot.
 """
 
 from itertools import count, islice
@@ -30,6 +31,7 @@ from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import LocalProtocolError
+from tests.core.accp.session.handover import hand_over
 from tests.core.accp.session.test_resumption import wire
 
 START = 1_714_000_000
@@ -116,6 +118,10 @@ class Carrier(RuleBasedStateMachine):
         texts = self.under_way[name]
         if texts:
             texts.pop(place % len(texts))
+
+    @rule(name=ends)
+    def move_to_another_process(self, name: str) -> None:
+        self.sessions[name] = hand_over(self.sessions[name])
 
     @rule(seconds=st.sampled_from([1, 6, 60]))
     def wait(self, seconds: int) -> None:
@@ -209,7 +215,7 @@ class Carrier(RuleBasedStateMachine):
         raise AssertionError("they never fall silent")
 
 
-Carrier.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+Carrier.TestCase.settings = settings(max_examples=45, stateful_step_count=40, deadline=None)
 TestCarrier = Carrier.TestCase
 
 
@@ -243,6 +249,10 @@ class Connections(RuleBasedStateMachine):
         self.say(name, messages or 1)
         self.wire.connect(name, "other" if name == "one" else "one")
 
+    @rule(name=st.sampled_from(["one", "other"]))
+    def move_to_another_process(self, name: str) -> None:
+        self.wire.ends[name] = hand_over(self.wire.ends[name])
+
     @invariant()
     def nothing_is_refused_and_what_arrived_is_a_beginning_of_what_was_sent(self) -> None:
         if hasattr(self, "wire"):
@@ -261,5 +271,5 @@ class Connections(RuleBasedStateMachine):
         self.wire.check_untroubled()
 
 
-Connections.TestCase.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+Connections.TestCase.settings = settings(max_examples=30, stateful_step_count=50, deadline=None)
 TestConnections = Connections.TestCase

@@ -16,11 +16,11 @@ from accp_core.accp.profiles import PINNED
 from accp_core.accp.schema import SchemaRegistry, read_hash
 from accp_core.accp.session.events import RegistryAgreed, RegistryUpdated
 
-__all__ = ["Negotiation"]
+__all__ = ["MAX_BASES", "Negotiation"]
 
 RegistryEvent: TypeAlias = "RegistryAgreed | RegistryUpdated"
 
-_MAX_BASES: Final = 4
+MAX_BASES: Final = 4
 """Our last registries, to any of which a delta of the peer may refer."""
 
 
@@ -30,7 +30,7 @@ class Negotiation:
     def __init__(self, registry: SchemaRegistry) -> None:
         """Start with our registry; nothing was announced yet."""
         self._registry = registry
-        self._bases = deque([registry], maxlen=_MAX_BASES)
+        self._bases = deque([registry], maxlen=MAX_BASES)
         # Hashes: of what we announced last, sent in full last, and of the peer's that we answered by our own hash.
         self._announced = ""
         self._offered = ""

@@ -121,6 +121,18 @@ class SessionParts:
             f"expected ${ref.key} to lead to a value within {_MAX_REF_HOPS} references", code=ErrorCode.REF_NOT_FOUND
         )
 
+    def look_up_here(self, ref: Ref) -> Value:
+        """Return the value of a reference in the state.
+
+        Raises:
+            ProtocolError: E2001, it is in the cold store; or as `look_up`.
+        """
+        value = self.look_up(ref)
+        if isinstance(value, ColdKey):
+            reason = f"expected a value in the state, found ${ref.key} in the cold store"
+            raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND)
+        return value
+
     def notify(self, direction: Direction, frame: Frame | None, text: str | None = None, **details: Any) -> None:
         """Call the observer, if there is one; the tokens of `text` are counted for it only."""
         if self.observe is not None:

@@ -47,7 +47,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from accp_core.references import checked_text
 
-__all__ = ["Receiver"]
+__all__ = ["IncomingFrame", "Receiver"]
 
 _FAILURE: Final = re.compile(r"@[A-Za-z0-9_-]++>fail:")
 # The request that these errors name goes on: it was processed already, or its frame is sent again.
@@ -55,7 +55,7 @@ _STILL_OPEN: Final = frozenset({ErrorCode.DUPLICATE, ErrorCode.SEQUENCE_GAP})
 
 
 @dataclass(slots=True)
-class _IncomingFrame:
+class IncomingFrame:
     """A frame that is being processed, and the values of its references so far."""
 
     arrival: Arrival
@@ -86,7 +86,7 @@ class Receiver:
         """When a frame that others wait for counts as missing; None while none is held."""
         self._peer: Peer | None = None
         self._ready: deque[Arrival] = deque()
-        self._blocked: _IncomingFrame | None = None
+        self._blocked: IncomingFrame | None = None
 
     def __len__(self) -> int:
         """Return the number of frames that wait for a text of the cold store."""
@@ -212,9 +212,9 @@ class Receiver:
         # "At session start, agents MUST exchange registry versions" (section 6.4)
         if parts.options.registry_first and not (parts.negotiation.is_peer_known or may_come_first(frame)):
             raise ProtocolError("expected the registry before any other frame", code=ErrorCode.POLICY_DENIED)
-        return self._decode(_IncomingFrame(arrival))
+        return self._decode(IncomingFrame(arrival))
 
-    def _decode(self, incoming: _IncomingFrame) -> Effects:
+    def _decode(self, incoming: IncomingFrame) -> Effects:
         """Decode a frame with the values of its references, or wait for those in the cold store."""
         codec, resolved = self._parts.codec, incoming.resolved
         result = (
@@ -230,14 +230,14 @@ class Receiver:
                 resolved[ref] = value
         return self._wait(incoming)
 
-    def _wait(self, incoming: _IncomingFrame) -> Effects:
+    def _wait(self, incoming: IncomingFrame) -> Effects:
         """Ask for the texts that are missing, or continue where none is."""
         self._blocked = incoming if incoming.missing else None
         if not incoming.missing:
             return self._decode(incoming)
         return Effects(events=(RefsNeeded(keys=tuple(dict.fromkeys(incoming.missing.values()))),))
 
-    def _fill(self, incoming: _IncomingFrame, texts: Mapping[ColdKey, str | None]) -> Effects:
+    def _fill(self, incoming: IncomingFrame, texts: Mapping[ColdKey, str | None]) -> Effects:
         """Take the texts that were read; refuse the frame where one is not in the store or is another text."""
         for ref, key in list(incoming.missing.items()):
             if key in texts:
@@ -245,13 +245,13 @@ class Receiver:
                 del incoming.missing[ref]
         return self._wait(incoming)
 
-    def _deliver(self, message: Message, incoming: _IncomingFrame) -> Effects:
+    def _deliver(self, message: Message, incoming: IncomingFrame) -> Effects:
         """Do what a message asks of the session, and report it."""
         parts, arrival = self._parts, incoming.arrival
         if is_frame_chunk(message):
             parts.notify(Direction.RECEIVED, arrival.frame, arrival.text)
             chunks = parts.chains.joiner.add(message)
-            return NO_EFFECTS if chunks is None else self._decode(_IncomingFrame(arrival, chunks))
+            return NO_EFFECTS if chunks is None else self._decode(IncomingFrame(arrival, chunks))
         check_incoming(message, parts.transactions)
         if parts.tools is not None and message.schema == "TC" and message.intent is Intent.REQUEST:
             check_tool_call(message, parts.tools)
@@ -260,7 +260,7 @@ class Receiver:
         handle = _HANDLERS.get((message.intent, message.operation)) or _HANDLERS.get((message.intent, ""))
         return (handle or Receiver._report)(self, message, incoming)
 
-    def _report(self, message: Message, incoming: _IncomingFrame) -> Effects:
+    def _report(self, message: Message, incoming: IncomingFrame) -> Effects:
         """Move the exchange of a message, and report the message."""
         parts, error = self._parts, read_error(message)
         if error is not None and error.code in _STILL_OPEN:
@@ -272,32 +272,32 @@ class Receiver:
         received = Effects(events=(MessageReceived(message=message, notes=notes),))
         return effects + received + parts.remember(message, incoming.body())
 
-    def _take_chunk(self, message: Message, incoming: _IncomingFrame) -> Effects:
+    def _take_chunk(self, message: Message, incoming: IncomingFrame) -> Effects:
         if message.schema != "ST":
             return self._report(message, incoming)
         return self._parts.chains.add_chunk(message, self._parts.now)
 
-    def _end_stream(self, message: Message, incoming: _IncomingFrame) -> Effects:
+    def _end_stream(self, message: Message, incoming: IncomingFrame) -> Effects:
         return self._parts.chains.close_stream(message) + self._report(message, incoming)
 
-    def _cancel(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _cancel(self, message: Message, _: IncomingFrame) -> Effects:
         return self._parts.chains.cancel(read_target(message), message.sender, self._parts.now)
 
-    def _answer_ping(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _answer_ping(self, message: Message, _: IncomingFrame) -> Effects:
         return self._sender.send_control(Intent.PONG, message.operation, {}, message.envelope.msg_id)
 
-    def _take_pong(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _take_pong(self, message: Message, _: IncomingFrame) -> Effects:
         """Take what a pong acknowledges; the heartbeat has recorded the frame already."""
         return self.resumption.take_pong(message)
 
-    def _negotiate(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _negotiate(self, message: Message, _: IncomingFrame) -> Effects:
         parts = self._parts
         events, answer = parts.negotiation.receive(message.payload)
         parts.use_registry(parts.negotiation.registry)
         reply = NO_EFFECTS if answer is None else self._sender.send_control(Intent.SYNCHRONIZE, "registry", answer)
         return Effects(events=tuple(events)) + reply
 
-    def _take_context(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _take_context(self, message: Message, _: IncomingFrame) -> Effects:
         event = self._parts.context.receive_context(message, self._parts.agent_id)
         if event is None:
             return NO_EFFECTS
@@ -306,7 +306,7 @@ class Receiver:
             query = self._sender.send_control(Intent.QUERY, "state", {"version": event.version})
         return query + Effects(events=(event,))
 
-    def _give_context(self, message: Message, _: _IncomingFrame) -> Effects:
+    def _give_context(self, message: Message, _: IncomingFrame) -> Effects:
         """Answer a peer that misses a delta with the whole context."""
         state, version = self._parts.context.state, message.payload.get("version")
         payload = {"version": state.version, "context": dict(state.context)}
@@ -315,7 +315,7 @@ class Receiver:
         return reply + Effects(events=(ResyncRequested(sender=message.sender, version=known),))
 
 
-_HANDLERS: Final[Mapping[tuple[Intent, str], Callable[[Receiver, Message, _IncomingFrame], Effects]]] = {
+_HANDLERS: Final[Mapping[tuple[Intent, str], Callable[[Receiver, Message, IncomingFrame], Effects]]] = {
     (Intent.SYNCHRONIZE, "registry"): Receiver._negotiate,
     (Intent.SYNCHRONIZE, "state"): Receiver._take_context,
     (Intent.QUERY, "state"): Receiver._give_context,

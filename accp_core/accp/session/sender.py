@@ -92,6 +92,22 @@ class Sender:
             reason = f"expected an acknowledgement first: {len(parts.outbox)} frames wait for one"
             raise WindowFull(reason, code=ErrorCode.BUDGET_EXCEEDED)
 
+    def retry(self) -> Effects:
+        """Send again the requests that are due, and give up those without retries."""
+        effects, chains = NO_EFFECTS, self._parts.chains
+        retries, expired = chains.pending.take_due(self._parts.now)
+        for chain, message in retries:
+            envelope = Envelope(correlation_id=chain, causation_id=message.envelope.causation_id)
+            try:
+                effects += self.send(replace(message, envelope=envelope))
+            except WindowFull:
+                chains.pending.start(chain, message, self._parts.now)
+            except ProtocolError:
+                expired.append(chain)
+        for chain in expired:
+            effects += chains.give_up(chain, self._parts.now)
+        return effects
+
     def send_error(self, error: ProtocolError, frame: Frame | None) -> Effects:
         """Return the error frame that refuses a frame of a peer, no frame where it cannot be encoded."""
         mid = frame.envelope.msg_id if frame else None

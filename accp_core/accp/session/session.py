@@ -17,7 +17,7 @@ from typing import Any, cast
 from accp_core.accp.budget import TokenBudget
 from accp_core.accp.codec import Codec
 from accp_core.accp.debug import Observer
-from accp_core.accp.frame import Envelope, Frame, Ref, Value
+from accp_core.accp.frame import Frame, Value
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import ToolSignature
 from accp_core.accp.schema import Schema
@@ -30,11 +30,12 @@ from accp_core.accp.session.options import SessionOptions, whole_seconds
 from accp_core.accp.session.parts import Peer, SessionParts
 from accp_core.accp.session.receiver import Receiver
 from accp_core.accp.session.sender import Sender
+from accp_core.accp.session.snapshots import Reading, read_snapshot, write_snapshot
 from accp_core.accp.state.checkpoint import Checkpoint, CheckpointTrigger
 from accp_core.accp.state.context_state import ColdKey, ContextState
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import LocalProtocolError, ProtocolError, WindowFull
+from accp_core.errors import LocalProtocolError
 from accp_core.ports import Summarizer
 from accp_core.references import StoredText
 
@@ -98,6 +99,53 @@ class Session:
         self._frames: list[FrameText] = []
         self._stored: list[StoredText] = []
 
+    @classmethod
+    def restore(
+        cls,
+        snapshot: bytes,
+        *,
+        codec: Codec,
+        new_id: Callable[[], str],
+        options: SessionOptions | None = None,
+        grants: Collection[ColdKey] = (),
+        tools: Mapping[str, ToolSignature] | None = None,
+        summarizer: Summarizer | None = None,
+        observe: Observer | None = None,
+    ) -> Session:
+        """Return the session that `snapshot` wrote, in this or another process; it goes on where that one was.
+
+        The other arguments are those of that session. The registry of `codec` is not used; `new_id` repeats no id.
+
+        Raises:
+            ValueError: the bytes are no snapshot of this version, or over a limit of the options; it says where.
+        """
+        reading = Reading(codec, options or SessionOptions())
+        found = read_snapshot(snapshot, reading)
+        session = cls(
+            found.session_id,
+            found.agent_id,
+            codec=codec,
+            new_id=new_id,
+            options=reading.options,
+            grants=grants,
+            tools=tools,
+            summarizer=summarizer,
+            observe=observe,
+        )
+        found.fill(session, reading)
+        session._parts.use_registry(session._parts.negotiation.registry)
+        return session
+
+    def snapshot(self) -> bytes:
+        """Return the session as bytes, for `restore`, between any two calls; nothing changes.
+
+        It holds the messages and frames that are not acknowledged, answered or taken yet: it is as secret as they are.
+
+        Raises:
+            EncodeError: E1004, a value of its state is no JSON value; E2003, it would be too large.
+        """
+        return write_snapshot(self.session_id, self.agent_id, self._parts.options.scope, self)
+
     @property
     def session_id(self) -> str:
         """The id of the session."""
@@ -153,17 +201,10 @@ class Session:
                 `receive` asks for and this method does not.
         """
         result = self.codec.decode(frame)
-        if isinstance(result, Message):
-            return result
-        resolved: dict[Ref, Value] = {}
-        for ref in result.refs:
-            value = self._parts.look_up(ref)
-            if isinstance(value, ColdKey):
-                raise ProtocolError(
-                    f"expected a value in the state, found ${ref.key} in the cold store", code=ErrorCode.REF_NOT_FOUND
-                )
-            resolved[ref] = value
-        return cast(Message, self.codec.decode(frame, resolved))  # no reference is missing now
+        if not isinstance(result, Message):
+            resolved = {ref: self._parts.look_up_here(ref) for ref in result.refs}
+            result = self.codec.decode(frame, resolved)
+        return cast(Message, result)  # no reference is missing now
 
     # "Checkpoint(session) -> CheckpointResult  Trigger a compression checkpoint" (section 7.1)
     def checkpoint(self, trigger: CheckpointTrigger = CheckpointTrigger.PHASE, now: float | None = None) -> Checkpoint:
@@ -322,7 +363,7 @@ class Session:
     def handle_timer(self, now: float) -> list[Event]:
         """Send again the requests that are due, give up those without retries, and keep up the heartbeat."""
         self._set_time(now)
-        self._collect(self._retry())
+        self._collect(self._sender.retry())
         self._collect(self._receiver.handle_timer())
         self._collect(self._beat())
         return self._take_events()
@@ -349,21 +390,6 @@ class Session:
 
     def _announce(self) -> Effects:
         return self._sender.send_control(Intent.SYNCHRONIZE, "registry", self._parts.negotiation.announce())
-
-    def _retry(self) -> Effects:
-        effects, chains = NO_EFFECTS, self._parts.chains
-        retries, expired = chains.pending.take_due(self._parts.now)
-        for chain, message in retries:
-            envelope = Envelope(correlation_id=chain, causation_id=message.envelope.causation_id)
-            try:
-                effects += self._sender.send(replace(message, envelope=envelope))
-            except WindowFull:
-                chains.pending.start(chain, message, self._parts.now)
-            except ProtocolError:
-                expired.append(chain)
-        for chain in expired:
-            effects += chains.give_up(chain, self._parts.now)
-        return effects
 
     def _beat(self) -> Effects:
         heartbeat, now = self._heartbeat, self._parts.now

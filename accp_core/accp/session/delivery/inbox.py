@@ -12,7 +12,7 @@ from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Inbox", "Numbered", "SequenceScope", "has_expired"]
+__all__ = ["Inbox", "Numbered", "SequenceCount", "SequenceScope", "has_expired"]
 
 
 class SequenceScope(StrEnum):
@@ -56,7 +56,7 @@ F = TypeVar("F", bound=Numbered)
 
 
 @dataclass(slots=True)
-class _SequenceCount(Generic[F]):
+class SequenceCount(Generic[F]):
     """One count of sequence numbers."""
 
     last: int | None = None
@@ -90,7 +90,7 @@ class Inbox(Generic[F]):
         self._reorder = reorder
         self._max_senders = senders
         self._seen: BoundedDict[str, tuple[str, int]] = BoundedDict(remembered)
-        self._counts: dict[str, _SequenceCount[F]] = {}
+        self._counts: dict[str, SequenceCount[F]] = {}
 
     def __len__(self) -> int:
         """Return the number of ids, held frames and counts that are kept."""
@@ -149,16 +149,16 @@ class Inbox(Generic[F]):
             count = self._count_of("")
             count.last = number if count.last is None else max(count.last, number)
 
-    def _count_of(self, sender: str) -> _SequenceCount[F]:
+    def _count_of(self, sender: str) -> SequenceCount[F]:
         name = sender if self._scope is SequenceScope.SENDER else ""
         if name not in self._counts:
             if len(self._counts) >= self._max_senders:
                 reason = f"expected at most {self._max_senders} senders, found another one"
                 raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-            self._counts[name] = _SequenceCount(last=self._before_first)
+            self._counts[name] = SequenceCount(last=self._before_first)
         return self._counts[name]
 
-    def _check(self, count: _SequenceCount[F], mid: str, number: int) -> None:
+    def _check(self, count: SequenceCount[F], mid: str, number: int) -> None:
         if mid in self._seen or any(_identity(held)[0] == mid for held in count.held.values()):
             raise ProtocolError("this msg_id was seen before", code=ErrorCode.DUPLICATE)
         if count.last is None or number == count.last + 1:
@@ -169,7 +169,7 @@ class Inbox(Generic[F]):
         if number in count.held or not count.last < number <= count.last + self._reorder:
             raise ProtocolError(f"expected sequence {count.last + 1}, found {number}", code=ErrorCode.SEQUENCE_GAP)
 
-    def _release(self, count: _SequenceCount[F], frame: F) -> Iterator[F]:
+    def _release(self, count: SequenceCount[F], frame: F) -> Iterator[F]:
         next_frame: F | None = frame
         while next_frame is not None:
             mid, number = _identity(next_frame)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from accp_core.accp.message import Message
 
-__all__ = ["PendingRequests"]
+__all__ = ["PendingRequest", "PendingRequests"]
 
 
 @dataclass(slots=True)
-class _PendingRequest:
+class PendingRequest:
     """A request of ours without an answer."""
 
     message: Message
@@ -34,7 +34,7 @@ class PendingRequests:
         self._timeout = timeout
         self._retries = retries
         self._delay = delay
-        self._requests: dict[str, _PendingRequest] = {}
+        self._requests: dict[str, PendingRequest] = {}
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -48,7 +48,7 @@ class PendingRequests:
         """Wait for the answer to a request that is sent now, or sent again."""
         known = self._requests.get(chain)
         retries = known.retries if known else self._retries
-        self._requests[chain] = _PendingRequest(message, self._deadline(now), retries)
+        self._requests[chain] = PendingRequest(message, self._deadline(now), retries)
 
     def extend(self, chain: str, now: int, *, waiting: bool = False) -> None:
         """Set the deadline again, as the peer is at work; without a deadline where the peer is `waiting` itself."""

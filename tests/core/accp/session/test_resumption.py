@@ -242,7 +242,8 @@ def test_a_frame_that_is_not_kept_any_more_makes_resuming_impossible_and_both_en
     line.cut()
     outbox = line.ends["one"]._parts.outbox
     outbox.spare = 0
-    outbox.add(FrameText("x", Envelope(msg_id="x", sequence=outbox.last + 1)))
+    text = f"@one>ack:note{{}}[mid:x,seq:{outbox.last + 1}]"
+    outbox.add(FrameText(text, Envelope(msg_id="x", sequence=outbox.last + 1)))
     line.ends["one"]._sender.last = outbox.last
     line.connect(resuming, "other" if resuming == "one" else "one")
     line.settle()

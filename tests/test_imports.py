@@ -25,7 +25,7 @@ FRAMEWORKS = {
     "messages": set(),
     "policy": set(),
     "replay": set(),
-    "inspector": {"rich"},
+    "inspector": {"jinja2", "rich"},
     "fetching": set(),
     "serving": set(),
     "tokens": {"tiktoken"},

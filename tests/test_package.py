@@ -23,6 +23,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHIPPED = [
+    "accp_adapters/inspector/page/base.html.jinja",
+    "accp_adapters/inspector/page/style.css",
+    "accp_adapters/inspector/report/report.html.jinja",
+    "accp_adapters/inspector/report/report.js",
     "accp_adapters/replay/recorded_run.json",
     "accp_core/__init__.py",
     "accp_core/py.typed",

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
     from accp_adapters.replay import Findings, Report, Run, StrategyName
 
-__all__ = ["EXAMPLE", "Replaying"]
+__all__ = ["EXAMPLE", "MAX_RUNS", "Replaying"]
 
 EXAMPLE: Final = Path(__file__).parents[1] / "replay" / "recorded_run.json"
 """The run that comes with the package."""
+MAX_RUNS: Final = 400
+"""Runs that an HTML page shows one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Replaying:
     """Processes; 0: as many as are useful."""
     keep_runs: int | None
     """Runs that the reports keep one by one."""
+    texts: bool = False
+    """Whether the reports keep the texts of the largest messages."""
 
     def reports(self, findings: Findings) -> list[Report]:
         """Return the report of each policy.
@@ -55,7 +59,8 @@ class Replaying:
         names = [StrategyName.AS_RECORDED, *map(_strategy, self.policies)]
         reports = [Report(keep_runs=self.keep_runs) for _ in self.policies]
         with _refusals(), _progress() as bar:
-            for before, *others in replay_all(self._runs(findings, bar), names, processes=self.jobs or None):
+            runs, processes = self._runs(findings, bar), self.jobs or None
+            for before, *others in replay_all(runs, names, processes=processes, texts=self.texts):
                 for report, after in zip(reports, others, strict=True):
                     report.add(before, after)
         return reports

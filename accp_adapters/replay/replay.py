@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
+from accp_adapters.replay.contents.kinds import Contents, contents_of
+from accp_adapters.replay.contents.largest_texts import LargestTexts, ShownText
 from accp_adapters.replay.needed_values import contains, mentions_of
 from accp_adapters.replay.prompts import PromptBuilder
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
@@ -27,6 +29,7 @@ Tokenizer = Callable[[str], TokenIds]
 
 FETCH_CALL_TOKENS: Final = 40
 """What a model writes to fetch one reference, an estimate."""
+_NOTHING: Final = Contents()
 _SHOWN: Final = 60
 """Characters of a message that its figures show."""
 
@@ -55,6 +58,8 @@ class CallFigures:
     """Those that are visible or one fetch away."""
     output: int
     """Tokens of its output."""
+    contents: Contents = _NOTHING
+    """Tokens of its prompt by what they hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,30 +96,44 @@ class Replay:
     """Each model call, in order."""
     messages: tuple[MessageFigures, ...]
     """Each message of a tool or another agent that a model was sent."""
+    texts: tuple[ShownText, ...] = ()
+    """The texts of the largest of them; empty unless they were asked for."""
 
 
-def replay(run: Run, strategy: Strategy | StrategyName | Policy, tokenize: Tokenizer | None = None) -> Replay:
+def replay(
+    run: Run, strategy: Strategy | StrategyName | Policy, tokenize: Tokenizer | None = None, *, texts: bool = False
+) -> Replay:
     """Return what `run` would have sent under `strategy`; a text that was sent never changes.
 
     Args:
         run: A recorded run, see `read_runs`.
         strategy: A strategy, the name of one, or a `Policy` of the LangGraph adapter.
         tokenize: Splits a text into the tokens of the model; None: o200k_base.
+        texts: Whether the texts of the largest messages are kept.
 
     Raises:
         ImportError: the strategy needs the LangGraph adapter, which is not installed.
     """
     chosen = to_strategy(strategy)
-    replayer = _Replayer(run, chosen, functools.cache(tokenize or o200k_base_encoding().encode_ordinary))
+    largest = LargestTexts(run.name) if texts else None
+    replayer = _Replayer(run, chosen, functools.cache(tokenize or o200k_base_encoding().encode_ordinary), largest)
     calls = tuple(replayer.replay_call(call) for call in run.calls)
-    return Replay(run=run.name, source=run.source, strategy=chosen.name, calls=calls, messages=replayer.messages())
+    return Replay(
+        run=run.name,
+        source=run.source,
+        strategy=chosen.name,
+        calls=calls,
+        messages=replayer.messages(),
+        texts=tuple(largest.texts) if largest else (),
+    )
 
 
 class _Replayer:
     """The state of one replay: the provider's cache and what each agent has fetched so far."""
 
-    def __init__(self, run: Run, strategy: Strategy, tokenize: Tokenizer) -> None:
+    def __init__(self, run: Run, strategy: Strategy, tokenize: Tokenizer, largest: LargestTexts | None) -> None:
         self._run = run
+        self._largest = largest
         self._prompts = PromptBuilder(run, strategy)
         self._tokenize = tokenize
         self._fetch_tool = strategy.fetch_tool
@@ -129,7 +148,10 @@ class _Replayer:
     def replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
         sent = self._prompts.build(call)
-        self._shown.update((i, sent[i].text) for i in call.prompt if is_foreign(self._run.messages[i], call.agent))
+        foreign = [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
+        if self._largest:
+            self._keep_texts(self._largest, call, foreign, sent)
+        self._shown.update((i, sent[i].text) for i in foreign)
         needed = self._visibility.needed_values(call, sent)
         mentioned = self._strict_visibility.needed_values(call, sent)
         return CallFigures(
@@ -142,7 +164,8 @@ class _Replayer:
             mentioned=len(mentioned),
             mentioned_visible=sum(value.visible for value in mentioned),
             mentioned_reachable=sum(value.reachable for value in mentioned),
-            output=sum(len(self._tokenize(self._run.messages[position].text)) for position in call.output),
+            output=sum(self._count(self._run.messages[position].text) for position in call.output),
+            contents=contents_of(self._run, call, sent, sum(map(len, self._definitions(call, sent))), self._count),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
@@ -155,8 +178,8 @@ class _Replayer:
             position=position,
             sender=message.sender,
             tool=message.tool if message.role is Role.TOOL else "",
-            recorded=len(self._tokenize(message.text)),
-            sent=len(self._tokenize(text)),
+            recorded=self._count(message.text),
+            sent=self._count(text),
             shown=shown,
             preview=" ".join(message.text[:200].split())[:_SHOWN],
         )
@@ -178,14 +201,33 @@ class _Replayer:
     def _prompt_parts(
         self, call: RecordedCall, sent: Mapping[int, SentMessage], fetched: Sequence[tuple[int, str]]
     ) -> list[TokenIds]:
-        parts = [self._tokenize(call.tools)]
-        if self._fetch_tool and any(sent[position].reference for position in call.prompt):
-            parts.append(self._tokenize(self._fetch_tool))
+        parts = self._definitions(call, sent)
         for position in call.prompt:
             parts.append(self._tokenize(sent[position].text))
             for answer in (answer for after, answer in fetched if after == position):
                 parts += ((0,) * FETCH_CALL_TOKENS, self._tokenize(answer))
         return parts
+
+    def _definitions(self, call: RecordedCall, sent: Mapping[int, SentMessage]) -> list[TokenIds]:
+        definitions = [self._tokenize(call.tools)]
+        if self._fetch_tool and any(sent[position].reference for position in call.prompt):
+            definitions.append(self._tokenize(self._fetch_tool))
+        return definitions
+
+    def _keep_texts(
+        self, largest: LargestTexts, call: RecordedCall, foreign: Sequence[int], sent: Mapping[int, SentMessage]
+    ) -> None:
+        """Keep the texts of the largest messages that this call is the first to be sent in their form."""
+        for position in foreign:
+            message, text = self._run.messages[position], sent[position].text
+            tokens = self._count(message.text), self._count(text)
+            if (position, text) not in self._shown and largest.wants(tokens[0]):
+                before = call.prompt[: call.prompt.index(position)]
+                above = [(each, sent[each].text) for each in before]
+                largest.add(message, text, tokens, position=position, above=above)
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenize(text))
 
 
 def _whole(text: str, words: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, TypeVar
 
 from accp_adapters.replay.cache_pricing import Charge
+from accp_adapters.replay.contents.largest_texts import ShownText, largest_of
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay
 from accp_core.projection.cache_cost import CACHE_MINIMUM
 
@@ -96,6 +97,8 @@ class Comparison:
     """As recorded."""
     after: Totals
     """Under the strategy."""
+    cheaper_runs: int
+    """Runs whose cost falls by more than 1 %."""
     costlier_runs: int
     """Runs whose cost rises by more than 1 %."""
     larger_messages: int
@@ -125,6 +128,10 @@ class Report:
         """The name of the strategy."""
         self.runs: list[RunComparison] = []
         """The first runs, one by one."""
+        self.costliest: list[RunComparison] = []
+        """The ten runs whose cost rises most, of those that are costlier."""
+        self.texts: list[ShownText] = []
+        """The texts of the ten messages with the most tokens as recorded, where the replays have them."""
         self._keep_runs = keep_runs
         self._sources: dict[str, Comparison] = {}
         self._agents: dict[str, tuple[Totals, Totals]] = {}
@@ -143,9 +150,12 @@ class Report:
         """Add one run, as recorded and under the strategy."""
         self.strategy = after.strategy
         compared = _compare(before, after)
+        run = RunComparison(total=compared, calls=tuple(zip(before.calls, after.calls, strict=True)))
         if self._keep_runs is None or len(self.runs) < self._keep_runs:
-            calls = tuple(zip(before.calls, after.calls, strict=True))
-            self.runs.append(RunComparison(total=compared, calls=calls))
+            self.runs.append(run)
+        if compared.costlier_runs:
+            self.costliest = heapq.nsmallest(_LARGEST, (*self.costliest, run), key=lambda each: -_rise(each.total))
+        self.texts = largest_of([*self.texts, *after.texts])
         source = _room_for(before.source, self._sources)
         self._sources[source] = _add(self._sources.get(source), replace(compared, name=source))
         self._add_agents(before, after)
@@ -238,7 +248,9 @@ def _sums(old: _Sum, new: _Sum) -> Iterator[tuple[str, Any]]:
 
 def _sum(name: str, rows: Iterable[Comparison]) -> Comparison:
     nothing = totals(())
-    whole = Comparison(name=name, runs=0, before=nothing, after=nothing, costlier_runs=0, larger_messages=0)
+    whole = Comparison(
+        name=name, runs=0, before=nothing, after=nothing, cheaper_runs=0, costlier_runs=0, larger_messages=0
+    )
     for row in rows:
         whole = _add(whole, replace(row, name=name))
     return whole
@@ -272,12 +284,14 @@ def totals(calls: Iterable[CallFigures]) -> Totals:
 
 
 def _compare(before: Replay, after: Replay) -> Comparison:
+    old, new = totals(before.calls), totals(after.calls)
     return Comparison(
         name=before.run,
         runs=1,
-        before=totals(before.calls),
-        after=totals(after.calls),
-        costlier_runs=int(_cost(after) > COSTLIER * _cost(before)),
+        before=old,
+        after=new,
+        cheaper_runs=int(COSTLIER * new.cost < old.cost),
+        costlier_runs=int(new.cost > COSTLIER * old.cost),
         larger_messages=sum(message.sent > message.recorded for message in after.messages),
     )
 
@@ -287,8 +301,8 @@ def _run_to_json(run: RunComparison) -> dict[str, Any]:
     return asdict(run.total) | {"calls": rows}
 
 
-def _cost(run: Replay) -> float:
-    return sum(call.charge.cost for call in run.calls)
+def _rise(run: Comparison) -> float:
+    return run.after.cost / run.before.cost if run.before.cost else 0.0
 
 
 def _written(charge: Charge) -> int:

@@ -26,7 +26,7 @@ _RUNS_PER_PROCESS: Final = 4
 
 
 def replay_all(
-    runs: Iterable[Run], names: Sequence[StrategyName], *, processes: int | None = None
+    runs: Iterable[Run], names: Sequence[StrategyName], *, processes: int | None = None, texts: bool = False
 ) -> Iterator[tuple[Replay, ...]]:
     """Yield, for each of `runs` in order, its replay under each of `names`; few runs are held at a time.
 
@@ -34,6 +34,7 @@ def replay_all(
         runs: Recorded runs, see `read_runs`.
         names: The strategies, by name: functions cannot be sent to another process.
         processes: How many to use; None: one for few messages, at most one for each processor.
+        texts: Whether the texts of the largest messages are kept.
 
     Raises:
         ImportError: a strategy needs the LangGraph adapter, which is not installed.
@@ -44,11 +45,11 @@ def replay_all(
     every = itertools.chain(first, remaining)
     if count < 2:
         strategies = list(map(to_strategy, names))
-        yield from (_replay_under(run, strategies) for run in every)
+        yield from (_replay_under(run, strategies, texts) for run in every)
         return
     # New interpreters: a progress bar is a thread, and forking a process with threads can hang it.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(names,)) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(names, texts)) as pool:
         yield from _in_order(pool, every, count * _RUNS_PER_PROCESS)
 
 
@@ -84,21 +85,22 @@ def _in_order(pool: ProcessPoolExecutor, runs: Iterable[Run], ahead: int) -> Ite
         yield waiting.popleft().result()
 
 
-def _replay_under(run: Run, strategies: Sequence[Strategy]) -> tuple[Replay, ...]:
+def _replay_under(run: Run, strategies: Sequence[Strategy], texts: bool) -> tuple[Replay, ...]:
     try:
-        return tuple(replay(run, strategy) for strategy in strategies)
+        return tuple(replay(run, strategy, texts=texts) for strategy in strategies)
     finally:
         # What was found in the texts of one run is of no use for the next one.
         forget_texts()
 
 
-_prepared: list[Strategy] = []
+_prepared: list[tuple[list[Strategy], bool]] = []
 
 
-def _prepare(names: Sequence[StrategyName]) -> None:
+def _prepare(names: Sequence[StrategyName], texts: bool) -> None:
     """Make the strategies once in each worker process."""
-    _prepared[:] = map(to_strategy, names)
+    _prepared[:] = [(list(map(to_strategy, names)), texts)]
 
 
 def _replay_prepared(run: Run) -> tuple[Replay, ...]:
-    return _replay_under(run, _prepared)
+    ((strategies, texts),) = _prepared
+    return _replay_under(run, strategies, texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -18,6 +19,7 @@ __all__ = ["replay"]
 
 _NOT_UNDERSTOOD: Final = 3
 """The exit code of figures that leave something out."""
+_THREE: Final = "default,lossless,tight"
 
 
 def replay(
@@ -32,9 +34,12 @@ def replay(
         typer.Option("--format", help="How the runs are written, see docs/replay.md; without it, found by content."),
     ] = None,
     policies: Annotated[
-        str,
-        typer.Option("--policy", help="One or more of lossless, default, tight and compact-json, with commas."),
-    ] = "default",
+        str | None,
+        typer.Option(
+            "--policy",
+            help="One or more of lossless, default, tight and compact-json, with commas.  [default: default]",
+        ),
+    ] = None,
     agent_names: Annotated[
         str, typer.Option("--agent-names", help="Names, with commas: messages of these names are an agent's.")
     ] = "",
@@ -47,6 +52,13 @@ def replay(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each run and policy.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", dir_okay=False, help="Write one HTML page for people; without --policy of all three."),
+    ] = None,
+    texts: Annotated[
+        bool, typer.Option("--texts/--no-texts", help="Whether that page shows the ten largest messages.")
+    ] = True,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0: as many as are useful.")] = 0,
 ) -> None:
     """Compare the tokens that recorded runs sent with those that they would have sent with the middleware.
@@ -62,9 +74,11 @@ def replay(
 
     Example: `accp replay logs/ --policy lossless,default,tight --price 3,0.3,3.75,15`
 
+    Example: `accp replay logs/ --html report.html`
+
     Example: `accp replay runs/*.jsonl --json | jq .policies[0].total`
     """
-    from accp_adapters.cli.replaying import EXAMPLE, Replaying
+    from accp_adapters.cli.replaying import EXAMPLE, MAX_RUNS, Replaying
     from accp_adapters.replay import Findings
 
     findings = Findings()
@@ -72,14 +86,19 @@ def replay(
     job = Replaying(
         files=[*(files or ()), *([str(EXAMPLE)] if example else ())],
         run_format=run_format,
-        policies=_names(policies),
+        policies=_names(policies if policies is not None else _THREE if html else "default"),
         agent_names=_names(agent_names),
         jobs=jobs,
-        keep_runs=None if as_json or as_csv else 1,
+        keep_runs=None if as_json or as_csv else MAX_RUNS if html else 1,
+        texts=texts and html is not None,
     )
     reports = job.reports(findings)
     if not reports[0].total().runs:
         raise InputRefused(_no_run(findings), path=job.files[0])
+    if html:
+        from accp_adapters.cli.html_file import write_html
+
+        write_html(html, reports, findings, prices)
     _print(reports, findings, prices, as_json=as_json, as_csv=as_csv)
     _tell(findings)
     if findings.not_understood() and not ignore_unknown:

@@ -220,3 +220,33 @@ def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "[31mred ]0;title  [bold]  :smile:" in result.stdout
     assert "\x1b" not in result.stdout
+
+
+def test_the_page_is_written_with_all_three_policies(trajectories: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    result = runner.invoke(app, ["replay", str(trajectories), "--html", str(page), "--price", "3,0.3,3.75,15"])
+    assert result.exit_code == 0, result.output
+    assert f"Report: {page}" in result.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>With the policy “default”: 2 of 2 runs are cheaper, none is costlier; " in text
+    for expected in ("lossless", "tight", "HAT083", "money, output included"):
+        assert expected in text
+    runner.invoke(app, ["replay", str(trajectories), "--html", str(page), "--policy", "tight", "--no-texts"])
+    text = page.read_text(encoding="utf-8")
+    assert "With the policy “tight”" in text
+    assert "HAT083" not in text
+
+
+def test_a_page_that_cannot_be_written_is_a_usage_error(trajectories: Path, tmp_path: Path) -> None:
+    result = runner.invoke(app, ["replay", str(trajectories), "--html", str(tmp_path / "none" / "report.html")])
+    assert result.exit_code == 2
+    assert "No such file or directory" in unboxed(result.stderr)
+
+
+def test_without_jinja_the_missing_extra_is_named(
+    trajectories: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "accp_adapters.inspector.report", None)
+    result = runner.invoke(app, ["replay", str(trajectories), "--html", str(tmp_path / "report.html")])
+    assert result.exit_code == 2
+    assert "the HTML report needs an extra: pip install 'accp-middleware[cli]'" in result.stderr

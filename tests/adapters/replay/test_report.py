@@ -38,6 +38,20 @@ def test_a_run_counts_as_costlier_above_one_percent() -> None:
     assert Report.of(zip(before, after, strict=True)).total().costlier_runs == 1
 
 
+def test_a_run_counts_as_cheaper_below_one_percent() -> None:
+    before = [replayed("r1", 1011), replayed("r2", 1010), replayed("r3", 0)]
+    after = [replayed("r1", 1000), replayed("r2", 1000), replayed("r3", 0)]
+    total = Report.of(zip(before, after, strict=True)).total()
+    assert (total.cheaper_runs, total.costlier_runs) == (1, 0)
+
+
+def test_the_runs_whose_cost_rises_most_are_kept_whatever_else_is_not() -> None:
+    before = [replayed(f"r{n}", 1000) for n in range(30)]
+    after = [replayed(f"r{n}", 1000 + n) for n in range(30)]
+    report = Report.of(zip(before, after, strict=True), keep_runs=1)
+    assert [run.total.name for run in report.costliest] == [f"r{n}" for n in range(29, 19, -1)]
+
+
 def test_messages_with_more_tokens_than_recorded_are_counted() -> None:
     after = replayed("r1", 5, sizes=((5, 5), (5, 6), (5, 4)))
     assert Report.of(zip([replayed("r1", 5)], [after], strict=True)).total().larger_messages == 1

@@ -1,0 +1,40 @@
+"""The HTML page of a replay, written to a file."""
+
+from __future__ import annotations
+
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from accp_adapters.replay import Findings, Report
+    from accp_adapters.replay.prices import Prices
+
+__all__ = ["write_html"]
+
+
+def write_html(path: Path, reports: Sequence[Report], findings: Findings, prices: Prices | None) -> None:
+    """Write the page to `path` and say so on standard error.
+
+    Raises:
+        ExtraMissing: Jinja is not installed.
+        typer.BadParameter: the file cannot be written.
+    """
+    try:
+        from accp_adapters.inspector.report import html_report
+    except ImportError as error:
+        raise ExtraMissing("the HTML report", extra="cli") from error
+    made = f"Made on {date.today().isoformat()} with accp-middleware {metadata.version('accp-middleware')}"
+    page = html_report(reports, prices=prices, findings=findings.not_understood(), made=made)
+    try:
+        path.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="--html") from error
+    typer.echo(f"Report: {path.resolve()}", err=True)

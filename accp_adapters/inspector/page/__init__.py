@@ -1,0 +1,1 @@
+"""What all HTML pages share: the templates' environment, the security policy, styles, bars and printable texts."""

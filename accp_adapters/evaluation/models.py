@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from accp_core.ports import TokenCounter
 
-__all__ = ["Answered", "Model", "chat_model", "mailbox", "model_named"]
+__all__ = ["Answered", "Model", "chat_model", "full_name", "mailbox", "model_named"]
 
 _PAUSE: Final = 0.2
 """Seconds between two looks into a mailbox."""
@@ -53,9 +53,12 @@ def model_named(name: str, *, counter: TokenCounter, base_url: str | None = None
     from langchain.chat_models import init_chat_model
 
     options: dict[str, Any] = {"base_url": base_url} if base_url else {}
-    if base_url and kind != "openai":
-        name = f"openai:{name}"
-    return chat_model(init_chat_model(name, temperature=0, **options), counter=counter)
+    return chat_model(init_chat_model(full_name(name, base_url), temperature=0, **options), counter=counter)
+
+
+def full_name(name: str, base_url: str | None) -> str:
+    """Return the name of a model with its provider, which is OpenAI's API wherever an address is given."""
+    return f"openai:{name}" if base_url and not name.startswith("openai:") else name
 
 
 def chat_model(model: Any, *, counter: TokenCounter) -> Model:

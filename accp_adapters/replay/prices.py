@@ -36,9 +36,12 @@ class Prices:
 
     def of(self, totals: Totals) -> float:
         """Return what some calls cost."""
-        plain = totals.prompt - totals.cached - totals.written
-        prompt = self.input * plain + self.read * totals.cached + self.write * totals.written
-        return (prompt + self.output * totals.output) / _MILLION
+        return self.cost(prompt=totals.prompt, cached=totals.cached, written=totals.written, output=totals.output)
+
+    def cost(self, *, prompt: float, cached: float, written: float, output: float) -> float:
+        """Return what tokens cost: those of prompts, of these read from and written to the cache, those of answers."""
+        plain = prompt - cached - written
+        return (self.input * plain + self.read * cached + self.write * written + self.output * output) / _MILLION
 
 
 def read_prices(given: str) -> Prices:

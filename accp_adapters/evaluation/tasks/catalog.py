@@ -1,0 +1,26 @@
+"""All tasks of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from accp_adapters.evaluation.tasks.record_tasks import RECORD_TASKS
+from accp_adapters.evaluation.tasks.task import Task
+from accp_adapters.evaluation.tasks.team_tasks import TEAM_TASKS
+from accp_adapters.evaluation.tasks.text_tasks import TEXT_TASKS
+from accp_adapters.evaluation.tasks.world import World
+
+__all__ = ["make_tasks"]
+
+
+def make_tasks(world: World, names: Iterable[str] = ()) -> list[Task]:
+    """Return the tasks of a world, or those of some names, in the order of the catalog.
+
+    Raises:
+        ValueError: there is no task of a name.
+    """
+    tasks = [make(world) for make in (*RECORD_TASKS, *TEXT_TASKS, *TEAM_TASKS)]
+    chosen = list(names)
+    if unknown := [name for name in chosen if name not in {task.name for task in tasks}]:
+        raise ValueError(f"expected tasks of {', '.join(task.name for task in tasks)}, found {unknown[0]!r}")
+    return [task for task in tasks if not chosen or task.name in chosen]

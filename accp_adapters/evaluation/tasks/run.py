@@ -1,0 +1,141 @@
+"""Lets a model do the tasks in each arm, and keeps what came of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+
+from accp_adapters.evaluation.reading.grading import Grade, grade
+from accp_adapters.evaluation.reading.questions import Question
+from accp_adapters.evaluation.run_file import RunFile
+from accp_adapters.evaluation.tasks.agents import work
+from accp_adapters.evaluation.tasks.arms import arm_named, available_arms
+from accp_adapters.evaluation.tasks.catalog import make_tasks
+from accp_adapters.evaluation.tasks.meter import Meter
+from accp_adapters.evaluation.tasks.report import Line, TaskReport
+from accp_adapters.evaluation.tasks.task import Task
+from accp_adapters.evaluation.tasks.world import World, make_world
+from accp_adapters.replay.prices import Prices
+
+__all__ = ["RUN_KIND", "Budget", "TaskOptions", "evaluate_tasks"]
+
+RUN_KIND: Final = "tasks"
+"""What the header of a run file says of its kind."""
+_ANSWER: Final = re.compile(r"(?mi)^[*_ ]*answer[*_ ]*:[*_ ]*(.+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """What a run does."""
+
+    arms: tuple[str, ...] = available_arms()
+    """The names of the arms; the first is what the others are compared with."""
+    names: tuple[str, ...] = ()
+    """The names of the tasks; none: all."""
+    seed: int = 0
+    """Of the made world."""
+    size: float = 1.0
+    """Of the made world: 1.0 has lists of 5,000 to 40,000 tokens of JSON."""
+
+    def tasks(self) -> list[Task]:
+        """Return the tasks.
+
+        Raises:
+            ValueError: there is no such task, arm or size.
+        """
+        for name in self.arms:
+            arm_named(name)
+        return make_tasks(self.world(), self.names)
+
+    def world(self) -> World:
+        """Return the world that each task begins with."""
+        return make_world(self.seed, self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a run may take; what was taken is read from its lines."""
+
+    max_tokens: int | None = None
+    """Tokens of prompts and answers."""
+    max_cost: float | None = None
+    """Money, by `prices`."""
+    prices: Prices | None = None
+    """Prices of tokens."""
+
+    def is_left(self, lines: Sequence[Line]) -> bool:
+        """Return whether another task may be begun."""
+        tokens = sum(line["tokens"] + line["output"] for line in lines)
+        total = (arm.money(self.prices) for arm in TaskReport.of(lines).arms) if self.prices else ()
+        return (self.max_tokens is None or tokens < self.max_tokens) and (
+            self.max_cost is None or sum(total) < self.max_cost
+        )
+
+
+def evaluate_tasks(
+    model: BaseChatModel,
+    *,
+    options: TaskOptions | None = None,
+    model_name: str = "",
+    run_file: Path | None = None,
+    concurrency: int = 1,
+    budget: Budget | None = None,
+) -> TaskReport:
+    """Let a model do each task in each arm and return the figures.
+
+    Args:
+        model: Plays every agent.
+        options: What is done; None: all tasks in all arms that are installed.
+        model_name: The name of the model in the run file.
+        run_file: Keeps what came of each task; a run that was interrupted goes on where it stopped, and another run of
+            the same model and world may add arms and tasks.
+        concurrency: Tasks at once.
+        budget: What may be taken before no further task is begun; None: no limit.
+
+    Raises:
+        ValueError: the run file holds another run, or there is no such arm, task or size. What the model raises passes
+            through, after the tasks that are done are kept.
+    """
+    chosen, limits = options or TaskOptions(), budget or Budget()
+    tasks, world = chosen.tasks(), chosen.world()
+    run = RunFile(run_file, {"kind": RUN_KIND, "model": model_name, "seed": chosen.seed, "size": chosen.size})
+    pairs = [(arm, task) for arm in chosen.arms for task in tasks]
+
+    def do(pair: tuple[str, Task]) -> None:
+        arm, task = pair
+        if _key(arm, task) not in run.answers and limits.is_left(list(run.answers.values())):
+            run.add(_key(arm, task), _line(model, arm, task, world))
+
+    with ThreadPoolExecutor(max_workers=concurrency) as pool:
+        for _ in pool.map(do, pairs):
+            pass
+    done = [run.answers[_key(arm, task)] for arm, task in pairs if _key(arm, task) in run.answers]
+    return TaskReport.of(done, asked=len(pairs))
+
+
+def _key(arm: str, task: Task) -> str:
+    return f"{arm}/{task.name}"
+
+
+def _line(model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
+    """Do one task in a world of its own and return what the run file keeps of it."""
+    own, meter = replace(world, sources=dict(world.sources)), Meter()
+    answered = work(task, model, arm_named(arm), own, meter)
+    graded = _grade(task, answered, own)
+    found = {"expected": task.answer, "answered": answered, "right": graded.right, "error": graded.error}
+    return {"arm": arm, "task": task.name, "kind": task.kind, **found, **meter.figures}
+
+
+def _grade(task: Task, answered: str, world: World) -> Grade:
+    """Return whether the last `Answer:` is right, and the edits that were asked for are made."""
+    if any(line not in world.sources[path].splitlines() for path, line in task.expected_sources.items()):
+        return Grade(right=False, error="edit")
+    answers = _ANSWER.findall(answered)
+    question = Question(id=task.name, document=task.name, kind=task.kind, text=task.turns[-1], answer=task.answer)
+    return grade(question, answers[-1].strip() if answers else None)

@@ -1,17 +1,42 @@
-"""Columns that repeat something in every row: strings that begin and end alike, and the cells of another column."""
+"""Columns that repeat something in every row: strings that begin and end alike, and the cells of another column.
+
+Addresses that contain another value of their map stand outside tables, too: `comments_url` is the value of `url` and
+"/comments". Only addresses (`https://…`) are derived, and only from a whole value, which stands in its own place, so
+that no name, number or date is ever cut.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Final, TypeAlias
 
-from accp_core.packing.tree import KEY, Affixed, Column, SameColumn
+from accp_core.packing.expansion import Expansion
+from accp_core.packing.tree import KEY, Affixed, Column, Derived, EmbeddedJson, SameColumn, map_members
 
-__all__ = ["pack_affixes", "pack_keys", "pack_same_columns", "unpack_affixes"]
+__all__ = [
+    "pack_affixes", "pack_derived", "pack_keys", "pack_same_columns", "pays_in_its_line", "unpack_affixes",
+    "unpack_derived",
+]  # fmt: skip
 
 _MIN_SAVED_CHARS: Final = 24
 """Characters of the cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
 _MIN_ROWS: Final = 3
 """Rows from which strings that begin alike are no accident."""
+_CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
+_ADDRESS: Final = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*://[^\s"$()*\x00-\x1f\x7f\ud800-\udfff]+')
+_PARTS: Final = frozenset((str, int))
+"""Types of values that an address may contain."""
+_NAME: Final = re.compile(r'[^\s"{}()$*\x00-\x1f\x7f\ud800-\udfff]+')
+_MAX_STEPS: Final = 2
+"""Values that a reader looks up for one address, one after the other."""
+_MAX_BASES: Final = 40
+"""Values before an address that are tried."""
+_MAX_PLACES: Final = 4
+"""Places of a value in an address that are tried."""
+
+_Map: TypeAlias = dict[str, object]
 
 
 def pack_affixes(values: list[object]) -> Affixed | None:
@@ -75,3 +100,155 @@ def _is_simple(values: list[object]) -> bool:
     """Return whether values are strings, which are equal only if they are the same, and long enough."""
     kinds = set(map(type, values))
     return kinds == {str} and sum(map(len, values)) >= _MIN_SAVED_CHARS  # type: ignore[arg-type]  # all are strings
+
+
+def pack_derived(value: object) -> object:
+    """Return `value` with `Derived` in place of each address that contains another value of its map."""
+    search = _Search()
+    search.find([value])
+    return _packed(value, search.found) if search.found else value
+
+
+def _packed(value: object, found: dict[int, dict[str, Derived]]) -> object:
+    if type(value) is EmbeddedJson:
+        return EmbeddedJson(_packed(value.value, found), value.style)
+    assert type(value) is dict or type(value) is list
+    members = map_members(value, partial(_packed, found=found), _CONTAINERS)
+    if type(members) is dict:
+        members.update(found.get(id(value), {}))
+    return members
+
+
+class _Search:
+    """One walk through a value; maps that a table would have as rows are looked at together."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, dict[str, Derived]] = {}
+        """The derived members of each map, by its `id`."""
+
+    def find(self, values: list[object]) -> None:
+        """Look at one value, or at the values of one column."""
+        for value in values:
+            if type(value) is EmbeddedJson:
+                self.find([value.value])
+        pool = [member for value in values if type(value) is list for member in value if type(member) in _CONTAINERS]
+        if pool:
+            self.find(pool)
+        maps = [value for value in values if type(value) is dict]
+        if maps:
+            self._find_in_maps(maps)
+
+    def _find_in_maps(self, maps: list[_Map]) -> None:
+        columns: dict[str, list[object]] = {}
+        for members in maps:
+            for name, member in members.items():
+                columns.setdefault(name, []).append(member)
+        self._find_in_members(maps, columns)
+        firsts = {
+            name: next((value for value in values if value is not None), None) for name, values in columns.items()
+        }
+        addresses = [name for name, first in firsts.items() if type(first) is str and "://" in first]
+        # In a header, the name of a column is found before and behind the rule.
+        steps = {name: 0 for name, first in firsts.items() if type(first) in _PARTS and name not in addresses}
+        for name in addresses:
+            steps[name] = self._find_in_column(maps, name, steps)
+
+    def _find_in_members(self, maps: list[_Map], columns: dict[str, list[object]]) -> None:
+        """Look at the containers in the columns: those of a map of maps are rows, too."""
+        if len(maps) == 1 and set(map(type, maps[0].values())) == {dict}:
+            self.find(list(maps[0].values()))
+            return
+        for values in columns.values():
+            inner = [value for value in values if type(value) in _CONTAINERS]
+            if inner:
+                self.find(inner)
+
+    def _find_in_column(self, maps: list[_Map], name: str, steps: dict[str, int]) -> int:
+        """Derive the addresses of that name; return the steps to their values.
+
+        Args:
+            maps: The maps, some of which may lack the name.
+            name: A name.
+            steps: The steps to the value of each name that an address may contain.
+        """
+        rows = [members for members in maps if type(members.get(name)) is str]
+        texts = [str(members[name]) for members in rows]
+        # A column in which all rows have the same address has no cells anyway.
+        if not all(map(_ADDRESS.fullmatch, texts)) or (len(texts) > 1 and len(set(texts)) == 1):
+            return 0
+        bases = [base for base, count in steps.items() if count < _MAX_STEPS and _NAME.fullmatch(base)][:_MAX_BASES]
+        best = min(_derivations(rows, name, texts, bases), key=Derived.kept_chars, default=None)
+        if best is None:
+            return 0
+        for members, text in zip(rows, texts, strict=True):
+            found = Derived(best.before, best.name, best.behind, text)
+            self.found.setdefault(id(members), {})[name] = found
+        return steps[best.name] + 1
+
+
+def _derivations(rows: list[_Map], name: str, texts: list[str], bases: list[str]) -> Iterator[Derived]:
+    """Yield the ways to derive the addresses `texts` of that name, the same in all rows, that save enough."""
+    for base in bases:
+        known = [_text_of(members.get(base)) for members in rows]
+        for derived in _places(base, known[0], texts[0]) if all(known) else ():
+            saved = sum(map(len, texts)) - derived.kept_chars()
+            pays = pays_in_its_line(derived) if len(rows) == 1 else saved >= _MIN_SAVED_CHARS
+            if pays and [f"{derived.before}{part}{derived.behind}" for part in known] == texts:
+                yield derived
+
+
+def pays_in_its_line(derived: Derived) -> bool:
+    """Return whether an address is shorter outside a table, too: only one that begins with another address is."""
+    return not derived.before and len(derived.text) - derived.kept_chars() >= _MIN_SAVED_CHARS // 2
+
+
+def _text_of(value: object) -> str:
+    """Return what stands in an address for a value; "" for one that no address contains."""
+    return value if type(value) is str else str(value) if type(value) is int else ""
+
+
+def _places(base: str, known: str, text: str) -> Iterator[Derived]:
+    """Yield the ways to derive `text` from `known`, the value of the name `base`; the last place comes first."""
+    at = text.rfind(known)
+    for _ in range(_MAX_PLACES):
+        if at < 0:
+            return
+        yield Derived(text[:at], base, text[at + len(known) :], text)
+        at = text.rfind(known, 0, at + len(known) - 1)
+
+
+def unpack_derived(value: object, expansion: Expansion) -> None:
+    """Put its text in place of each `Derived` in the maps of a tree.
+
+    Args:
+        value: A tree that nothing else refers to.
+        expansion: What the texts may add.
+
+    Raises:
+        ExpansionError: the texts would add more than `expansion` has left.
+        ValueError: what an address contains is no string or whole number in the same map, or takes too many steps.
+    """
+    if type(value) is EmbeddedJson:
+        unpack_derived(value.value, expansion)
+    elif type(value) is dict:
+        for name, member in value.items():
+            if type(member) is Derived:
+                value[name] = _derive(member, value, expansion, _MAX_STEPS)
+            elif type(member) in _CONTAINERS:
+                unpack_derived(member, expansion)
+    elif type(value) is list:
+        for member in value:
+            if type(member) is Derived:
+                raise ValueError(f"expected a value that contains ${member.name} in a map, found it in a list")
+            unpack_derived(member, expansion)
+
+
+def _derive(derived: Derived, members: _Map, expansion: Expansion, steps: int) -> str:
+    base = members.get(derived.name)
+    if type(base) is Derived and steps > 1:
+        base = _derive(base, members, expansion, steps - 1)
+    known = _text_of(base)
+    if not known:
+        raise ValueError(f"expected a string or a whole number {derived.name!r} for ${derived.name}, found {base!r}")
+    expansion.add(len(derived.before) + len(known) + len(derived.behind), f"${derived.name}")
+    return f"{derived.before}{known}{derived.behind}"

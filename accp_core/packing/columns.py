@@ -20,6 +20,7 @@ from accp_core.packing.tree import (
     Affixed,
     Column,
     Constant,
+    Derived,
     Placeholder,
     PooledLists,
     RepeatedValue,
@@ -33,7 +34,7 @@ from accp_core.packing.tree import (
 
 __all__ = [
     "cell_count", "last_column_with_cells", "maps_in_order", "pack_column", "pack_keyed_rows", "pack_labelled_rows",
-    "pack_list", "pack_rows", "pack_table", "table_cost", "unpack_column", "unpack_table",
+    "pack_list", "pack_rows", "pack_table", "table_cost", "unpack_column", "unpack_table", "written_out",
 ]  # fmt: skip
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
@@ -114,12 +115,12 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
             return None
         cells = [[members.get(name, ABSENT) for members in maps] for name in names]
     columns: dict[str, Column] = {
-        name: Sparse(column) if name in sparse else pack_column(column)
+        name: Sparse(written_out(column)) if name in sparse else pack_column(column)
         for name, column in zip(names, cells, strict=True)
     }
     if not _shows_each_row(columns, len(maps)):
         name = _column_to_show(columns)
-        columns[name] = _pack_values([members[name] for members in maps])
+        columns[name] = _pack_values(written_out([members[name] for members in maps]))
     pack_same_columns(columns)
     return Table(columns, slots, len(maps))
 
@@ -166,7 +167,14 @@ def pack_column(values: list[object]) -> Column:
     kinds = set(map(type, values))
     if len(kinds) == 1 and common_value(values) is not ABSENT:
         return Constant(values[0])
+    if Derived in kinds:
+        values = written_out(values)
     return Constant(values[0]) if _is_repeated_in_each_row(values) else _pack_values(values)
+
+
+def written_out(values: list[object]) -> list[object]:
+    """Return values with the text of each Derived, because only a column has room for the rule."""
+    return [value.text if type(value) is Derived else value for value in values]
 
 
 def _is_repeated_in_each_row(values: list[object]) -> bool:

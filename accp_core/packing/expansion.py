@@ -13,6 +13,7 @@ from accp_core.packing.tree import (
     Affixed,
     Column,
     Constant,
+    Derived,
     EmbeddedJson,
     PooledLists,
     RepeatedValue,
@@ -94,6 +95,8 @@ def size_of(value: object) -> int:
                 inner += part
             elif type(part) is RepeatedValue or type(part) is EmbeddedJson:
                 inner.append(part.value)
+            elif type(part) is Derived:
+                size += part.kept_chars()
             elif type(part) is int or isinstance(part, float):
                 size += len(repr(part))
         level = inner

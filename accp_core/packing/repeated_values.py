@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, map_members
+from accp_core.packing.tree import Derived, EmbeddedJson, RepeatedValue, Repetition, map_members
 
 __all__ = [
     "MIN_LIST_CHARS", "MIN_MAP_CHARS", "MIN_STRING_CHARS", "SavesTokens", "copy_shared_containers",
@@ -38,6 +38,12 @@ _OTHER_CHARS: Final = 4
 
 SavesTokens: TypeAlias = Callable[[str, int], bool]
 """Returns whether a string that occurs that many times is to be written once."""
+
+
+class _DerivedText(str):
+    """The text of a Derived: equal to the same text elsewhere, but no string that is written once."""
+
+    __slots__ = ()
 
 
 class _Node:
@@ -104,6 +110,8 @@ class _Graph:
             members = value
         elif type(value) is EmbeddedJson:
             names, members = (value.style,), (value.value,)
+        elif type(value) is Derived:
+            return _DerivedText(value.text)
         else:
             # The type tells 1, 1.0 and true apart; `repr` shows the sign of zero and the spelling of a number.
             return (float, value) if type(value) is float and value else (type(value), repr(value))

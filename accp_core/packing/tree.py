@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "KEY", "NEXT_ROW", "Affixed", "Column", "Constant", "EmbeddedJson", "Kinds", "Placeholder", "PooledLists",
-    "RepeatedValue", "Repetition", "SameColumn", "Sparse", "Table", "content_of", "map_members", "with_content",
+    "ABSENT", "KEY", "NEXT_ROW", "Affixed", "Column", "Constant", "Derived", "EmbeddedJson", "Kinds", "Placeholder",
+    "PooledLists", "RepeatedValue", "Repetition", "SameColumn", "Sparse", "Table", "content_of", "map_members",
+    "with_content",
 ]  # fmt: skip
 
 
@@ -47,6 +48,21 @@ class Repetition:
     """The value of `RepeatedValue(number, …)` again; the RepeatedValue comes first in reading order."""
 
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A string that contains another value of the same map: `before`, the value of `name`, `behind`."""
+
+    before: str
+    name: str
+    behind: str
+    text: str = field(default="", compare=False)
+    """The whole string; "" if it was not derived yet."""
+
+    def kept_chars(self) -> int:
+        """Return the characters that are written."""
+        return len(self.before) + 1 + len(self.name) + len(self.behind)
 
 
 @dataclass(slots=True)

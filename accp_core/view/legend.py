@@ -21,7 +21,7 @@ _IN_HEADERS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("list: each row is a list, columns are positions", re.compile("^list: ", re.MULTILINE)),
     ("A: columns of the rows A", re.compile("^A: ", re.MULTILINE)),
     ("a comma ends a cell", re.compile(r"\S,(?:[ }\]]|$)", re.MULTILINE)),
-    ("k{a b}, k[a b] nested", re.compile(r"[^\s\[{:(=][\[{]")),
+    ("k{a b}, k[a b] nested", re.compile(r"[^\s\[{:(=$][\[{](?![/?+])")),
     ("(k=v) in every row", re.compile(r"(?:^|[ {\[])\(\S", re.MULTILINE)),
     ("a==b the same as b", re.compile(r"\S==\S")),
     ("k=x*z a cell y is xyz", re.compile(r"(?:^|[ {\[])[^ (]+=[^ =]*\*")),
@@ -30,6 +30,10 @@ _IN_HEADERS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 """What is said of each construct of a header, and what a header with it contains."""
 _IN_VIEW: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("[:columns: row;row] a table", re.compile(r"[\[{]:\S")),
+    (
+        "in k=$a/b, $a is the value of a",
+        re.compile(r"^[^ =\n]+=[^ $\n]*\$[A-Za-z_{][^ \n]*$|\([^()\n]*=[^ $\"()\n]*\$[A-Za-z_{]", re.MULTILINE),
+    ),
     ("- absent", re.compile(r"(?:^|[ \[{;,])-(?:$|[ ;,\]}])", re.MULTILINE)),
     ("&1 marks a value, *1 repeats it", re.compile(r"(?:^|[ \[(=;,])&[0-9]{1,10}:? ", re.MULTILINE)),
     ("!json a string that holds this as JSON", re.compile(r"!json[0-9t]?u? ")),

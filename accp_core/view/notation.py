@@ -3,6 +3,7 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line
                null: key key key               these keys are all null; likewise `true:` and `false:`
+               key=$key2/text                  a string that contains the value of key2, a pair before it
 
     value      null true false 42 -0.5 1e+22   as in JSON
                text                            a string, as it is
@@ -29,6 +30,7 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
                key=a*z      a cell like `m` for the string `amz`
                key==key2    no cell: the same as column key2; in a map of maps `key==key`: as the key of the row
     constants  (key=value key=value)                         no cells: all rows have these values
+               (key=text/$key2/text)                         no cells: a string that contains the value of key2
     row        its cells, at least one of which is not `-`; {} for a map without keys; {key value} for one of no kind
     cell       a value; `-` where the row has no such key
 
@@ -44,12 +46,13 @@ from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final
 
+from accp_core.packing.tree import Derived
 from accp_core.strict_json import is_utf8
 
 __all__ = [
     "ABSENT_CELL", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
     "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
-    "join_members", "quote", "separator_before", "write_key", "write_pattern",
+    "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_key", "write_pattern",
 ]  # fmt: skip
 
 ABSENT_CELL: Final = "-"
@@ -117,12 +120,15 @@ NESTED_CELL: Final = PlainTextRule(r";\[\]{}", comma=True)
 """A cell inside brackets that a comma ends."""
 INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 """A member of an array or a map in one line."""
-CONSTANT: Final = PlainTextRule(" )")
+CONSTANT: Final = PlainTextRule(" )$")
 """The value of a constant in a header."""
 
 PLAIN_PATTERN: Final = re.compile(r"(?:[^\s\"{}()\[\],;=&!?\x00-\x1f\x7f\ud800-\udfff:]|:(?! |$))+")
 """The string of a column in which `*` stands for the cell, if it needs no quotes."""
 
+_WORD: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_IN_WORD: Final = re.compile("[A-Za-z0-9_]")
+_DERIVED: Final = re.compile(r"([^\s$]*)\$(?:\{([^\s{}$]+)\}|([A-Za-z_][A-Za-z0-9_]*))([^\s$]*)")
 _PLAIN_KEY: Final = re.compile(
     r'[^\s"{}()\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
 )
@@ -148,6 +154,18 @@ def write_pattern(before: str, behind: str) -> str:
     """Return the header of a column of strings that all begin and end alike."""
     pattern = f"{before}*{behind}"
     return f"={pattern if PLAIN_PATTERN.fullmatch(pattern) else quote(pattern)}"
+
+
+def write_derived(derived: Derived) -> str:
+    """Return a string with the name of the value that it contains: `$name`, or `${name}` where a letter follows."""
+    name = _WORD.fullmatch(derived.name) and not _IN_WORD.match(derived.behind)
+    return f"{derived.before}${derived.name if name else f'{{{derived.name}}}'}{derived.behind}"
+
+
+def read_derived(text: str) -> Derived | None:
+    """Return the string that `write_derived` wrote; None if `text` is no such string."""
+    found = _DERIVED.fullmatch(text)
+    return None if found is None else Derived(found[1], found[2] or found[3], found[4])
 
 
 def separator_before(text: str, sign: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
+from accp_core.packing.alike import unpack_derived
 from accp_core.packing.embedded_json import STYLES, unpack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import read_float
@@ -30,6 +31,7 @@ _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, ?[^" \[\]{}&*!,][^"\[\]{}&*!,]*+)*+)\]')
 _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
+_DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
 _CONSTANT: Final = re.compile(r"=[\[{&!]")
 _EMBEDDED_JSON: Final = re.compile(r"!json([0-9t]?u?) ")
@@ -64,11 +66,14 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
 
 
 def _read_view(text: str, expansion: Expansion) -> object:
-    tree = _ViewReader(text, expansion).read_document()
+    reader = _ViewReader(text, expansion)
+    tree = reader.read_document()
     if _CONSTANT.search(text):
         tree = copy_shared_containers(tree)
     if ("&" in text or "*" in text) and _REPEATED.search(text):
         tree = unpack_repeated_values(tree, expansion)
+    if reader.has_derived:
+        unpack_derived(tree, expansion)
     return unpack_embedded_json(tree, expansion) if "!json" in text else tree
 
 
@@ -101,12 +106,23 @@ class _ViewReader(RowReader):
                 continue
             at = len(key) + 1
             if not rest or key[:1] in ("", '"'):
-                key, at = self.read_key(line, 0)
+                key, at = self._read_pair_key(line)
                 rest = line[at:]
             if key in members:
                 self.lines.fail(f"expected each key once, found {key!r} again", 0)
+            if line[at - 1] == "=":
+                members[key] = self.read_derived(line, at, len(line))
+                continue
             members[key] = self.read_value(line, at) if rest[:1] in _STARTS else self._read_plain(line, at, len(line))
         return members
+
+    def _read_pair_key(self, line: str) -> tuple[str, int]:
+        """Return the key of a pair, which a blank or `=` ends, and the position of its value."""
+        derived = _DERIVED_PAIR.match(line)
+        if derived is None:
+            return self.read_key(line, 0)
+        key, end = self.read_string(line, 0) if line[0] == '"' else (derived[1], derived.end(1))
+        return key, end + 1
 
     def _read_run(self, members: dict[str, object], line: str, value: object) -> None:
         """Read a line that gives the same value to several keys."""

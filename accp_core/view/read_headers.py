@@ -9,15 +9,16 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs m
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.tree import KEY, Constant, SameColumn
+from accp_core.packing.tree import KEY, Constant, Derived, SameColumn
 from accp_core.view.header import CellColumn, Header
 from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import PLAIN_PATTERN
+from accp_core.view.notation import PLAIN_PATTERN, read_derived
 from accp_core.view.plain_values import CONSTANT_END
 
 __all__ = ["HeaderReader"]
 
 _MAX_HEADER_DEPTH: Final = 60
+_STARTS: Final = frozenset('"{[&*!')
 _KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
 _Columns: TypeAlias = dict[str, CellColumn | Header | Constant | SameColumn]
 
@@ -29,6 +30,8 @@ class HeaderReader(ABC):
         self.lines: Final = lines
         self.expansion: Final = expansion
         self.header_depth = 0
+        self.has_derived = False
+        """Whether a string contains the value of another key, which is not yet in it."""
 
     @abstractmethod
     def read_inline(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
@@ -80,11 +83,26 @@ class HeaderReader(ABC):
     def _read_constants(self, line: str, at: int, columns: _Columns) -> int:
         while True:
             name, at = self._read_name(line, at, columns)
-            value, at = self.read_inline(line, self.expect(line, at, "="), CONSTANT_END)
-            columns[name] = Constant(value)
+            columns[name], at = self._read_constant(line, self.expect(line, at, "="))
             if not line.startswith(" ", at):
                 return self.expect(line, at, ")")
             at += 1
+
+    def _read_constant(self, line: str, at: int) -> tuple[Constant, int]:
+        found = CONSTANT_END.search(line, at)
+        end = found.start() if found else len(line)
+        if "$" in line[at:end] and line[at] not in _STARTS:
+            return Constant(self.read_derived(line, at, end)), end
+        value, at = self.read_inline(line, at, CONSTANT_END)
+        return Constant(value), at
+
+    def read_derived(self, line: str, at: int, end: int) -> Derived:
+        """Return the string in `line[at:end]`, which contains the value of another key or column."""
+        derived = read_derived(line[at:end])
+        if derived is None:
+            self.lines.fail("expected a text with one '$' and the name of a value before it", at)
+        self.has_derived = True
+        return derived
 
     def _read_name(self, line: str, at: int, columns: Container[str]) -> tuple[str, int]:
         if line.startswith('"', at):

@@ -8,6 +8,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
+from accp_core.packing.alike import pack_derived
 from accp_core.packing.embedded_json import pack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.packing.number import SpelledFloat
@@ -38,6 +39,10 @@ class Options:
     """JSON documents inside strings are rendered too."""
     repeated_values: bool = True
     """A sub-tree or long string that occurs several times is written once: `&1 …`, later `*1`."""
+    derived: bool = True
+    """An address that contains another value of its map names it: `comments_url=$url/comments`.
+
+    No identifier, name or date is cut, but a search for the whole address finds nothing."""
     min_repeated_tokens: int = 8
     """Tokens of a string; a shorter one is written in every place."""
     min_saved_tokens: int = 6
@@ -105,6 +110,8 @@ def render_tree(
     # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
     if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
         return None
+    if options.derived and not options.readable and "://" in compact:
+        value = pack_derived(value)
     if options.repeated_values and not options.readable:
         for max_uses in _MAX_USES:
             packed = _with_repeated_values(value, counter, options, max_uses)

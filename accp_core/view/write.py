@@ -8,10 +8,11 @@ from itertools import groupby
 from string import ascii_uppercase
 from typing import Final
 
+from accp_core.packing.alike import pays_in_its_line
 from accp_core.packing.columns import pack_keyed_rows, pack_labelled_rows, pack_list
 from accp_core.packing.kinds import pack_kinds
 from accp_core.packing.lists import pack_lists
-from accp_core.packing.tree import EmbeddedJson, Kinds, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.packing.tree import Derived, EmbeddedJson, Kinds, PooledLists, RepeatedValue, Repetition, Table
 from accp_core.view.notation import (
     INLINE,
     KEY_COLUMN,
@@ -21,6 +22,7 @@ from accp_core.view.notation import (
     PlainTextRule,
     join_members,
     quote,
+    write_derived,
     write_key,
 )
 from accp_core.view.write_rows import RowWriter
@@ -111,10 +113,19 @@ class _ViewWriter(RowWriter):
                 continue
             lines += [
                 # Most values are plain strings; to test them here saves a call for each.
-                f"{write_key(key)} {value if type(value) is str and LINE.allows(value) else self.write_value(value)}"
+                f"{write_key(key)} {value}"
+                if type(value) is str and LINE.allows(value)
+                else self.write_pair(key, value)
                 for key, value in run
             ]
         return "\n".join(lines)
+
+    def write_pair(self, key: str, value: object) -> str:
+        if type(value) is not Derived:
+            return f"{write_key(key)} {self.write_value(value)}"
+        if pays_in_its_line(value):
+            return f"{write_key(key)}={write_derived(value)}"
+        return f"{write_key(key)} {value.text}"
 
     def write_value(self, value: object) -> str:
         """Return a value that takes the rest of a line, and perhaps more lines."""
@@ -183,6 +194,8 @@ class _ViewWriter(RowWriter):
         """Return a value in one line; `plain` decides which strings need no quotes."""
         if type(value) is str:
             return self.write_string(value, plain)
+        if type(value) is Derived:
+            return self.write_string(value.text, plain)
         if type(value) is dict:
             return self.write_inline_map(value)
         if type(value) is list:
@@ -273,7 +286,9 @@ def _short_texts(members: Collection[object]) -> list[str] | None:
 
 def _short_map(members: dict[str, object]) -> str | None:
     """Return a map of few short members in one line, else None."""
-    texts = _short_texts(members.values()) if len(members) <= _MAX_PAIRS else None
+    if len(members) > _MAX_PAIRS or Derived in set(map(type, members.values())):
+        return None
+    texts = _short_texts(members.values())
     if texts is None:
         return None
     pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]

@@ -14,6 +14,7 @@ from accp_core.packing.tree import (
     Affixed,
     Column,
     Constant,
+    Derived,
     PooledLists,
     RepeatedValue,
     SameColumn,
@@ -36,6 +37,7 @@ from accp_core.view.notation import (
     join_members,
     quote,
     separator_before,
+    write_derived,
     write_key,
     write_pattern,
 )  # fmt: skip
@@ -97,7 +99,9 @@ class RowWriter(ABC):
         after = _columns_behind(table, following)
         for name, column in table.columns.items():
             if type(column) is Constant:
-                constants.append(f"{write_key(name)}={self.write_inline(column.value, CONSTANT)}")
+                value = column.value
+                text = write_derived(value) if type(value) is Derived else self.write_inline(value, CONSTANT)
+                constants.append(f"{write_key(name)}={text}")
                 continue
             heads += _in_parentheses(constants)
             constants = []

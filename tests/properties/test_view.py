@@ -28,10 +28,22 @@ options = st.builds(
     Options,
     embedded_json=st.booleans(),
     repeated_values=st.booleans(),
+    derived=st.booleans(),
     min_repeated_tokens=st.integers(0, 6),
     min_saved_tokens=st.integers(0, 6),
     affixes=st.booleans(),
     readable=st.booleans(),
+)
+
+_parts = st.sampled_from(["/1", "/12", "/a", "/a/b", "?q={x}", "1", "", "/$id", "/b c", ")", "*"])
+_addresses = st.lists(_parts, max_size=3).map(lambda parts: f"https://a.example{''.join(parts)}")
+_members = st.dictionaries(
+    st.sampled_from(["id", "url", "next_url", "the id", "a-b", "name"]),
+    st.one_of(_addresses, st.sampled_from([1, 12, True, None, "a", "", 1.5, "https://a.example"])),
+    max_size=5,
+)
+addresses = st.one_of(
+    _members, st.lists(_members, max_size=4), st.lists(st.fixed_dictionaries({"user": _members, "url": _addresses}))
 )
 
 
@@ -50,6 +62,15 @@ def test_the_notation_is_read_back_with_any_options_whatever_it_costs(value: Any
     notation = render_tree(value, compact_json(value), counter=len, options=chosen)
     if notation is not None:
         assert exactly(read(notation)) == exactly(value)
+
+
+@bounded
+@given(addresses, options)
+@example([{"id": 1, "url": "https://a.example/1"}, {"id": None, "url": "https://a.example/"}], Options())
+def test_addresses_that_contain_other_values_are_read_back(value: Any, chosen: Options) -> None:
+    notation = render_tree(value, compact_json(value), counter=len, options=chosen)
+    assert notation is not None
+    assert exactly(read(notation)) == exactly(value)
 
 
 @bounded

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from accp_adapters.cli.commands.aacp.group import aacp
 from accp_adapters.cli.commands.demo import demo
+from accp_adapters.cli.commands.doctor import doctor
 from accp_adapters.cli.commands.evaluation import evaluation
 from accp_adapters.cli.commands.frame import frame
 from accp_adapters.cli.commands.mcp import mcp
@@ -43,7 +44,6 @@ app = typer.Typer(
     name="accp",
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
@@ -84,6 +84,7 @@ app.command()(view)
 app.command()(query)
 app.command()(replay)
 app.command()(demo)
+app.command()(doctor)
 app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")

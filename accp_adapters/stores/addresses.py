@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from accp_adapters.stores.sqlite import SqliteColdStore
 
 if TYPE_CHECKING:
     from accp_adapters.stores.redis import RedisColdStore
 
-__all__ = ["open_store"]
+__all__ = ["open_store", "without_password"]
 
 _SQLITE: Final = "sqlite:"
 _REDIS: Final = ("redis://", "rediss://", "unix://")
@@ -34,3 +35,9 @@ def open_store(address: str, *, ttl: float | None = None) -> SqliteColdStore | R
 
         return RedisColdStore(address, ttl=ttl)
     raise ValueError("expected sqlite:PATH or redis://HOST, found another address")
+
+
+def without_password(url: str) -> str:
+    """Return `url` without user, password and options, so that a log may show it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

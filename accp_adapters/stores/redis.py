@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import redis
 
+from accp_adapters.stores.addresses import without_password
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -127,9 +128,3 @@ def redis_refusals(server: str, command: str) -> Iterator[None]:
     except redis.RedisError as error:
         code = next(code for kinds, code in _CODES if isinstance(error, kinds))
         raise ProtocolError(f"expected {server!r} to {command}, found: {error}", code=code) from error
-
-
-def without_password(url: str) -> str:
-    """Return `url` without user, password and options, so that a log may show it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

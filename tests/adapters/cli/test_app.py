@@ -1,7 +1,9 @@
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -9,7 +11,7 @@ from typer.testing import CliRunner
 from accp_adapters.cli.app import app
 
 runner = CliRunner()
-COMMANDS = (["view"], ["replay"], ["demo"], ["frame", "parse"], ["frame", "format"], ["frame", "check"])
+COMMANDS = (["view"], ["replay"], ["demo"], ["doctor"], ["frame", "parse"], ["frame", "format"], ["frame", "check"])
 
 
 def accp(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
@@ -77,3 +79,32 @@ def test_the_version_is_that_of_the_distribution() -> None:
     result = runner.invoke(app, ["--version"])
     assert result.exit_code == 0
     assert re.fullmatch(r"accp \d+\.\d+\.\d+\S*\n", result.stdout)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the home of a user whose path begins with a folder that holds the command, as a script has it."""
+    command = tmp_path / "bin" / "accp"
+    command.parent.mkdir()
+    command.write_text(f"#!{sys.executable}\nfrom accp_adapters.cli import main\nmain()\n", encoding="utf-8")
+    command.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{command.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_installed_for_a_shell(shell: str, home: Path) -> None:
+    done = subprocess.run(["accp", "--install-completion", shell], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    written = "".join(path.read_text("utf-8") for path in home.rglob("*") if path.is_file())
+    assert "_ACCP_COMPLETE" in written
+
+
+def test_bash_completes_commands_and_options(home: Path) -> None:
+    shown = subprocess.run(["accp", "--show-completion", "bash"], capture_output=True, text=True, check=True)
+    words = 'COMP_WORDS=(accp replay --ht)\nCOMP_CWORD=2\n_accp_completion accp\necho "${COMPREPLY[@]}"'
+    typed = f"{shown.stdout}\n{words}"
+    done = subprocess.run(["bash", "--norc", "-c", typed], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["--html"]

@@ -1,0 +1,54 @@
+"""The versions of Python and of this package, its extras, and the switch that turns the middleware off."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Final
+
+from packaging.requirements import Requirement
+
+from accp_adapters.cli.checks.check import Check
+
+__all__ = ["installation"]
+
+_DISTRIBUTION: Final = "accp-middleware"
+_SWITCH: Final = "ACCP_DISABLED"
+
+
+def installation() -> Iterator[Check]:
+    """Yield a check for the package, one for each extra and one for the switch."""
+    version = metadata.version(_DISTRIBUTION)
+    python = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    yield Check(name=_DISTRIBUTION, found=f"{version} ({python})")
+    for extra in metadata.metadata(_DISTRIBUTION).get_all("Provides-Extra") or ():
+        if extra != "all":
+            yield _extra(extra)
+    if os.environ.get(_SWITCH) == "1":
+        yield Check(name=_SWITCH, found="1: the middleware changes nothing", next_step=f"unset {_SWITCH}")
+
+
+def _extra(extra: str) -> Check:
+    """Return whether an extra is installed; one that is not is no problem, one in a wrong version is."""
+    requirements = [Requirement(each) for each in metadata.requires(_DISTRIBUTION) or ()]
+    wanted = [each for each in requirements if each.marker and each.marker.evaluate({"extra": extra})]
+    found = {each.name: _version(each.name) for each in wanted}
+    install = f"pip install '{_DISTRIBUTION}[{extra}]'"
+    wrong = [each for each in wanted if (version := found[each.name]) and not each.specifier.contains(version, True)]
+    if wrong:
+        names = ", ".join(f"{each.name} {found[each.name]} (expected {each.specifier})" for each in wrong)
+        return Check(name=f"extra {extra}", found=names, next_step=install)
+    if missing := [name for name, version in found.items() if not version]:
+        return Check(name=f"extra {extra}", found=f"not installed: {', '.join(missing)} missing; {install}")
+    return Check(name=f"extra {extra}", found=", ".join(f"{name} {version}" for name, version in found.items()))
+
+
+def _version(name: str) -> str:
+    """Return the installed version of a distribution; empty: there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""

@@ -25,7 +25,9 @@ def demo(
     ] = "",
     output: Annotated[
         Path | None,
-        typer.Option(file_okay=False, help="The folder for the two transcripts; without it, a new private one."),
+        typer.Option(
+            file_okay=False, help="The folder for two transcripts and a report; without it, a new private one."
+        ),
     ] = None,
 ) -> None:
     """Let a LangGraph agent do one job over your files twice, without and with the middleware, and compare.

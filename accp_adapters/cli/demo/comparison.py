@@ -1,4 +1,4 @@
-"""The demonstration from start to end: two runs, the table that compares them, two transcripts."""
+"""The demonstration from start to end: two runs, the table that compares them, two transcripts and a report."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from rich.console import Console
 from accp_adapters.cli.demo.agent_runs import AgentRun, compare_needed_values, run_job
 from accp_adapters.cli.demo.snapshot import read_folder
 from accp_adapters.cli.demo.transcript import write_transcript
+from accp_adapters.cli.html_file import write_html
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.replay import Findings, Report, StrategyName, replay_all
 from accp_adapters.tokens import o200k_base
 
 __all__ = ["show_demo"]
@@ -24,12 +26,12 @@ _COLUMNS: Final = ("the model calls", "without", "with", "%")
 
 
 def show_demo(model: BaseChatModel, folder: Path, output: Path | None, *, scripted: bool) -> bool:
-    """Do the job twice, print the comparison and write the transcripts.
+    """Do the job twice, print the comparison and write the transcripts and a report.
 
     Args:
         model: The chat model of both runs.
         folder: The folder whose files the agent works on.
-        output: The folder for the transcripts; None: a new one, for this user only, in the temporary folder.
+        output: The folder for these files; None: a new one, for this user only, in the temporary folder.
         scripted: Whether the model gives the same answer to the same facts, so that the answers must be equal.
 
     Returns:
@@ -55,7 +57,15 @@ def show_demo(model: BaseChatModel, folder: Path, output: Path | None, *, script
     for name, run in (("without.md", without), ("with.md", with_us)):
         _write(target, name, run)
     console.print(f"Transcripts: {target / 'without.md'}\n             {target / 'with.md'}", soft_wrap=True)
+    write_html(target / "report.html", _reports(without), Findings(), None)
     return without.answer == with_us.answer if scripted else bool(without.answer and with_us.answer)
+
+
+def _reports(without: AgentRun) -> list[Report]:
+    """Return the reports of the run without the middleware, replayed under each policy."""
+    names = (StrategyName.DEFAULT, StrategyName.LOSSLESS, StrategyName.TIGHT)
+    ((before, *others),) = replay_all([without.run], (StrategyName.AS_RECORDED, *names), processes=1, texts=True)
+    return [Report.of([(before, after)]) for after in others]
 
 
 def _table_rows(without: AgentRun, with_us: AgentRun) -> list[tuple[str, ...]]:

@@ -95,11 +95,13 @@ def test_transcripts_go_to_a_new_private_folder_unless_told(
     folders = list(tmp_path.glob("accp-demo-*"))
     assert len(folders) == len(results)
     assert [result.exit_code for result in results] == [0, 0]
-    shown = "".join(result.stdout for result in results)
+    shown, said = ("".join(getattr(result, name) for result in results) for name in ("stdout", "stderr"))
     for output in folders:
         assert output.stat().st_mode & 0o077 == 0
         assert (output / "with.md").is_file()
         assert str(output / "with.md") in shown
+        assert "<h1>With the policy “default”: " in (output / "report.html").read_text("utf-8")
+        assert f"Report: {output / 'report.html'}" in said
 
 
 def test_a_model_that_words_things_anew_is_not_held_to_the_same_answer(

@@ -194,6 +194,25 @@ class Connection:
         return self._log.has_room(size)
 
     @property
+    def sent(self) -> int:
+        """The server_seq of the last message that was sent, written or not."""
+        return self._log.last
+
+    @property
+    def written(self) -> int:
+        """The server_seq of the last message that was written, see `mark_written`."""
+        return self._log.written
+
+    @property
+    def acknowledged(self) -> int:
+        """The server_seq of the last message that the peer is known to have."""
+        return self._log.acknowledged
+
+    def acknowledge(self, number: int) -> None:
+        """Report that the peer has our messages up to `number`, and that it will go on saying so."""
+        self._log.acknowledge(number)
+
+    @property
     def in_flight(self) -> int:
         """How many messages were written and not acknowledged; 0 for a peer that does not acknowledge."""
         return self._log.in_flight
@@ -271,7 +290,7 @@ class Connection:
         self._is_resuming = False  # this peer sends no card
         match envelope:
             case AcpMessage():
-                return self._message(envelope)
+                return self.receive_message(envelope)
             case ErrorMessage():
                 return self._error(envelope)
             case AcpReply():
@@ -339,7 +358,8 @@ class Connection:
         if type(server_seq) is int:
             self.last_received = max(self.last_received, server_seq)
 
-    def _message(self, message: AcpMessage) -> AcpEvent:
+    def receive_message(self, message: AcpMessage) -> AcpMessageReceived | DuplicateDropped:
+        """Return the event of a message of the peer that was read already, such as by `read_request`."""
         self._count(message.server_seq)
         self._count_received += 1
         if message.message_id is not None:

@@ -22,8 +22,10 @@ class Outgoing:
         self._window = window
         self._characters = characters
         self._skipped: tuple[int, frozenset[int]] = 0, frozenset()
-        self._written = 0
-        self._acknowledged = 0
+        self.written = 0
+        """The number of the last text that was written."""
+        self.acknowledged = 0
+        """The number of the last text that the peer is known to have."""
         self.is_acknowledging = False
         """Whether the peer says what it has received."""
 
@@ -35,14 +37,14 @@ class Outgoing:
     @property
     def in_flight(self) -> int:
         """How many texts were written and not acknowledged; 0 for a peer that does not acknowledge."""
-        return max(0, self._written - self._acknowledged) if self.is_acknowledging else 0
+        return max(0, self.written - self.acknowledged) if self.is_acknowledging else 0
 
     def has_room(self, size: int) -> bool:
         """Return whether a text of `size` characters can be kept without dropping one that the peer may not have.
 
         One text has room where nothing else waits, however long it is.
         """
-        base = self._acknowledged if self.is_acknowledging else self._written
+        base = self.acknowledged if self.is_acknowledging else self.written
         waiting = self._log.last - base
         return not waiting or (waiting < self._window and self._log.characters_after(base) + size <= self._characters)
 
@@ -53,7 +55,7 @@ class Outgoing:
     def waiting(self, limit: int | None = None) -> list[tuple[int, str]]:
         """Return the texts that are not written yet, with their numbers, oldest first."""
         below, kept = self._skipped
-        after = self._log.after(self._written)
+        after = self._log.after(self.written)
         return [(number, text) for number, text in after if number > below or number in kept][:limit]
 
     def after(self, cursor: int, limit: int | None = None) -> list[tuple[int, str]]:
@@ -62,16 +64,16 @@ class Outgoing:
 
     def mark_written(self, number: int) -> None:
         """Report that the texts up to `number` were written."""
-        self._written = max(self._written, min(number, self._log.last))
+        self.written = max(self.written, min(number, self._log.last))
 
     def acknowledge(self, number: int) -> None:
         """Report that the peer has the texts up to `number`, and that it says so."""
         self.is_acknowledging = True
-        self._acknowledged = max(self._acknowledged, min(number, self._log.last))
+        self.acknowledged = max(self.acknowledged, min(number, self._log.last))
 
     def resume_after(self, cursor: int) -> int:
         """Send again what follows number `cursor`; return how many of these texts are not kept any more."""
-        self._written = cursor
+        self.written = cursor
         return max(0, self._log.oldest - 1 - cursor)
 
     def restart(self, unanswered: Collection[int]) -> int:
@@ -80,7 +82,7 @@ class Outgoing:
         Returns:
             How many of the texts that nobody acknowledged are not kept any more.
         """
-        self._skipped = self._acknowledged, frozenset(unanswered)
-        lost = self.resume_after(self._acknowledged)
-        self._written = min([self._acknowledged, *(number - 1 for number in unanswered)])
+        self._skipped = self.acknowledged, frozenset(unanswered)
+        lost = self.resume_after(self.acknowledged)
+        self.written = min([self.acknowledged, *(number - 1 for number in unanswered)])
         return lost

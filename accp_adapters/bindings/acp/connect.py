@@ -7,18 +7,20 @@ import random
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from accp_adapters.bindings.acp.channel import UNTRUSTED, Channel, ChannelClosed
-from accp_adapters.bindings.acp.host import DUPLICATE, AcpAgent
-from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
-from accp_adapters.bindings.acp.session import FATAL_CODES, AcpSession
+from accp_adapters.bindings.acp.http_sse.client import open_http
+from accp_adapters.bindings.acp.relay.client import Position, open_relay
+from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, Channel, ChannelClosed
+from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpAgent
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.session import FATAL_CODES, AcpSession
 from accp_adapters.bindings.acp.stdio import open_process
 from accp_adapters.bindings.acp.tcp import open_tcp
 from accp_adapters.bindings.acp.web_socket import open_web_socket
-from accp_core.acp import AcpError, AgentCard, Link, next_attempt, next_delay, parse_link
+from accp_core.acp import AcpError, AgentCard, Binding, Link, next_attempt, next_delay, parse_link
 from accp_core.errors import EncodeError, ProtocolError, RemoteProtocolError
 
 __all__ = ["acp_connect"]
@@ -34,9 +36,11 @@ class _Target:
     """The peer of a client and how to reach it."""
 
     address: str | Sequence[str]
+    name: str
     token: str
     tls: ssl.SSLContext | None
     relay: Link | None
+    position: Position = field(default_factory=Position)
 
     @property
     def link(self) -> Link | None:
@@ -62,6 +66,8 @@ class _Target:
         if not isinstance(self.address, str):
             return await open_process(self.address, limit=limit)
         url = urlsplit(self.address)
+        if url.scheme in ("http", "https"):
+            return await open_http(self.address, session, token=self.token, tls=self.tls)
         if url.scheme in ("ws", "wss"):
             return await open_web_socket(self.address, token=self.token, tls=self.tls, limit=limit)
         if url.scheme in ("tcp", "tls") and url.hostname and url.port:
@@ -73,7 +79,10 @@ class _Target:
         )
 
     async def _open_link(self, link: Link, session: AcpSession) -> Channel:
-        return await open_web_socket(link.url, tls=self.tls, limit=session.limits.message_bytes)
+        limit = session.limits.message_bytes
+        if link.binding is Binding.HTTP_RELAY:
+            return await open_relay(link, name=self.name, position=self.position, tls=self.tls, limit=limit)
+        return await open_web_socket(link.url, tls=self.tls, limit=limit)
 
 
 @asynccontextmanager
@@ -105,9 +114,10 @@ async def acp_connect(
         EncodeError, DecodeError: ERR_INVALID_REQUEST: the address is none.
         RemoteProtocolError: The code of the peer, such as "invalid_token"; ERR_NOT_CONNECTED: no connection in time.
     """
-    target = _Target(address=address, token=token, tls=tls, relay=parse_link(relay) if relay else None)
     handler = agent.handle if agent is not None else None
     own = card or (agent.card if agent is not None else AgentCard(name="client"))
+    known_relay = parse_link(relay) if relay else None
+    target = _Target(address=address, name=own.name, token=token, tls=tls, relay=known_relay)
     session = AcpSession(own, name="peer", handler=handler, limits=limits)
     staying = asyncio.create_task(_stay_connected(session, target))
     try:

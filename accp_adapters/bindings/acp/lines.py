@@ -8,7 +8,7 @@ from typing import Final
 import anyio
 from anyio.abc import ByteStream
 
-from accp_adapters.bindings.acp.channel import REPLACED, ChannelClosed, EndOfInput
+from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed, EndOfInput
 from accp_core.acp import Binding, ErrorMessage, LineReader, serialize_envelope
 from accp_core.acp.document import read_object, write_object
 

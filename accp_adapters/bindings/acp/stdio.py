@@ -11,10 +11,10 @@ from typing import Final
 import anyio
 from anyio.abc import ByteStream, Process
 
-from accp_adapters.bindings.acp.channel import ChannelClosed
-from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.lines import LineChannel
+from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
+from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import ANONYMOUS, loopback_only
 from accp_core.acp import Binding
 
@@ -33,7 +33,9 @@ async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_
     """
     streams = _StandardStreams()
     channel = LineChannel(streams, binding=Binding.STDIO, limit=limits.message_bytes)
-    return await host_of(agent, loopback_only, limits).serve(channel, ANONYMOUS)
+    host = host_of(agent, loopback_only, limits)
+    host.announce(Binding.STDIO)
+    return await host.serve(channel, ANONYMOUS)
 
 
 async def open_process(

@@ -13,10 +13,10 @@ import anyio
 from anyio.abc import ByteStream, SocketAttribute
 from anyio.streams.tls import TLSAttribute, TLSListener, TLSStream
 
-from accp_adapters.bindings.acp.channel import UNTRUSTED, ChannelClosed
-from accp_adapters.bindings.acp.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.lines import TOKEN, LineChannel
+from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, ChannelClosed
+from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
 from accp_core.acp import AcpError, Binding, CardMessage, parse_envelope
 from accp_core.errors import DecodeError, LocalProtocolError
@@ -50,6 +50,7 @@ async def serve_tcp(
         limits: What each peer may use.
     """
     server = host_of(agent, authenticate, limits)
+    server.announce(Binding.TCP)
     listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
     bound = listener.extra(SocketAttribute.local_port)
     secured = TLSListener(listener, ssl, False, server.limits.handshake_seconds) if ssl else listener

@@ -12,8 +12,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from accp_adapters.bindings.acp.channel import REPLACED, UNTRUSTED, ChannelClosed
-from accp_adapters.bindings.acp.host import DUPLICATE, AcpHost
+from accp_adapters.bindings.acp.sessions.channel import REPLACED, UNTRUSTED, ChannelClosed
+from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpHost
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
 from accp_core.acp import AcpError, Binding, ErrorMessage, serialize_envelope
 from accp_core.acp.card import ACP_VERSION

@@ -118,6 +118,8 @@ def test_the_owner_may_take_the_messages_one_by_one() -> None:
     assert [number for number, _ in host.waiting()] == [1, 2]
     host.mark_written(1)
     assert [number for number, _ in host.waiting()] == [2]
+    host.acknowledge(1)
+    assert (host.sent, host.written, host.acknowledged, host.in_flight) == (2, 1, 1, 0)
 
 
 def test_a_message_has_the_number_of_its_first_arrival() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from accp_adapters.bindings.acp.session import AcpSession
+from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_core.acp import AcpMessage, AgentCard, Part, TextPart
 from tests.limits import async_wait_until
 

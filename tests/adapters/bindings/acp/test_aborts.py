@@ -11,7 +11,9 @@ import pytest
 
 from accp_adapters.bindings.acp.app import acp_app
 from accp_adapters.bindings.acp.connect import acp_connect
-from accp_adapters.bindings.acp.host import AcpHost
+from accp_adapters.bindings.acp.relay.app import RelayLimits, relay_app
+from accp_adapters.bindings.acp.relay.client import serve_relay
+from accp_adapters.bindings.acp.sessions.host import AcpHost
 from accp_adapters.bindings.acp.tcp import serve_tcp
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, serving, text_of
@@ -35,9 +37,18 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
         case "E":
             async with serve_tcp(host) as port, proxy.to(port) as shown:
                 yield f"tcp://127.0.0.1:{shown}"
+        case "D":
+            async with serving(acp_app(host)) as port, proxy.to(port) as shown:
+                yield f"http://127.0.0.1:{shown}"
+        case "C":
+            async with serving(relay_app(limits=RelayLimits(rate=1e6))) as port, proxy.to(port) as shown:
+                link = f"acp+ws://127.0.0.1:{shown}/acp/{TOKEN}"
+                hosting = asyncio.create_task(serve_relay(host, link))
+                yield link
+                hosting.cancel()
 
 
-@pytest.mark.parametrize("binding", ["A", "E"])
+@pytest.mark.parametrize("binding", ["A", "C", "D", "E"])
 async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) -> None:
     agent, proxy = Echo(), Proxy()
     host, told = host_for(agent), []

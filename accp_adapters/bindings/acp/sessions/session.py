@@ -17,10 +17,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, TypeAlias, TypeVar
 
-from accp_adapters.bindings.acp.channel import REPLACED, Channel, ChannelClosed, EndOfInput
-from accp_adapters.bindings.acp.content import Content, to_message, to_parts
-from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits, TokenBucket
-from accp_adapters.bindings.acp.signal import Signal
+from accp_adapters.bindings.acp.sessions.channel import REPLACED, Channel, ChannelClosed, EndOfInput
+from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_parts
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits, TokenBucket
+from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
 from accp_core.acp import (
     AcpError,
@@ -50,6 +50,7 @@ FATAL_CODES: Final = frozenset({"invalid_token", "duplicate_connection"})
 """Errors of a peer that end a connection."""
 
 T = TypeVar("T")
+E = TypeVar("E", bound=AcpEvent)
 Handler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
 """Handles a message of the peer; what it returns is sent as the reply."""
 
@@ -93,7 +94,8 @@ class AcpSession:
         self._inbox: deque[AcpMessageReceived] = deque()
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
         self._results: BoundedDict[str, asyncio.Future[tuple[Part, ...]]] = BoundedDict(limits.inbox)
-        self._bucket = TokenBucket(limits.rate)
+        self.bucket = TokenBucket(limits.rate)
+        """The messages that the peer may still send."""
         self._channel: Channel | None = None
         self._is_handling = self._ended = False
 
@@ -187,7 +189,18 @@ class AcpSession:
 
     async def take(self, text: str) -> AcpEvent:
         """Take a text of the peer, and wait while its inbox is full; return what it was."""
-        event = self.connection.receive(text)
+        event = self.take_event(self.connection.receive(text))
+        while self.is_full and not self._ended:
+            await self.changed.wait()
+        return event
+
+    @property
+    def is_full(self) -> bool:
+        """Whether too many messages of the peer wait for the agent."""
+        return len(self._inbox) > self.limits.inbox
+
+    def take_event(self, event: E) -> E:
+        """Do what an event of the connection asks for; return it."""
         match event:
             case AcpMessageReceived():
                 self._inbox.append(event)
@@ -198,8 +211,6 @@ class AcpSession:
                 reason = event.reason or "the peer could not handle the message"
                 self._resolve(message_id, RemoteProtocolError(reason, code=event.code, reply=None))
         self.changed.notify()
-        while len(self._inbox) > self.limits.inbox and not self._ended:
-            await self.changed.wait()
         return event
 
     def result_of(self, message_id: str) -> asyncio.Future[tuple[Part, ...]]:
@@ -295,7 +306,7 @@ class AcpSession:
             while self._channel is channel:
                 text = await channel.receive() if first is None else first
                 first = None
-                if delay := self._bucket.delay(time.monotonic()):
+                if delay := self.bucket.delay(time.monotonic()):
                     await asyncio.sleep(delay)
                 if self._channel is not channel:
                     break

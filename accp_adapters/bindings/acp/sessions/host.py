@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+import time
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final, Protocol
 
-from accp_adapters.bindings.acp.channel import Channel, ChannelClosed
-from accp_adapters.bindings.acp.content import Content
-from accp_adapters.bindings.acp.limits import DEFAULT_LIMITS, AcpLimits
-from accp_adapters.bindings.acp.session import AcpSession
+from accp_adapters.bindings.acp.sessions.channel import Channel, ChannelClosed
+from accp_adapters.bindings.acp.sessions.content import Content
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
-from accp_core.acp import AcpError, AcpMessage, AgentCard, CardMessage, SendResult, parse_envelope
+from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
+from accp_core.acp.document import Json
 from accp_core.acp.handshake import RESUME
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["DUPLICATE", "AcpAgent", "AcpHost", "host_of", "resumed_log"]
+__all__ = ["DUPLICATE", "AcpAgent", "AcpHost", "host_of", "resumed_log", "seconds_left"]
 
 DUPLICATE: Final = "duplicate_connection"
 """The error of a peer whose token is in use on another connection."""
+
+
+_CAPABILITIES: Final[Mapping[str, Json]] = {
+    "multi_session": True,
+    "context_id": True,
+    "part_types": ["text", "file", "data"],
+}
 
 
 class AcpAgent(Protocol):
@@ -47,10 +57,19 @@ class AcpHost:
     ) -> None:
         """Serve `agent` to whom `authenticate` lets in."""
         self.agent = agent
+        self.card = agent.card
+        """The agent's card, with the bindings that serve it."""
         self.authenticate = authenticate
         self.limits = limits
         self._sessions: dict[str, AcpSession] = {}
         self._connections = 0
+
+    # "An ACP implementation announces which bindings it supports in its AgentCard." (section 1)
+    def announce(self, *bindings: Binding) -> None:
+        """Add bindings to the card, and what follows from having a session for each peer."""
+        known = (*self.card.bindings, *(each for each in bindings if each not in self.card.bindings))
+        capabilities = {**_CAPABILITIES, **self.card.capabilities}
+        self.card = replace(self.card, bindings=known, capabilities=capabilities)
 
     @property
     def connections(self) -> int:
@@ -117,7 +136,11 @@ class AcpHost:
         if session is None:
             await channel.aclose(DUPLICATE)
             return ChannelClosed("the token is in use on another connection", code=DUPLICATE)
-        return await session.run(channel, first)
+        try:
+            async with asyncio.timeout(seconds_left(principal)):
+                return await session.run(channel, first)
+        except TimeoutError:
+            return ChannelClosed("the right of the peer has ended", code="invalid_token")
 
     def end(self) -> None:
         """End all sessions."""
@@ -149,9 +172,7 @@ class AcpHost:
     def _new(self, principal: Principal, name: str) -> AcpSession:
         while len(self._sessions) >= self.limits.sessions:
             self._evict()
-        session = AcpSession(
-            self.agent.card, name=name, principal=principal, handler=self.agent.handle, limits=self.limits
-        )
+        session = AcpSession(self.card, name=name, principal=principal, handler=self.agent.handle, limits=self.limits)
         self._sessions[session.connection.log_id] = session
         return session
 
@@ -175,6 +196,11 @@ class AcpHost:
 def host_of(agent: AcpAgent | AcpHost, authenticate: Authenticate, limits: AcpLimits) -> AcpHost:
     """Return the host of an agent; a host, which several bindings share, stays as it is."""
     return agent if isinstance(agent, AcpHost) else AcpHost(agent, authenticate=authenticate, limits=limits)
+
+
+def seconds_left(principal: Principal) -> float | None:
+    """Return the seconds until the right of a principal ends, None where it does not end by itself."""
+    return None if principal.expires_at is None else max(0.0, principal.expires_at - time.time())
 
 
 def resumed_log(text: str | None) -> str | None:

@@ -1,0 +1,122 @@
+"""What every request of binding D goes through: the host, the caller, its session, the body, the answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from accp_adapters.bindings.acp.sessions.host import AcpHost
+from accp_adapters.bindings.acp.sessions.session import AcpSession
+from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
+from accp_adapters.serving.hosts import AllowedHosts
+from accp_core.acp import AcpError, error_body
+from accp_core.acp.document import Json
+from accp_core.acp.handshake import TOKEN_HEADER
+from accp_core.errors import LocalProtocolError, ProtocolError
+from accp_core.strict_json import compact_json
+
+__all__ = ["Gate", "answer", "refuse"]
+
+_LOGGER: Final = logging.getLogger("accp.acp")
+_MAX_DELAY: Final = 1.0
+"""Seconds beyond the rate that a request is held back; beyond that it is refused."""
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+class Gate:
+    """Lets a request in, and says who it is of."""
+
+    def __init__(self, host: AcpHost, allowed: AllowedHosts, *, memory: int) -> None:
+        """Check requests for the agent of `host`.
+
+        Args:
+            host: The agent's sessions.
+            allowed: The names by which clients may reach the server.
+            memory: Bytes that all bodies may take at the same time.
+        """
+        self.host = host
+        self.allowed = allowed
+        self._budget = ByteBudget(memory)
+
+    async def principal(self, request: Request) -> Principal:
+        """Return whom a request is of, by `Authorization` or `X-ACP-Token`.
+
+        Raises:
+            AccessDenied: Nobody is authenticated.
+        """
+        token = request.headers.get(TOKEN_HEADER)
+        scope: Any = with_bearer_token(request.scope, token) if token else request.scope
+        return await self.host.authenticate(scope)
+
+    async def session(self, request: Request) -> AcpSession:
+        """Return the session of the caller; raises as `principal` and `AcpHost.shared_session`."""
+        return self.host.shared_session(await self.principal(request))
+
+    async def body(self, request: Request, session: AcpSession) -> str:
+        """Return the body of a request that adds to the work of the agent.
+
+        Raises:
+            BodyRefused: It is too large, too slow, or there is no memory for it.
+            LocalProtocolError: ERR_NOT_CONNECTED, the caller sends too much.
+            UnicodeDecodeError: It is not UTF-8.
+        """
+        limits = self.host.limits
+        with self._budget.lease() as lease:
+            data = await read_body(
+                request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
+            )
+        delay = session.bucket.delay(time.monotonic())
+        if delay > _MAX_DELAY or session.is_full:
+            raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
+        return data.decode()
+
+    def wrap(self, endpoint: Endpoint) -> Endpoint:
+        """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""
+
+        async def wrapped(request: Request) -> Response:
+            if refusal := self.allowed.refusal(request.scope["headers"]):
+                return refuse(AcpError.INVALID_REQUEST, refusal[1], status=refusal[0])
+            try:
+                return await endpoint(request)
+            except Exception as error:
+                return _refusal_of(error)
+
+        return wrapped
+
+
+def answer(value: Json, status: int = 200) -> Response:
+    """Return a response of JSON."""
+    return Response(compact_json(value), status, media_type="application/json")
+
+
+def refuse(code: AcpError, reason: str, *, status: int = 0, message_id: str | None = None) -> Response:
+    """Return the response that refuses a request; `status` in place of the code's, if it is not 0."""
+    headers = {"retry-after": "1"} if code is AcpError.NOT_CONNECTED else {}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
+    body = error_body(code, reason, now=time.time(), failed_message_id=message_id)
+    return Response(body, status or code.status, headers, media_type="application/json")
+
+
+def _refusal_of(error: Exception) -> Response:
+    match error:
+        case AccessDenied():
+            return refuse(AcpError.INVALID_REQUEST, f"invalid_token: {error.reason}", status=401)
+        case BodyRefused(status=413):
+            return refuse(AcpError.TOO_LARGE, str(error))
+        case BodyRefused(status=408):
+            return refuse(AcpError.TIMEOUT, str(error))
+        case BodyRefused(status=503):
+            return refuse(AcpError.NOT_CONNECTED, str(error))
+        case ProtocolError() if error.code in set(AcpError):
+            return refuse(AcpError(error.code), error.reason)
+        case ValueError() | BodyRefused():
+            return refuse(AcpError.INVALID_REQUEST, str(error)[:500])
+    _LOGGER.error("a request failed", exc_info=error)
+    return refuse(AcpError.INTERNAL, "the request could not be handled")

@@ -1,0 +1,188 @@
+"""Binding C, the relay: rooms of which two agents post and poll messages (ACP transport 0.3, section 5).
+
+    POST /acp/new?token=T    POST /acp/T/join    POST /acp/T/send    GET /acp/T/poll    GET /acp/T/status
+    DELETE /acp/T            GET /acp/rooms      GET /acp/myip
+
+Whoever knows the token of a room is in it, as the specification has it; nothing is kept beyond `ttl_seconds`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from accp_adapters.bindings.acp.http_sse.requests import answer
+from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
+from accp_adapters.serving.hosts import AllowedHosts
+from accp_core.acp.document import MAX_MESSAGE_BYTES, read_object
+from accp_core.errors import ProtocolError
+from accp_core.strict_json import compact_json
+
+__all__ = ["RelayLimits", "relay_app"]
+
+MAX_POLL: Final = 200
+"""Messages of one answer to a poll."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayLimits:
+    """What the users of a relay may use of it."""
+
+    rooms: int = 500
+    """Rooms at the same time."""
+    messages: int = 1_000
+    """Messages that a room keeps."""
+    room_bytes: int = 8 << 20
+    """Bytes of the messages that a room keeps."""
+    message_bytes: int = 2 * MAX_MESSAGE_BYTES
+    """Bytes of one message with what a relay adds."""
+    total_bytes: int = 256 << 20
+    """Bytes of all rooms."""
+    ttl_seconds: float = 60.0
+    """After which a message is forgotten, and a room that nobody used."""
+    wait_seconds: float = 25.0
+    """How long a poll may wait for a message, at most."""
+    body_seconds: float = 10.0
+    """Until the body of a request has arrived."""
+    waiting: int = 1_000
+    """Polls that wait at the same time."""
+    rate: float = 200.0
+    """Requests that change a room, for each second, after a burst of twice as many."""
+
+
+DEFAULT_LIMITS: Final = RelayLimits()
+
+
+def relay_app(*, limits: RelayLimits = DEFAULT_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
+    """Return the application of a relay.
+
+    Args:
+        limits: What its users may use.
+        hosts: Names of this server besides those of the loopback interface, which `Host` and `Origin` may have.
+    """
+    endpoints = _Endpoints(limits, AllowedHosts.of(hosts))
+    return Starlette(
+        routes=[
+            Route("/acp/new", endpoints.wrap(endpoints.new), methods=["POST"]),
+            Route("/acp/rooms", endpoints.wrap(endpoints.rooms_count)),
+            Route("/acp/myip", endpoints.wrap(endpoints.my_ip)),
+            Route("/acp/{token}", endpoints.wrap(endpoints.delete), methods=["DELETE"]),
+            Route("/acp/{token}/{action}", endpoints.wrap(endpoints.act), methods=["GET", "POST"]),
+        ]
+    )
+
+
+class _Endpoints:
+    def __init__(self, limits: RelayLimits, allowed: AllowedHosts) -> None:
+        self._limits = limits
+        self._allowed = allowed
+        self._budget = ByteBudget(limits.total_bytes)
+        self._waiting = 0
+        self._rooms = Rooms(
+            rooms=limits.rooms,
+            messages=limits.messages,
+            room_bytes=limits.room_bytes,
+            total_bytes=limits.total_bytes,
+            ttl=limits.ttl_seconds,
+            rate=limits.rate,
+        )
+
+    def wrap(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def wrapped(request: Request) -> Response:
+            if refusal := self._allowed.refusal(request.scope["headers"]):
+                return answer({"error": "forbidden", "message": refusal[1]}, refusal[0])
+            try:
+                return await endpoint(request)
+            except RoomRefused as refused:
+                return answer({"error": refused.error}, refused.status)
+            except BodyRefused as refused:
+                error = {408: "timeout", 413: "message_too_large"}.get(refused.status, "invalid_request")
+                return answer({"error": error, "message": str(refused)}, refused.status)
+            except (ProtocolError, ValueError) as error:
+                return answer({"error": "invalid_request", "message": str(error)[:300]}, 400)
+
+        return wrapped
+
+    async def new(self, request: Request) -> Response:
+        token, existed = self._rooms.create(
+            request.query_params.get("token", ""), time.time(), lambda: f"tok_{secrets.token_hex(8)}"
+        )
+        scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
+        return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
+
+    async def rooms_count(self, _: Request) -> Response:
+        """Say how many rooms there are; their tokens are nobody else's business."""
+        return answer({"rooms": len(self._rooms)})
+
+    async def my_ip(self, request: Request) -> Response:
+        return answer({"ip": request.client.host if request.client else None})
+
+    async def delete(self, request: Request) -> Response:
+        self._rooms.delete(request.path_params["token"])
+        return answer({"ok": True, "deleted": True})
+
+    async def act(self, request: Request) -> Response:
+        room = self._rooms.get(request.path_params["token"], time.time())
+        match request.method, request.path_params["action"]:
+            case "POST", "join":
+                return await self._join(request, room)
+            case "POST", "send":
+                return await self._send(request, room)
+            case "GET", "poll":
+                return await self._poll(request, room)
+            case "GET", "status":
+                return answer(room.status(time.time()))
+        raise RoomRefused("unknown_action", 400)
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        limits = self._limits
+        with self._budget.lease() as lease:
+            data = await read_body(
+                request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
+            )
+        return read_object(data.decode(), limit=limits.message_bytes)
+
+    async def _join(self, request: Request, room: Room) -> Response:
+        body = await self._body(request)
+        name = str(body.get("name") or "agent")[:64]
+        entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card")}
+        _, number, _ = self._rooms.add(room, entry, time.time(), secrets.token_hex(8))
+        room.agents.put(name, True)
+        return answer({"ok": True, "session_id": room.session_id, "seq": number, "agent_name": name})
+
+    async def _send(self, request: Request, room: Room) -> Response:
+        entry_id, number, is_new = self._rooms.add(
+            room, await self._body(request), time.time(), f"relay_{secrets.token_hex(8)}"
+        )
+        if not is_new:
+            return answer({"ok": True, "deduped": True, "id": entry_id})
+        return answer({"ok": True, "id": entry_id, "seq": number})
+
+    async def _poll(self, request: Request, room: Room) -> Response:
+        query = request.query_params
+        limit = min(MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
+        after_id, since = query.get("after_id"), query.get("since")
+        wait = min(self._limits.wait_seconds, float(query.get("wait", "0")[:8]))
+        texts, last = room.after(after_id, int(since[:18]) if since else None, limit)
+        if not texts and wait > 0 and self._waiting < self._limits.waiting:
+            self._waiting += 1
+            try:
+                await room.changed.wait(wait)
+            finally:
+                self._waiting -= 1
+            texts, last = room.after(after_id, int(since[:18]) if since else None, limit)
+        head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last}'
+        return Response(f'{{"messages":[{",".join(texts)}],{head}}}', media_type="application/json")
+
+
+def _quoted(text: str | None) -> str:
+    return compact_json(text)

@@ -1,0 +1,251 @@
+"""Binding C for both agents: post to a room of a relay and poll it (ACP transport 0.3, section 5).
+
+A relay keeps order but not connections: each of ours has a random name, which every message says, with the name of the
+connection that it is for. A card for no connection in particular is a greeting; who was talking to another connection
+of that peer begins a new one. So both sides know what the other has, as on a connection that is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import ssl
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from accp_adapters.bindings.acp.http_sse.client import HttpClient
+from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed
+from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
+from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
+from accp_core.acp.document import read_object
+from accp_core.acp.framing import RELAY_FIELDS, SENT_AT
+from accp_core.errors import DecodeError
+from accp_core.strict_json import compact_json
+
+__all__ = ["Position", "RelayChannel", "open_relay", "serve_relay"]
+
+_CHANNEL: Final = "channel"
+_TO_CHANNEL: Final = "to_channel"
+_WINDOW: Final = 80
+"""Messages under way in one direction: two directions and their acknowledgements fit in the 200 that relays keep."""
+_POLL_SECONDS: Final = 20.0
+_FOREIGN_POLL_SECONDS: Final = 1.0
+"""Between polls of a relay that does not wait: "1-3s" (section 5.3)."""
+_LATE_SECONDS: Final = 30.0
+"""Without a poll, after which the relay may have forgotten messages."""
+_JOINED: Final = "acp.agent_joined"
+_RETRY_SECONDS: Final = (0.05, 0.5, 2.0)
+
+
+@dataclass(slots=True)
+class Position:
+    """Where a reader of a room is."""
+
+    after: str | None = None
+    """The id of the last message that was read; None: none."""
+
+
+async def open_relay(
+    link: Link, *, name: str, position: Position, tls: ssl.SSLContext | None = None, limit: int
+) -> RelayChannel:
+    """Return a connection to the room of a link, which is made if there is none.
+
+    Args:
+        link: The link on the relay.
+        name: Our name.
+        position: Where to read on; it moves with what is read.
+        tls: How to verify the relay; None: as the system does.
+        limit: Bytes of a message.
+
+    Raises:
+        ChannelClosed: The relay does not answer, or refuses.
+    """
+    host, _, _ = link.url.rpartition("/acp/")
+    client = HttpClient(host, token="", tls=tls, limit=limit)
+    try:
+        status, answer = await client.call("POST", f"/acp/new?token={link.token}")
+        if status != 200 or answer.get("token") != link.token:
+            raise ChannelClosed(f"the relay refuses the session: {status} {answer.get('error', '')!s:.100}")
+        return RelayChannel(client, link.token, name=name, position=position)
+    except BaseException:
+        await client.aclose()
+        raise
+
+
+async def serve_relay(
+    agent: AcpAgent | AcpHost,
+    link: str,
+    *,
+    tls: ssl.SSLContext | None = None,
+    authenticate: Authenticate = loopback_only,
+    limits: AcpLimits = DEFAULT_LIMITS,
+) -> None:
+    """Serve an agent to the guest who comes to its room of a relay, until cancelled.
+
+    A guest who falls back from a WebSocket of the same host keeps its session, where the token is the same.
+
+    Args:
+        agent: The agent, or a host that other bindings share.
+        link: "acp+wss://host/acp/token".
+        tls: How to verify the relay; None: as the system does.
+        authenticate: Says of whom the token is; one that it does not know stands for itself.
+        limits: What the guest may use.
+    """
+    host, place = host_of(agent, authenticate, limits), parse_link(link)
+    host.announce(Binding.HTTP_RELAY)
+    principal, position = await _principal_of(host, place.token), Position()
+    while True:
+        with contextlib.suppress(ChannelClosed, OSError, DecodeError):
+            limit = host.limits.message_bytes
+            channel = await open_relay(place, name=host.card.name, position=position, tls=tls, limit=limit)
+            try:
+                first = await channel.receive()
+            except BaseException:
+                await channel.aclose()
+                raise
+            await host.serve(channel, principal, first)
+        await asyncio.sleep(_RETRY_SECONDS[0])
+
+
+async def _principal_of(host: AcpHost, token: str) -> Principal:
+    scope: dict[str, Any] = {"type": "acp.relay", "headers": [], "client": None}
+    try:
+        return await host.authenticate(with_bearer_token(scope, token))
+    except AccessDenied:
+        return Principal("relay")
+
+
+class RelayChannel:
+    """One connection of ours to a room, with one connection of the peer."""
+
+    binding = Binding.HTTP_RELAY
+    window: int | None = _WINDOW
+
+    def __init__(self, client: HttpClient, token: str, *, name: str, position: Position) -> None:
+        """Talk in the room of `token` as the agent `name`, and read on at `position`."""
+        self._client, self._token, self._name, self._position = client, token, name, position
+        self._id = secrets.token_hex(8)
+        self._peer: str | None = None
+        self._card: str | None = None
+        self._posted = 0
+        self._last_number: int | None = None
+        self._polled = time.monotonic()
+        self._texts: deque[str] = deque()
+
+    async def send(self, text: str) -> None:
+        """Post a text for the connection of the peer; our card is a greeting while that is unknown."""
+        data = read_object(text)
+        if data["type"] == "acp.agent_card":
+            self._card = text
+        await self._post(data)
+
+    async def receive(self) -> str:
+        """Return the next text for us."""
+        while not self._texts:
+            for entry in await self._poll():
+                self._check_number(entry)
+                await self._take(entry)
+                self._position.after = str(entry.get("id"))
+        return self._texts.popleft()
+
+    async def keep_alive(self) -> None:
+        """Do nothing: polls keep a room."""
+
+    async def aclose(self, code: str = "") -> None:
+        """Leave the room; the peer finds out when it is greeted again."""
+        with contextlib.suppress(ChannelClosed):
+            if code and code != REPLACED:
+                await self._post(read_object(serialize_envelope(ErrorMessage(code=code))))
+        await self._client.aclose()
+
+    async def _post(self, data: Mapping[str, Any]) -> None:
+        self._posted += 1
+        relayed = {**data, "id": f"{self._id}-{self._posted}", _CHANNEL: self._id, _TO_CHANNEL: self._peer}
+        if "ts" in data:
+            relayed[SENT_AT] = data["ts"]
+        status, _ = await self._call("POST", "send", compact_json({"from": self._name, **relayed}))
+        if status != 200:
+            raise ChannelClosed(f"the relay refuses a message: {status}")
+
+    async def _poll(self) -> list[Mapping[str, Any]]:
+        if time.monotonic() - self._polled > _LATE_SECONDS + _POLL_SECONDS:
+            raise ChannelClosed("the relay was not polled for too long")
+        began = time.monotonic()
+        after = f"&after_id={quote(self._position.after)}" if self._position.after else ""
+        status, answer = await self._call("GET", f"poll?limit=200&wait={_POLL_SECONDS:g}{after}")
+        entries = answer.get("messages")
+        if status != 200 or not isinstance(entries, list):
+            raise ChannelClosed(f"the relay refuses a poll: {status}")
+        self._polled = time.monotonic()
+        if not entries and self._polled - began < _FOREIGN_POLL_SECONDS:
+            await asyncio.sleep(_FOREIGN_POLL_SECONDS)
+        return [entry for entry in entries if isinstance(entry, Mapping)]
+
+    async def _call(self, method: str, action: str, body: str | None = None) -> tuple[int, dict[str, Any]]:
+        """Ask the relay, again where it does not answer: it knows a message that it got before."""
+        for seconds in _RETRY_SECONDS:
+            try:
+                status, answer = await self._client.call(method, f"/acp/{self._token}/{action}", body)
+            except ChannelClosed as closed:
+                if closed.code:  # the room is gone: not known to the relay any more, or not yet again
+                    raise ChannelClosed(str(closed)) from None
+            else:
+                if status < 500 and status != 429:
+                    return status, answer
+            await asyncio.sleep(seconds)
+        raise ChannelClosed("the relay does not answer")
+
+    async def _take(self, entry: Mapping[str, Any]) -> None:
+        """Keep the text of an entry, if it is for us; answer a greeting."""
+        source, target = entry.get(_CHANNEL), entry.get(_TO_CHANNEL)
+        if source == self._id:
+            return
+        if not isinstance(source, str):
+            self._take_foreign(entry)
+        elif target is None and entry.get("type") == "acp.agent_card":
+            await self._greeted(source, entry)
+        elif target == self._id and self._peer in (None, source):
+            is_repeated = self._peer == source and entry.get("type") == "acp.agent_card"
+            self._peer = source
+            if not is_repeated:
+                self._texts.append(_text_of(entry))
+
+    async def _greeted(self, source: str, entry: Mapping[str, Any]) -> None:
+        if self._peer is not None:
+            if self._peer != source:
+                raise ChannelClosed("the peer has begun another connection")
+            return
+        self._peer = source
+        self._texts.append(_text_of(entry))
+        if self._card is not None:
+            await self._post(read_object(self._card))
+
+    def _take_foreign(self, entry: Mapping[str, Any]) -> None:
+        """Keep the text of a peer that names no connection, such as the card of one who joined."""
+        if entry.get("type") == _JOINED and entry.get("name") != self._name and isinstance(entry.get("card"), Mapping):
+            self._texts.append(compact_json({"type": "acp.agent_card", "card": entry["card"]}))
+        elif entry.get("type") != _JOINED and entry.get("from") != self._name:
+            self._texts.append(_text_of(entry))
+
+    def _check_number(self, entry: Mapping[str, Any]) -> None:
+        """Notice what the relay has dropped: its numbers have no gaps."""
+        number, last = entry.get("seq"), self._last_number
+        if type(number) is int:
+            if last is not None and number != last + 1:
+                raise ChannelClosed("the relay has dropped messages")
+            self._last_number = number
+
+
+def _text_of(entry: Mapping[str, Any]) -> str:
+    """Return the text of an entry without what the relay and the channel have added."""
+    own = {name: value for name, value in entry.items() if name not in (*RELAY_FIELDS, _CHANNEL, _TO_CHANNEL)}
+    if SENT_AT in entry or "ts" in entry:
+        own["ts"] = entry.get(SENT_AT, entry.get("ts"))
+    return compact_json(own)

@@ -1,0 +1,184 @@
+"""The rooms of a relay: bounded, forgotten when nobody uses them (ACP transport 0.3, sections 5.3 and 5.5)."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accp_adapters.bindings.acp.sessions.limits import TokenBucket
+from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_core.bounded import BoundedDict
+from accp_core.strict_json import compact_json
+
+__all__ = ["Room", "RoomRefused", "Rooms"]
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{6,64}")
+_MAX_AGENTS: Final = 64
+
+
+class RoomRefused(Exception):
+    """A request that a relay refuses; `error` and `status` are those of the answer."""
+
+    def __init__(self, error: str, status: int) -> None:
+        """Refuse with `error`."""
+        super().__init__(error)
+        self.error = error
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    id: str
+    text: str
+    size: int
+    milliseconds: int
+
+
+class Room:
+    """The messages of one session, numbered from 1."""
+
+    def __init__(self, session_id: str, now: float, *, messages: int, rate: float) -> None:
+        """Open a room at `now`, in seconds of the Unix epoch."""
+        self.session_id = session_id
+        self.agents: BoundedDict[str, bool] = BoundedDict(_MAX_AGENTS)
+        """The names of who has joined."""
+        self.changed = Signal()
+        """Notified when there is a new message."""
+        self.last = 0
+        """The number of the last message."""
+        self.size = 0
+        """Bytes of the messages that are kept."""
+        self.used = now
+        """When it was used last."""
+        self.bucket = TokenBucket(rate)
+        """What may still be added to it."""
+        self._created = now
+        self._entries: deque[_Entry] = deque()
+        self._known: BoundedDict[str, int] = BoundedDict(4 * messages)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def number_of(self, entry_id: str) -> int | None:
+        """Return the number of a message that was added, None for an unknown one."""
+        return self._known.get(entry_id)
+
+    def append(self, entry: Mapping[str, Any], entry_id: str, now: float) -> int:
+        """Add a message and return its number; the relay's own members replace those of the sender."""
+        self.last += 1
+        milliseconds = int(now * 1000)
+        text = compact_json({**entry, "id": entry_id, "seq": self.last, "ts": milliseconds})
+        self._entries.append(_Entry(entry_id, text, len(text.encode()), milliseconds))
+        self._known.put(entry_id, self.last)
+        self.size += self._entries[-1].size
+        self.changed.notify()
+        return self.last
+
+    def drop_oldest(self) -> None:
+        """Forget the oldest message."""
+        self.size -= self._entries.popleft().size
+
+    def drop_before(self, milliseconds: int) -> None:
+        """Forget the messages that are older."""
+        while self._entries and self._entries[0].milliseconds < milliseconds:
+            self.drop_oldest()
+
+    def after(self, after_id: str | None, since: int | None, limit: int) -> tuple[list[str], str | None]:
+        """Return the texts after a message, or from a time on, and the id of the last of them.
+
+        An id that is not known any more counts as none: everything that is kept is returned.
+        """
+        number = self._known.get(after_id or "", 0)
+        first = max(0, number - (self.last - len(self._entries)))
+        found = [self._entries[index] for index in range(first, len(self._entries))]
+        if since is not None and after_id is None:
+            found = [entry for entry in found if entry.milliseconds > since]
+        return [entry.text for entry in found[:limit]], found[:limit][-1].id if found else after_id
+
+    def status(self, now: float) -> dict[str, Any]:
+        """Return what `GET /acp/T/status` says."""
+        return {
+            "agents": list(self.agents),
+            "messages": len(self._entries),
+            "server_seq": self.last,
+            "created": int(self._created * 1000),
+            "last_active": int(self.used * 1000),
+            "idle_s": round(now - self.used, 3),
+        }
+
+
+class Rooms:
+    """The rooms by their tokens."""
+
+    def __init__(
+        self, *, rooms: int, messages: int, room_bytes: int, total_bytes: int, ttl: float, rate: float
+    ) -> None:
+        """Start without rooms; the limits are those of `RelayLimits`."""
+        self._limits = rooms, messages, room_bytes, total_bytes
+        self._ttl = ttl
+        self._rate = rate
+        self._rooms: dict[str, Room] = {}
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+    def create(self, token: str, now: float, new_token: Callable[[], str]) -> tuple[str, bool]:
+        """Return the token of a room and whether it was there; a token of another form is replaced by a new one.
+
+        Raises:
+            RoomRefused: There are too many rooms (503).
+        """
+        self._expire(now)
+        if token in self._rooms:
+            self._rooms[token].used = now
+            return token, True
+        if len(self._rooms) >= self._limits[0]:
+            raise RoomRefused("too_many_sessions", 503)
+        token = token if _TOKEN.fullmatch(token) else new_token()
+        self._rooms[token] = Room(new_token(), now, messages=self._limits[1], rate=self._rate)
+        return token, False
+
+    def get(self, token: str, now: float) -> Room:
+        """Return a room.
+
+        Raises:
+            RoomRefused: There is none of that token (403).
+        """
+        self._expire(now)
+        room = self._rooms.get(token)
+        if room is None:
+            raise RoomRefused("invalid_token", 403)
+        room.used = now
+        room.drop_before(int((now - self._ttl) * 1000))
+        return room
+
+    def delete(self, token: str) -> None:
+        """Forget a room; raises as `get`."""
+        if self._rooms.pop(token, None) is None:
+            raise RoomRefused("invalid_token", 403)
+
+    def add(self, room: Room, entry: Mapping[str, Any], now: float, new_id: str) -> tuple[str, int, bool]:
+        """Add a message to a room; return its id, its number, and whether it is new.
+
+        Raises:
+            RoomRefused: The room gets too many (429), or there is no memory for it (503).
+        """
+        given = entry.get("id")
+        entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else new_id
+        if (known := room.number_of(entry_id)) is not None:
+            return entry_id, known, False
+        if room.bucket.delay(now) > 1:
+            raise RoomRefused("rate_limited", 429)
+        if sum(each.size for each in self._rooms.values()) > self._limits[3]:
+            raise RoomRefused("out_of_memory", 503)
+        number = room.append(entry, entry_id, now)
+        while len(room) > self._limits[1] or (room.size > self._limits[2] and len(room) > 1):
+            room.drop_oldest()
+        return entry_id, number, True
+
+    def _expire(self, now: float) -> None:
+        for token in [token for token, room in self._rooms.items() if now - room.used > self._ttl]:
+            del self._rooms[token]

@@ -1,0 +1,1 @@
+"""The exchange of one agent with its peers, apart from any binding."""

@@ -8,7 +8,7 @@ that no name, number or date is ever cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -26,8 +26,6 @@ _MIN_ROWS: Final = 3
 """Rows from which strings that begin alike are no accident."""
 _CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
 _ADDRESS: Final = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*://[^\s"$()*\x00-\x1f\x7f\ud800-\udfff]+')
-_PARTS: Final = frozenset((str, int))
-"""Types of values that an address may contain."""
 _NAME: Final = re.compile(r'[^\s"{}()$*\x00-\x1f\x7f\ud800-\udfff]+')
 _MAX_STEPS: Final = 2
 """Values that a reader looks up for one address, one after the other."""
@@ -135,65 +133,87 @@ class _Search:
         if pool:
             self.find(pool)
         maps = [value for value in values if type(value) is dict]
-        if maps:
-            self._find_in_maps(maps)
+        if len(maps) == 1:
+            self._find_in_map(maps[0])
+        elif maps:
+            self._find_in_rows(maps)
 
-    def _find_in_maps(self, maps: list[_Map]) -> None:
+    def _find_in_map(self, members: _Map) -> None:
+        """Derive an address from the longest one before it with which it begins."""
+        if set(map(type, members.values())) == {dict}:
+            # The values of a map of maps are rows.
+            self.find(list(members.values()))
+            return
+        bases: list[Derived] = []
+        for name, member in members.items():
+            if type(member) in _CONTAINERS:
+                self.find([member])
+            elif type(member) is str and "://" in member and _ADDRESS.fullmatch(member):
+                base = max((base for base in bases if member.startswith(base.text)), key=_length, default=None)
+                derived = base and Derived("", base.name, member[len(base.text) :], member)
+                if derived and pays_in_its_line(derived):
+                    self.found.setdefault(id(members), {})[name] = derived
+                elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
+                    bases.append(Derived("", name, "", member))
+
+    def _find_in_rows(self, maps: list[_Map]) -> None:
+        """Derive the addresses of a column from another column, by one rule for all rows."""
         columns: dict[str, list[object]] = {}
         for members in maps:
             for name, member in members.items():
                 columns.setdefault(name, []).append(member)
-        self._find_in_members(maps, columns)
-        firsts = {
-            name: next((value for value in values if value is not None), None) for name, values in columns.items()
-        }
-        addresses = [name for name, first in firsts.items() if type(first) is str and "://" in first]
-        # In a header, the name of a column is found before and behind the rule.
-        steps = {name: 0 for name, first in firsts.items() if type(first) in _PARTS and name not in addresses}
-        for name in addresses:
-            steps[name] = self._find_in_column(maps, name, steps)
-
-    def _find_in_members(self, maps: list[_Map], columns: dict[str, list[object]]) -> None:
-        """Look at the containers in the columns: those of a map of maps are rows, too."""
-        if len(maps) == 1 and set(map(type, maps[0].values())) == {dict}:
-            self.find(list(maps[0].values()))
-            return
-        for values in columns.values():
+        addresses: list[str] = []
+        bases: dict[str, int] = {}
+        for name, values in columns.items():
             inner = [value for value in values if type(value) in _CONTAINERS]
             if inner:
                 self.find(inner)
+            elif any(type(value) is str and "://" in value for value in values):
+                addresses.append(name)
+            elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
+                # In a header, the name of a column is found before and behind the rule.
+                bases[name] = 0
+        for name in addresses:
+            steps = self._find_in_column(maps, name, bases)
+            if steps < _MAX_STEPS and _NAME.fullmatch(name):
+                bases[name] = steps
 
-    def _find_in_column(self, maps: list[_Map], name: str, steps: dict[str, int]) -> int:
+    def _find_in_column(self, maps: list[_Map], name: str, bases: Mapping[str, int]) -> int:
         """Derive the addresses of that name; return the steps to their values.
 
         Args:
             maps: The maps, some of which may lack the name.
             name: A name.
-            steps: The steps to the value of each name that an address may contain.
+            bases: The names of values that an address may contain, and the steps to these.
         """
         rows = [members for members in maps if type(members.get(name)) is str]
         texts = [str(members[name]) for members in rows]
         # A column in which all rows have the same address has no cells anyway.
-        if not all(map(_ADDRESS.fullmatch, texts)) or (len(texts) > 1 and len(set(texts)) == 1):
+        if not all(map(_ADDRESS.fullmatch, texts)) or len(set(texts)) == 1:
             return 0
-        bases = [base for base, count in steps.items() if count < _MAX_STEPS and _NAME.fullmatch(base)][:_MAX_BASES]
-        best = min(_derivations(rows, name, texts, bases), key=Derived.kept_chars, default=None)
+        best = min(_derivations(rows, texts, bases), key=Derived.kept_chars, default=None)
         if best is None:
             return 0
         for members, text in zip(rows, texts, strict=True):
-            found = Derived(best.before, best.name, best.behind, text)
-            self.found.setdefault(id(members), {})[name] = found
-        return steps[best.name] + 1
+            self.found.setdefault(id(members), {})[name] = Derived(best.before, best.name, best.behind, text)
+        return bases[best.name] + 1
 
 
-def _derivations(rows: list[_Map], name: str, texts: list[str], bases: list[str]) -> Iterator[Derived]:
-    """Yield the ways to derive the addresses `texts` of that name, the same in all rows, that save enough."""
+def _length(base: Derived) -> int:
+    return len(base.text)
+
+
+def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> Iterator[Derived]:
+    """Yield the ways to derive the addresses, the same in all rows, that save enough."""
+    chars = sum(map(len, texts))
     for base in bases:
+        first = _text_of(rows[0].get(base))
+        if not first or first not in texts[0]:
+            continue
         known = [_text_of(members.get(base)) for members in rows]
-        for derived in _places(base, known[0], texts[0]) if all(known) else ():
-            saved = sum(map(len, texts)) - derived.kept_chars()
-            pays = pays_in_its_line(derived) if len(rows) == 1 else saved >= _MIN_SAVED_CHARS
-            if pays and [f"{derived.before}{part}{derived.behind}" for part in known] == texts:
+        for derived in _places(base, first, texts[0]) if all(known) else ():
+            saves = chars - derived.kept_chars() >= _MIN_SAVED_CHARS
+            if saves and [f"{derived.before}{part}{derived.behind}" for part in known] == texts:
                 yield derived
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from accp_adapters.bindings.hosts.journal import Journal, Place
 from accp_adapters.bindings.hosts.options import HostLimits
-from accp_adapters.bindings.hosts.replica import Replica, journal_text
+from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_core.accp.message import Message
@@ -131,7 +132,8 @@ class Handling:
         entry = replica.open.get(mid)
         if entry is None or entry.request is None or entry.worker != self._worker:
             raise _NotOurs
-        return self._step(replica, StepKind.SEND, name=mid, text=journal_text(message, replica.session.codec))
+        text = replica.to_log(message)
+        return replace(self._step(replica, StepKind.SEND, name=mid, text=text), message=message)
 
     def _step(self, replica: Replica, kind: StepKind, *, name: str, text: str = "") -> Step:
         now = max(whole_seconds(self._clock()), replica.now)

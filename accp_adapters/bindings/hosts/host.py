@@ -20,7 +20,7 @@ from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
 from accp_adapters.bindings.hosts.journal import Journal, Place
 from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
-from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of, msg_id_of
+from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of
 from accp_adapters.bindings.hosts.requests import Handler
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_adapters.bindings.hosts.workers import Worker
@@ -133,10 +133,11 @@ class SessionHost:
         await self._start()
         head = frame_head(text, limits=self._codec.grammar)
         place = self._place(principal, head)
-        answered = await self._journal.commit(place, partial(self._received, principal, text))
+        msg_id = head.envelope.msg_id or ""
+        answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text))
         self._handling.tend(place)
-        if _is_known(place.replica or await self._journal.refresh(place), text):
-            async for frame in self._follow(place, head.envelope.msg_id or ""):
+        if _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
+            async for frame in self._follow(place, msg_id):
                 yield frame
         else:
             for frame in answered or ():
@@ -211,12 +212,12 @@ class SessionHost:
             return self._journal.place(f"s/{session_id}", session_id)
         return self._journal.place(f"n/{principal.name}/{head.sender}", head.sender)
 
-    def _received(self, principal: Principal, text: str, replica: Replica) -> Step | None:
+    def _received(self, principal: Principal, msg_id: str, text: str, replica: Replica) -> Step | None:
         """Return the step that takes a frame, None for one that was taken."""
         check_owner(replica, principal)
-        if _is_known(replica, text):
+        if _is_known(replica, msg_id, text):
             return None
-        return self._step(replica, StepKind.RECEIVE, principal, text=text)
+        return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text)
 
     def _connected(self, principal: Principal, name: str, replica: Replica) -> Step:
         check_owner(replica, principal)
@@ -248,7 +249,7 @@ class SessionHost:
         head = frame_head(text, limits=self._codec.grammar)
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
-        await self._journal.commit(place, partial(self._received, principal, text))
+        await self._journal.commit(place, partial(self._received, principal, head.envelope.msg_id or "", text))
         self._handling.tend(place)
 
     async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
@@ -286,10 +287,9 @@ class SessionHost:
         timer = replica.session.get_timer()
         due = self.limits.idle_poll if timer is None else max(0.0, timer - self._clock())
         waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
-        await place.wait(
-            min(self.limits.poll if waits_for_others else self.limits.idle_poll, max(due, self.limits.poll))
-        )
-        await self._journal.refresh(place)
+        pause = self.limits.poll if waits_for_others else max(due, self.limits.poll)
+        if not await place.wait(min(pause, self.limits.idle_poll)):
+            await self._journal.refresh(place)
         if timer is not None and timer <= self._clock():
             await self._journal.commit(place, self._timed)
 
@@ -309,7 +309,7 @@ def foreign_session() -> ProtocolError:
     return ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)
 
 
-def _is_known(replica: Replica, text: str) -> bool:
+def _is_known(replica: Replica, msg_id: str, text: str) -> bool:
     """Return whether exactly this frame was received before."""
-    entry = replica.find(msg_id_of(text))
+    entry = replica.find(msg_id)
     return entry is not None and entry.digest == digest_of(text)

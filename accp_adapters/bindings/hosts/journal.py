@@ -49,10 +49,11 @@ class Place:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def wait(self, seconds: float) -> None:
-        """Return after the next step, or after some time."""
+    async def wait(self, seconds: float) -> bool:
+        """Return whether a step was taken within some time, as soon as it was."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            return await asyncio.wait_for(self._changed.wait(), seconds)
+        return False
 
 
 class Journal:

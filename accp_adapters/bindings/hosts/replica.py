@@ -11,9 +11,8 @@ from hashlib import sha256
 from typing import Final, cast
 
 from accp_adapters.bindings.hosts.steps import Step, StepKind
-from accp_core.accp.budget import PRACTICAL_LIMITS
+from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
-from accp_core.accp.frame_head import frame_head
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import reply_correlation
 from accp_core.accp.session.events import Event, FrameHeld, MessageReceived, RefsNeeded
@@ -22,13 +21,14 @@ from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
-from accp_core.errors import DecodeError
 from accp_core.ports import ColdStore
 
-__all__ = ["Incoming", "Replica", "SessionKind", "digest_of", "journal_text", "msg_id_of"]
+__all__ = ["Incoming", "Replica", "SessionKind", "digest_of"]
 
+_LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
+_UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +91,7 @@ class Replica:
         """The msg_ids of the received frames that are not answered yet; the options bound their number."""
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
         self._ids = 0
+        self._codecs: tuple[Codec | None, Codec] = (None, kind.codec)
         self.session: Final = Session(
             session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options
         )
@@ -139,9 +140,9 @@ class Replica:
 
     def _entry(self, step: Step) -> Incoming:
         """Return the entry of a received frame; a frame that only has the msg_id of another one is not kept."""
-        entry, mid = Incoming(digest=digest_of(step.text)), msg_id_of(step.text)
-        if mid and self.find(mid) is None:
-            self.open[mid] = entry
+        entry = Incoming(digest=digest_of(step.text))
+        if step.name and self.find(step.name) is None:
+            self.open[step.name] = entry
         return entry
 
     def _note(self, event: Event, step: Step) -> None:
@@ -164,12 +165,36 @@ class Replica:
                 self._answered.put(mid, self.open.pop(mid))
 
     def _send(self, step: Step) -> list[str]:
-        message = cast(Message, _journal_codec(self.session.codec).decode(step.text, keep_refs=True))
+        message = step.message or self._read(step.text)
         frames: list[str] = [*self.session.send(message, step.now)]
         self.session.handle_timer(step.now)  # takes the events of our own frames
         if entry := self.find(step.name):
             entry.frames += frames
         return frames
+
+    def to_log(self, message: Message) -> str:
+        """Return a message of ours as one frame, for a step that sends it.
+
+        Raises:
+            EncodeError: as `Codec.encode`.
+            ProtocolError: as `Codec.encode`.
+        """
+        codec = self._journal_codec()
+        return codec.write(codec.encode(message).frames[0])
+
+    def _read(self, text: str) -> Message:
+        return cast(Message, self._journal_codec().decode(text, keep_refs=True))
+
+    def _journal_codec(self) -> Codec:
+        """Return a codec that writes any message as one frame, and reads its numbers exactly."""
+        known, codec = self._codecs
+        if known is not self.session.codec:
+            known = self.session.codec
+            codec = replace(
+                known, counter=len, limits=_UNLIMITED, split=False, shared_store=False, decimal_type=Decimal
+            )
+            self._codecs = known, codec
+        return codec
 
     def _connect(self, step: Step) -> list[str]:
         self.connection = step.name
@@ -214,29 +239,6 @@ _ACTIONS: Final[Mapping[StepKind, Callable[[Replica, Step], list[str]]]] = {
 """What each kind of step does; receiving may wait for the cold store."""
 
 
-def journal_text(message: Message, codec: Codec) -> str:
-    """Return a message of ours as one frame, for the log.
-
-    Raises:
-        EncodeError: as `Codec.encode`.
-    """
-    journal = _journal_codec(codec)
-    return journal.write(journal.encode(message).frames[0])
-
-
 def digest_of(text: str) -> str:
     """Return by what a text is recognized when it comes again."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-def msg_id_of(text: str) -> str:
-    """Return the msg_id of a frame, "" where it has none or cannot be read."""
-    try:
-        return frame_head(text).envelope.msg_id or ""
-    except DecodeError:
-        return ""
-
-
-def _journal_codec(codec: Codec) -> Codec:
-    """Return a codec that writes any message as one frame, and reads its numbers exactly."""
-    return replace(codec, limits=PRACTICAL_LIMITS, split=False, shared_store=False, decimal_type=Decimal)

@@ -6,10 +6,11 @@ of its outputs as well: a worker that repeats the steps comes to the same frames
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from accp_core.accp.message import Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
@@ -47,11 +48,15 @@ class Step:
     text: str = ""
     """The frame: as received, or that of the sent message, without the metadata that the session sets."""
     name: str = ""
-    """The msg_id of the request that the sent message answers; the connection; the worker that is gone."""
+    """The msg_id of the received frame, or of the request that the sent message answers; the connection; the worker
+    that is gone."""
     principal: str = ""
     """Whom the frame or the connection is of."""
     agents: tuple[str, ...] | None = None
     """The agents in whose names it may send; None: any."""
+
+    message: Message | None = field(default=None, compare=False)
+    """The message of `text`, where it need not be read; it is not logged."""
 
     def to_text(self) -> str:
         """Return the step as it is logged."""

@@ -20,11 +20,19 @@ from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, 
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_core.accp.message import Message
 from accp_core.accp.session.options import whole_seconds
-from accp_core.errors import WindowFull
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError, WindowFull
+from accp_core.strict_json import compact_json
 
 __all__ = ["Handling"]
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+def _content(message: Message) -> object:
+    """Return what two messages must have in common to be the same answer."""
+    payload = {"is_final": False, **message.payload}
+    return message.intent, message.operation, compact_json(payload, sort_keys=True, default=str)
 
 
 class _NotOurs(Exception):
@@ -110,8 +118,21 @@ class Handling:
                 await self._record(place, mid, with_failure)
 
     async def _answer(self, place: Place, mid: str, request: Request) -> None:
+        """Record the answers of a handler; those that an earlier run has recorded must come again."""
+        count, known = 0, self._recorded(place, mid)
         async for message in answers_of(self._handler, request):
-            await self._record(place, mid, message)
+            if count >= len(known):
+                await self._record(place, mid, message)
+            elif known[count] != _content(message):
+                reason = "expected the chunks of the run before, which was cut off, found others"
+                raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
+            count += 1
+
+    def _recorded(self, place: Place, mid: str) -> list[object]:
+        """Return what was recorded for a request before this run."""
+        replica = place.replica
+        entry = replica.open.get(mid) if replica else None
+        return [] if replica is None or entry is None else [_content(each) for each in replica.answers(entry)]
 
     async def _record(self, place: Place, mid: str, message: Message) -> None:
         """Record one message, as soon as the peer has room for it."""

@@ -79,7 +79,7 @@ class SessionHost:
         """The agent at our end of each session."""
         self.limits: Final = limits or HostLimits()
         """Limits and times."""
-        self._log: Final = log or MemoryFrameLog()
+        self._log: Final = MemoryFrameLog() if log is None else log
         self._clock: Final = clock
         self._codec: Final = codec or Codec(counter=o200k_base())
         kind = SessionKind(

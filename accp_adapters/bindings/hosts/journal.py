@@ -7,6 +7,7 @@ is logged. Where it is not certain that it was, the replica is dropped: the log 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final, TypeVar
@@ -22,6 +23,8 @@ from accp_core.errors import ProtocolError
 __all__ = ["Journal", "Place"]
 
 T = TypeVar("T")
+
+_LOG: Final = logging.getLogger(__name__)
 
 _FIRST_PAUSE: Final = 0.001
 _LONGEST_PAUSE: Final = 0.05
@@ -126,23 +129,52 @@ class Journal:
                 place.replica = None
             raise
         place.announce(replica, frames)
+        if replica.number % self._limits.snapshot_every == 0:
+            await self._save(replica, fence)
         return frames
+
+    async def _save(self, replica: Replica, fence: Fence) -> None:
+        """Replace the log by a snapshot; without one it only grows, up to the store's bound."""
+        try:
+            await self._log.save(fence, replica.number, replica.snapshot())
+        except ProtocolError as error:
+            _LOG.warning("no snapshot of the session %r: %s", replica.name, error)
 
     async def _refresh(self, place: Place) -> Replica:
         async with place.lock:
             return await self._catch_up(place, None)
 
     async def _catch_up(self, place: Place, last: int | None) -> Replica:
-        """Take the steps of other workers, up to number `last` where it is known."""
-        replica = place.replica
-        if replica is None:
-            replica = Replica(place.name, place.session_id, self._kind)
-        place.replica = None
-        if last is None or last > replica.number:
-            async for _, text in self._log.read(place.name, replica.number):
-                frames = await replica.apply(Step.from_text(text))
-                place.announce(replica, frames)
+        """Return the session with the steps of other workers, up to number `last` where it is known.
+
+        Raises:
+            ProtocolError: E2002, the store has removed a part of the log; or as the methods of the log.
+        """
+        replica, place.replica = place.replica, None
+        if replica is None or not await self._read_on(place, replica, last):
+            replica = await self._read_again(place)
+            if not await self._read_on(place, replica, last):
+                raise ProtocolError("expected the whole log of the session", code=ErrorCode.REF_EXPIRED)
         place.replica = replica
+        return replica
+
+    async def _read_on(self, place: Place, replica: Replica, last: int | None) -> bool:
+        """Take the logged steps that follow; return whether none is missing."""
+        if last is not None and replica.number >= last:
+            return True
+        async for number, text in self._log.read(place.name, replica.number):
+            if number != replica.number + 1:
+                return False
+            place.announce(replica, await replica.apply(Step.from_text(text)))
+            if number == last:
+                break
+        return last is None or replica.number >= last
+
+    async def _read_again(self, place: Place) -> Replica:
+        """Return the session of the snapshot; a connection here misses what was pushed meanwhile."""
+        found = await self._log.snapshot(place.name)
+        replica = Replica(place.name, place.session_id, self._kind, found[1] if found else None)
+        place.announce(replica, None)
         return replica
 
     async def _lease(self, name: str) -> Fence:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from hashlib import sha256
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
+from accp_core.accp.codec.chunking import is_frame_chunk
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import reply_correlation
 from accp_core.accp.session.events import Event, FrameHeld, MessageReceived, RefsNeeded
@@ -21,13 +22,17 @@ from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
+from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["Incoming", "Replica", "SessionKind", "digest_of"]
 
 _LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
+_VERSION: Final = 1
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
 
 
@@ -75,8 +80,12 @@ class Incoming:
 class Replica:
     """A session, the answers to its last frames, and how many steps it has taken."""
 
-    def __init__(self, name: str, session_id: str, kind: SessionKind) -> None:
-        """Start with a session that has taken no step."""
+    def __init__(self, name: str, session_id: str, kind: SessionKind, snapshot: str | None = None) -> None:
+        """Start with a session that has taken no step, or with the one of a `snapshot`.
+
+        Raises:
+            ProtocolError: E9999, the text is no snapshot of this version.
+        """
         self.name: Final = name
         self._kind: Final = kind
         self.number = 0
@@ -92,13 +101,22 @@ class Replica:
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
         self._ids = 0
         self._codecs: tuple[Codec | None, Codec] = (None, kind.codec)
-        self.session: Final = Session(
-            session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options
-        )
+        self.session = Session(session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options)
+        """The session."""
+
+        if snapshot is not None:
+            self._restore(snapshot)
 
     def find(self, msg_id: str) -> Incoming | None:
         """Return what answers a received frame, None where it is unknown or forgotten."""
         return self.open.get(msg_id) or self._answered.get(msg_id)
+
+    def answers(self, entry: Incoming) -> list[Message]:
+        """Return the chunks that were sent until now of a stream that answers a request."""
+        found = [self.session.codec.decode(frame, keep_refs=True) for frame in entry.frames]
+        return [
+            each for each in found if isinstance(each, Message) and each.schema == "ST" and not is_frame_chunk(each)
+        ]
 
     async def apply(self, step: Step) -> list[str]:
         """Take a step; return the frames that it leads to.
@@ -113,6 +131,58 @@ class Replica:
         self.principal = self.principal or step.principal
         self._close()
         return frames
+
+    def snapshot(self) -> str:
+        """Return everything as one text, which stands for all steps until now.
+
+        Raises:
+            EncodeError: as `Session.snapshot`.
+        """
+        entries = [*self._answered.items(), *self.open.items()]
+        return compact_json(
+            {
+                "version": _VERSION,
+                "number": self.number,
+                "now": self.now,
+                "principal": self.principal,
+                "connection": self.connection,
+                "entries": [[mid, *self._write_entry(entry)] for mid, entry in entries],
+                "session": self.session.snapshot().decode(),
+            }
+        )
+
+    def _restore(self, text: str) -> None:
+        kind = self._kind
+        try:
+            found = read_json(text)
+            if found["version"] != _VERSION:
+                raise ValueError(f"expected version {_VERSION}, found {found['version']!r}")
+            self.session = Session.restore(
+                found["session"].encode(), codec=kind.codec, new_id=self._new_id, options=kind.options
+            )
+            self.number, self.now = found["number"], found["now"]
+            self.principal, self.connection = found["principal"], found["connection"]
+            for mid, *fields in found["entries"]:
+                self._keep(mid, self._read_entry(*fields))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reason = f"expected a snapshot of the session {self.name!r}, found another text: {error}"
+            raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR) from error
+
+    def _write_entry(self, entry: Incoming) -> list[Any]:
+        request = None if entry.request is None else self.to_log(entry.request)
+        return [entry.digest, entry.frames, entry.is_held, request, entry.worker, entry.runs]
+
+    def _read_entry(
+        self, digest: str, frames: list[str], is_held: bool, request: str | None, worker: str, runs: int
+    ) -> Incoming:
+        message = None if request is None else self._read(request, self._kind.codec.decimal_type)
+        return Incoming(digest=digest, frames=frames, is_held=is_held, request=message, worker=worker, runs=runs)
+
+    def _keep(self, mid: str, entry: Incoming) -> None:
+        if entry.is_open:
+            self.open[mid] = entry
+        else:
+            self._answered.put(mid, entry)
 
     async def store_texts(self) -> None:
         """Put into the cold store what must be there before a frame of the last step is sent."""
@@ -182,8 +252,10 @@ class Replica:
         codec = self._journal_codec()
         return codec.write(codec.encode(message).frames[0])
 
-    def _read(self, text: str) -> Message:
-        return cast(Message, self._journal_codec().decode(text, keep_refs=True))
+    def _read(self, text: str, decimal_type: type[float] | type[Decimal] = Decimal) -> Message:
+        """Return the message that `to_log` wrote."""
+        codec = replace(self._journal_codec(), decimal_type=decimal_type)
+        return cast(Message, codec.decode(text, keep_refs=True))
 
     def _journal_codec(self) -> Codec:
         """Return a codec that writes any message as one frame, and reads its numbers exactly."""

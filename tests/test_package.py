@@ -59,11 +59,21 @@ def test_the_core_needs_no_framework() -> None:
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
     frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai"}
-    assert set(EXTRAS) == {*frameworks, "bindings", "nats", "redis", "cli", "tokenizers", "telemetry", "all"}
+    assert set(EXTRAS) == {
+        *frameworks,
+        "bindings",
+        "nats",
+        "redis",
+        "cli",
+        "tokenizers",
+        "telemetry",
+        "all",
+        "eval-local",
+    }
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:
-    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all"}
+    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "eval-local"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

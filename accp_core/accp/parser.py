@@ -14,7 +14,7 @@ from accp_core.accp import grammar
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parse_state import ParseState, check_characters, refusal
-from accp_core.accp.vocabulary import FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, Intent, is_delta
+from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 
 __all__ = ["parse_frame"]
@@ -53,16 +53,16 @@ def parse_frame(
     position, (sender, intent, operation) = parse_header(text)
     state.header = intent, operation
     position, params = parse_pairs(text, position, "|", "}", parse_param, state)
+    envelope = read_usual_envelope(text, position, state)
+    if envelope is not None:
+        known = read_intent(text, len(sender) + 2, intent)
+        return Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
     position, fields = parse_metadata(text, position, state)
     if position != len(text):
         raise refusal(text, position, "expected the end of the frame")
-    return Frame(
-        sender=sender,
-        intent=read_intent(text, len(sender) + 2, intent),
-        operation=operation,
-        params=params,
-        envelope=read_envelope(text, fields, state),
-    )
+    known = read_intent(text, len(sender) + 2, intent)
+    envelope = read_envelope(text, fields, state)
+    return Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
 
 
 def parse_word(text: str, position: int, pattern: re.Pattern[str], name: str) -> tuple[int, str]:
@@ -84,6 +84,8 @@ def skip_delimiter(text: str, position: int, delimiter: str) -> int:
 # body   = ":" operation "{" [payload] "}"
 def parse_header(text: str) -> tuple[int, tuple[str, str, str]]:
     """Read sender, intent and operation, up to and including the opening brace."""
+    if match := grammar.HEADER.match(text):
+        return match.end(), (match[1], match[2], match[3])
     position = skip_delimiter(text, 0, "@")
     position, sender = parse_word(text, position, grammar.AGENT_ID, "an agent-id")
     position = skip_delimiter(text, position, ">")
@@ -99,16 +101,6 @@ def read_intent(text: str, position: int, code: str) -> Intent:
         return Intent(code)
     except ValueError:
         raise refusal(text, position, "expected a known intent", ErrorCode.INVALID_INTENT) from None
-
-
-def parse_separator(text: str, position: int, separator: str, close: str) -> tuple[int, bool]:
-    """Read a separator, after which another member must follow (True), or the closing bracket (False)."""
-    delimiter = text[position : position + 1]
-    if delimiter == separator:
-        return position + 1, True
-    if delimiter == close:
-        return position + 1, False
-    raise refusal(text, position, f"expected {separator!r} or {close!r}")
 
 
 def count_member(text: str, position: int, state: ParseState) -> None:
@@ -131,14 +123,16 @@ def parse_pairs(
     pairs: dict[str, Any] = {}
     if text.startswith(close, position):
         return position + 1, pairs
-    more = True
-    while more:
+    delimiter = separator
+    while delimiter == separator:
         count_member(text, position, state)
         end, (key, value) = parse_pair(text, position, state)
         if key in pairs:
             raise refusal(text, position, "expected each key once, found a duplicate key")
         pairs[key] = value
-        position, more = parse_separator(text, end, separator, close)
+        delimiter, position = text[end : end + 1], end + 1
+    if delimiter != close:
+        raise refusal(text, end, f"expected {separator!r} or {close!r}")
     return position, pairs
 
 
@@ -146,7 +140,7 @@ def parse_pairs(
 def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
     position, key = parse_key(text, position, LiteralKey)
-    if is_delta(*state.header, key) and text.startswith("{", position):
+    if key == "delta" and is_delta(*state.header, key) and text.startswith("{", position):
         position, delta = parse_map(text, position, 1, state, parse_delta_member)
         return position, (key, delta)
     position, value = parse_value(text, position, 1, state)
@@ -172,6 +166,9 @@ def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
 # value = typed-literal / array / map / ref / null
 def parse_value(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read any value; an array or map is at nesting level `level`, which starts with 1."""
+    if match := grammar.SIMPLE_VALUE.match(text, position):
+        word, quoted = match.groups()
+        return match.end(), quoted.replace("_", " ") if word is None else grammar.BOOLEANS.get(word, word)
     return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, state)
 
 
@@ -222,12 +219,14 @@ def parse_array(text: str, position: int, level: int, state: ParseState) -> tupl
     items: list[Value] = []
     if text.startswith("]", position + 1):
         return position + 2, items
-    position, more = position + 1, True
-    while more:
+    delimiter, position = ",", position + 1
+    while delimiter == ",":
         count_member(text, position, state)
-        position, item = parse_element(text, position, level + 1, state)
+        end, item = parse_element(text, position, level + 1, state)
         items.append(item)
-        position, more = parse_separator(text, position, ",", "]")
+        delimiter, position = text[end : end + 1], end + 1
+    if delimiter != "]":
+        raise refusal(text, end, "expected ',' or ']'")
     return position, items
 
 
@@ -316,6 +315,26 @@ def parse_json(text: str, position: int, state: ParseState) -> tuple[int, Any]:
         return end, grammar.read_json_literal(grammar.unescape(word[1:]), state.decimal_type, state.limits)
     except (ValueError, RecursionError):
         raise refusal(text, position, "expected a JSON literal") from None
+
+
+def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope | None:
+    """Return the envelope of a metadata block as we write it, in ASCII; None for any other one."""
+    match, limits = grammar.USUAL_METADATA.match(text, position), state.limits
+    if match is None or limits.digits < grammar.USUAL_DIGITS:
+        return None
+    mid, seq, ts, cid, aid, sid, ttl, ack = match.groups()
+    if len(mid) > limits.msg_id_chars or state.members + match.re.groups > limits.members:
+        return None
+    return Envelope(
+        msg_id=mid,
+        sequence=int(seq),
+        timestamp=int(ts),
+        correlation_id=cid,
+        causation_id=aid,
+        session_id=sid,
+        ttl=None if ttl is None else int(ttl),
+        extra={} if ack is None else {ACKNOWLEDGED: ack},
+    )
 
 
 Fields: TypeAlias = dict[str, tuple[int, str]]

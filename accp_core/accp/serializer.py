@@ -123,6 +123,8 @@ def write_payload(frame: Frame, state: _WriteState) -> str:
 
 def write_param_key(key: str) -> str:
     """Return the key of a parameter; in a literal key the first character is escaped, so that it is not expanded."""
+    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
+        return key
     word = write_key(str.__str__(key) if isinstance(key, LiteralKey) else key)
     # A key that had to be escaped is not an abbreviation.
     if isinstance(key, LiteralKey) and len(word) == len(key):
@@ -133,7 +135,7 @@ def write_param_key(key: str) -> str:
 def write_param(frame: Frame, key: str, state: _WriteState) -> str:
     """Return the value of a parameter; in a delta, REMOVED is written as null."""
     value = frame.params[key]
-    if is_delta(frame.intent, frame.operation, key) and isinstance(value, Mapping):
+    if key == "delta" and is_delta(frame.intent, frame.operation, key) and isinstance(value, Mapping):
         return write_map(value, 1, state, write_delta_member)
     return write_value(value, 1, state)
 
@@ -141,7 +143,7 @@ def write_param(frame: Frame, key: str, state: _WriteState) -> str:
 # value = typed-literal / array / map / ref / null
 def write_value(value: Value, level: int, state: _WriteState) -> str:
     """Return any value; an array or map is at nesting level `level`, which starts with 1."""
-    return find_writer(WRITERS, value)(value, level, state)
+    return (WRITERS.get(type(value)) or find_writer(WRITERS, value))(value, level, state)
 
 
 Writer: TypeAlias = Callable[[Any, int, _WriteState], str]
@@ -149,10 +151,8 @@ Writer: TypeAlias = Callable[[Any, int, _WriteState], str]
 
 def find_writer(writers: Mapping[type, Writer], value: object) -> Writer:
     """Return the writer of values of this type, or of the type from which it derives."""
-    writer = writers.get(type(value))
-    if writer is None:
-        writer = next((found for kind, found in writers.items() if isinstance(value, kind)), refuse_value)
-    return writer
+    known = writers.get(type(value))
+    return known or next((found for kind, found in writers.items() if isinstance(value, kind)), refuse_value)
 
 
 def refuse_value(value: object, level: int, state: _WriteState) -> str:
@@ -233,6 +233,8 @@ def round_to_six(number: Decimal, limits: GrammarLimits) -> Decimal:
 def write_string(value: str, level: int, state: _WriteState) -> str:
     """Return a plain string where that is read as the same string, else the quoted form."""
     text = str.__str__(value)
+    if grammar.PLAIN_TEXT.fullmatch(text):
+        return text
     if grammar.LOOKALIKE.match(text) or state.hidden.search(text):
         return grammar.quote(text, state.hidden)
     return grammar.escape(text)
@@ -273,6 +275,8 @@ def sorted_keys(value: Mapping[Any, Any]) -> list[str]:
 
 def check_key(key: object) -> str:
     """Return the key, which must be a string."""
+    if type(key) is str:
+        return key
     if not isinstance(key, str) or isinstance(key, LiteralKey):
         raise unwritable(key, "expected a string as the key, and a literal key for a parameter only")
     return str.__str__(key)
@@ -280,6 +284,8 @@ def check_key(key: object) -> str:
 
 def write_key(key: object) -> str:
     """Return a key in the alphabet of the ABNF."""
+    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
+        return key
     return grammar.escape_key(check_key(key))
 
 
@@ -361,7 +367,7 @@ def write_field(name: str, value: object, state: _WriteState) -> str:
     if name == "msg_id" and len(value) > state.limits.msg_id_chars:
         reason = f"expected a msg_id of at most {state.limits.msg_id_chars} characters"
         raise EncodeError(reason, code=ErrorCode.PARSE_ERROR)
-    return grammar.escape(value)
+    return value if grammar.PLAIN_ID.fullmatch(value) else grammar.escape(value)
 
 
 JSON_WRITERS: Final[dict[type, Writer]] = {

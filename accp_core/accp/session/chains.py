@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from accp_core.accp.frame import Frame
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import read_error, reply_correlation
@@ -59,7 +57,7 @@ class RequestChains:
         exchange = self.exchanges.get(self.chain_of(message))
         if asks:
             parent = None if envelope.causation_id is None else self.exchanges.find(envelope.causation_id)
-            exchange = replace(exchange, request_id=envelope.msg_id, parent=parent)
+            exchange = Exchange(id=exchange.id, state=exchange.state, request_id=envelope.msg_id, parent=parent)
         return exchange.moved(Move.FINAL_CHUNK if final else intent)
 
     def update(self, after: Exchange | None, message: Message, now: int, *, ours: bool) -> Effects:

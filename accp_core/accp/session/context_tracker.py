@@ -40,13 +40,28 @@ class ContextTracker:
             lifetime: Seconds for which the raw data of a checkpoint may be read; None: as long as the store keeps it.
             triggers: When a checkpoint is taken; where hot state is too big, one is always taken.
         """
-        self.state = state
-        """The current state; only the tracker replaces it."""
+        self._hot: dict[str, Entry] = {}
+        self._hot_tokens = 0
+        self._is_newer = False
+        self._state = self.state = state
         self._counter = counter
         self._summarizer = summarizer
         self._lifetime = lifetime
         self._triggers = {*triggers, CheckpointTrigger.HOT_LIMIT}
         self._resync = False
+
+    # Each frame adds an entry: a state for each of them would copy all entries and add up their tokens again.
+    @property
+    def state(self) -> ContextState:
+        """The current state; only the tracker replaces it."""
+        if self._is_newer:
+            self._state, self._is_newer = replace(self._state, hot=dict(self._hot)), False
+        return self._state
+
+    @state.setter
+    def state(self, state: ContextState) -> None:
+        self._state, self._is_newer = state, False
+        self._hot, self._hot_tokens = dict(state.hot), state.hot_tokens
 
     # "Tier 1: HOT STATE (in-context)  Current frame + immediate parent frames."
     def remember(self, key: str, message: Message, text: str, now: int, tokens: int | None = None) -> Effects:
@@ -66,11 +81,14 @@ class ContextTracker:
             entity=f"{message.sender}.{message.operation}",
         )
         effects = NO_EFFECTS
-        if self.state.hot and self.state.hot_tokens + entry.tokens > self.state.limits.hot:
+        limits = self._state.limits
+        if self._hot and self._hot_tokens + entry.tokens > limits.hot:
             effects += self._take(CheckpointTrigger.HOT_LIMIT, now)
         # An entry that is too big for the tier by itself stays only until the checkpoint that it makes due.
-        self.state = replace(self.state, hot={**self.state.hot, key: entry})
-        trigger = due_trigger(self.state, message.intent, self._triggers)
+        before = self._hot.get(key)
+        self._hot[key], self._is_newer = entry, True
+        self._hot_tokens += entry.tokens - (before.tokens if before else 0)
+        trigger = due_trigger(self._hot_tokens, limits, message.intent, self._triggers)
         return effects if trigger is None else effects + self._take(trigger, now)
 
     def checkpoint(self, trigger: CheckpointTrigger, now: int) -> Checkpoint:

@@ -7,7 +7,7 @@ The draft has no table of states; this one is ours. A chain may start with an an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -125,7 +125,13 @@ class Exchange:
         if after is None:
             reason = f"expected an intent that is allowed in state {self.state.value!r}, found {move.value!r}"
             raise ProtocolError(reason, code=ErrorCode.INVALID_INTENT)
-        return replace(self, state=after, cancelled=move == Intent.CANCEL)
+        return Exchange(
+            id=self.id,
+            state=after,
+            request_id=self.request_id,
+            parent=self.parent,
+            cancelled=move is Intent.CANCEL,
+        )
 
 
 class Exchanges:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from accp_core.accp.frame import Ref, Value
-from accp_core.accp.state.context_state import ContextState, Entry
+from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import EncodeError
 from accp_core.ports import Summarizer, TokenCounter
@@ -47,15 +47,23 @@ INTENT_TRIGGERS: Final[Mapping[Intent, CheckpointTrigger]] = MappingProxyType(
 
 
 def due_trigger(
-    state: ContextState,
+    hot_tokens: int,
+    limits: StateLimits,
     intent: Intent | None = None,
     triggers: Collection[CheckpointTrigger] = frozenset(CheckpointTrigger),
 ) -> CheckpointTrigger | None:
-    """Return why a checkpoint is due now, after a frame of that intent; None where none of `triggers` is met."""
+    """Return why a checkpoint is due now, after a frame of that intent; None where none of `triggers` is met.
+
+    Args:
+        hot_tokens: The tokens of the hot tier.
+        limits: The budgets.
+        intent: The intent of the last frame.
+        triggers: When a checkpoint is taken, besides a hot tier that is too big.
+    """
     trigger = None if intent is None else INTENT_TRIGGERS.get(intent)
     if trigger in triggers:
         return trigger
-    return CheckpointTrigger.HOT_LIMIT if state.hot_tokens > state.limits.checkpoint else None
+    return CheckpointTrigger.HOT_LIMIT if hot_tokens > limits.checkpoint else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,7 @@ _MAX_NAME_CHARS: Final = 40
 _MAX_FACTS: Final = 64
 _MAX_LEVELS: Final = 5
 _HOT_KEY: Final = "checkpoint"
+_SCALARS: Final = (str, int, float)
 # The outcome of a finished phase is what its readers look for first.
 _OUTCOMES: Final = frozenset({Intent.COMPLETE.value, Intent.FAILURE.value, Intent.ESCALATE.value})
 
@@ -178,12 +187,16 @@ def freeze_hot(work: _Work) -> None:
 # "2. Extract key facts (entity, value, relationship triples)"
 def extract_facts(work: _Work) -> None:
     """Extract one fact for each scalar of the values; the last one counts where two have the same relation."""
-    facts: dict[tuple[str, str], Fact] = {}
+    facts: dict[tuple[str, str], str] = {}
     for key, entry in work.frozen.items():
-        for fact in _facts(entry.entity or key, entry.value):
-            facts.pop((fact.entity, fact.relation), None)
-            facts[fact.entity, fact.relation] = fact
-    work.facts = tuple(facts.values())[-_MAX_FACTS:]
+        entity = _shorten(entry.entity or key, _MAX_NAME_CHARS)
+        for relation, value in _facts(entry.value):
+            if not (isinstance(value, Ref) and (entry.entity or key) == _HOT_KEY):
+                name = entity, _shorten(relation or "is", _MAX_NAME_CHARS)
+                facts.pop(name, None)
+                facts[name] = _shorten(_to_text(value), _MAX_VALUE_CHARS)
+    newest = list(facts.items())[-_MAX_FACTS:]
+    work.facts = tuple(Fact(entity, relation, value) for (entity, relation), value in newest)
 
 
 # "3. Generate compressed summary (less than or equal to 100 tokens)"
@@ -238,17 +251,18 @@ STEPS: Final[tuple[_Step, ...]] = (
 """The six steps of section 5.3, in order."""
 
 
-def _facts(entity: str, value: Value, relation: str = "", level: int = 0) -> Iterator[Fact]:
-    """Yield a fact for each scalar in `value`; an array without maps and what is nested too deep is one scalar."""
-    if isinstance(value, Mapping) and level < _MAX_LEVELS:
+def _facts(value: Value, relation: str = "", level: int = 0) -> Iterator[tuple[str, Value]]:
+    """Yield relation and value of each scalar; an array without maps and what is nested too deep is one scalar."""
+    if isinstance(value, _SCALARS) or level >= _MAX_LEVELS:
+        yield relation, value
+    elif isinstance(value, Mapping):
         for key, member in value.items():
-            yield from _facts(entity, member, f"{relation}.{key}" if relation else str.__str__(key), level + 1)
-    elif isinstance(value, list | tuple) and level < _MAX_LEVELS and any(isinstance(item, Mapping) for item in value):
+            yield from _facts(member, f"{relation}.{key}" if relation else str.__str__(key), level + 1)
+    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
         for item in value:
-            yield from _facts(entity, item, relation, level + 1)
-    elif not isinstance(value, Ref) or entity != _HOT_KEY:
-        name = _shorten(relation or "is", _MAX_NAME_CHARS)
-        yield Fact(_shorten(entity, _MAX_NAME_CHARS), name, _shorten(_to_text(value), _MAX_VALUE_CHARS))
+            yield from _facts(item, relation, level + 1)
+    else:
+        yield relation, value
 
 
 def _to_text(value: Value) -> str:
@@ -260,6 +274,13 @@ def _to_text(value: Value) -> str:
 
 def _to_json(value: object) -> str:
     """Return compact JSON, with text in place of what JSON cannot hold."""
+    try:
+        return compact_json(value)
+    except EncodeError:
+        return _to_exact_json(value)
+
+
+def _to_exact_json(value: object) -> str:
     try:
         return compact_json(value, default=_to_json_value)
     except EncodeError:  # NaN, or two halves of a surrogate pair side by side
@@ -286,6 +307,8 @@ def _replace_unwritable(value: object) -> object:
 
 def _shorten(text: str, chars: int) -> str:
     """Return `text` on one line, cut to `chars` characters."""
+    if len(text) <= chars and text.isascii() and text.isprintable() and " " not in text:
+        return text
     line = " ".join(text[: 2 * chars].split())
     return line if len(line) <= chars else f"{line[: chars - 1]}…"
 

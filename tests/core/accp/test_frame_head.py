@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from accp_core import parse_frame
-from accp_core.accp import frame_head
+from accp_core.accp import Envelope, frame_head
 from accp_core.accp.grammar import GrammarLimits
 from accp_core.errors import DecodeError
 
@@ -50,3 +50,37 @@ def test_what_is_no_frame_is_refused_with_code_and_place(text: str, code: str, p
 def test_a_long_text_is_refused_before_it_is_read() -> None:
     with pytest.raises(DecodeError, match="at most 20 bytes"):
         frame_head("@a>req:op{" + "x" * 20, limits=GrammarLimits(frame_bytes=20))
+
+
+def test_usual_metadata_is_read_as_any_other_is() -> None:
+    text = "@a>req:op{k:1}[mid:m1,seq:2,ts:3,cid:c,aid:b,sid:s,ttl:4,ack:5]"
+    envelope = Envelope(
+        msg_id="m1",
+        sequence=2,
+        timestamp=3,
+        correlation_id="c",
+        causation_id="b",
+        session_id="s",
+        ttl=4,
+        extra={"ack": "5"},
+    )
+    assert frame_head(text).envelope == parse_frame(text).envelope == envelope
+    unusual = text.replace("seq:2,ts:3", "ts:3,seq:2")
+    assert frame_head(unusual).envelope == parse_frame(unusual).envelope == envelope
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (GrammarLimits(msg_id_chars=1), "expected a msg_id of at most 1 characters, at position 19"),
+        (GrammarLimits(members=4), "expected at most 4 members in a frame, at position 33"),
+        (GrammarLimits(digits=1), None),
+    ],
+)
+def test_usual_metadata_is_within_the_limits(limits: GrammarLimits, reason: str | None) -> None:
+    text = "@a>req:op{k:1}[mid:m1,seq:2,ts:3,cid:c]"
+    if reason is None:
+        assert parse_frame(text, limits=limits).envelope.sequence == 2
+        return
+    with pytest.raises(DecodeError, match=reason):
+        parse_frame(text, limits=limits)

@@ -46,13 +46,13 @@ def take(state: ContextState, summarizer: object = None) -> tuple[ContextState, 
     ],
 )
 def test_an_intent_that_ends_something_is_a_trigger(intent: Intent | None, trigger: str | None) -> None:
-    assert due_trigger(EMPTY, intent) == trigger
+    assert due_trigger(0, EMPTY.limits, intent) == trigger
 
 
 def test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not() -> None:
     full = EMPTY.put_hot("a", Entry(value=1, tokens=400))
-    assert due_trigger(full) is None
-    assert due_trigger(full.put_hot("b", Entry(value=1, tokens=1)), Intent.REQUEST) is CheckpointTrigger.HOT_LIMIT
+    assert due_trigger(full.hot_tokens, full.limits) is None
+    assert due_trigger(full.hot_tokens + 1, full.limits, Intent.REQUEST) is CheckpointTrigger.HOT_LIMIT
 
 
 def test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own() -> None:

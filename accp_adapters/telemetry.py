@@ -1,15 +1,16 @@
 """What an adapter did, for operators: totals, log records of the logger "accp", OpenTelemetry counters and attributes.
 
 Nothing of a text is told, only the name of its tool and its size. OpenTelemetry is used where `opentelemetry-api` is
-installed (extra `telemetry`).
+installed (extra `telemetry`); `METRICS` has the names.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 try:
@@ -17,9 +18,23 @@ try:
 except ImportError:  # the totals and the log records need nothing
     metrics = trace = None  # type: ignore[assignment]
 
-__all__ = ["Rewriting", "Stats", "Telemetry"]
+__all__ = ["ADAPTER", "METRICS", "Metric", "Rewriting", "Stats", "Telemetry"]
 
 _log: Final = logging.getLogger("accp")
+ADAPTER: Final = "accp.adapter"
+"""The attribute of every counter and span that names the adapter, such as "langgraph"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A counter of OpenTelemetry; a span that was current has the last number under the same name."""
+
+    name: str
+    """Its name."""
+    unit: str
+    """Its unit, as OpenTelemetry writes what is counted."""
+    description: str
+    """What is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +80,29 @@ class Stats:
     def to_json(self) -> dict[str, int]:
         """Return the totals by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
+    {
+        "rewritten": Metric(
+            name="accp.messages.rewritten", unit="{message}", description="Messages and results sent in another form"
+        ),
+        "tokens_before": Metric(name="accp.tokens.before", unit="{token}", description="Their tokens as they were"),
+        "tokens_after": Metric(name="accp.tokens.after", unit="{token}", description="Their tokens as they were sent"),
+        "references_made": Metric(name="accp.reference.made", unit="{reference}", description="References in them"),
+        "references_opened": Metric(
+            name="accp.reference.opened", unit="{reference}", description="Texts opened by a reference"
+        ),
+        "references_refused": Metric(
+            name="accp.reference.refused", unit="{fetch}", description="Fetches that were refused"
+        ),
+        "references_answered": Metric(
+            name="accp.reference.answered", unit="{reference}", description="References in final answers"
+        ),
+        "store_failures": Metric(name="accp.store.failed", unit="{failure}", description="Failures of a store"),
+    }
+)
+"""The counter of each field of `Stats`."""
 
 
 class Telemetry:
@@ -134,11 +172,15 @@ class Telemetry:
         if metrics is not None:
             span = trace.get_current_span()
             for name, value in changed.items():
-                self._counter(name).add(value, {"accp.adapter": self._adapter})
-                span.set_attribute(f"accp.{name}", value)
+                self._counter(name).add(value, {ADAPTER: self._adapter})
+                span.set_attribute(METRICS[name].name, value)
+            if changed:
+                span.set_attribute(ADAPTER, self._adapter)
         return changed
 
     def _counter(self, name: str) -> Any:
         if name not in self._counters:
-            self._counters[name] = metrics.get_meter("accp").create_counter(f"accp.{name}")
+            metric = METRICS[name]
+            meter = metrics.get_meter("accp")
+            self._counters[name] = meter.create_counter(metric.name, unit=metric.unit, description=metric.description)
         return self._counters[name]

@@ -5,15 +5,23 @@ from __future__ import annotations
 import copy
 import json
 import logging
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from accp_adapters import telemetry
 from accp_adapters.langgraph import AccpMiddleware
-from accp_adapters.telemetry import Rewriting, Stats, Telemetry
+from accp_adapters.telemetry import ADAPTER, METRICS, Rewriting, Stats, Telemetry
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in
 from tests.scripted_model import ScriptedModel, call, calls
@@ -64,46 +72,78 @@ def test_what_was_sent_before_is_not_told_again() -> None:
     assert isinstance(model.received[2][-2], AIMessage)
 
 
-class Meter:
-    """Takes what an OpenTelemetry meter and a span take."""
-
-    def __init__(self) -> None:
-        self.added: list[tuple[str, int, Any]] = []
-        self.attributes: dict[str, int] = {}
-
-    def get_meter(self, name: str) -> Meter:
-        return self
-
-    def get_current_span(self) -> Meter:
-        return self
-
-    def create_counter(self, name: str) -> Any:
-        meter = self
-
-        class Counter:
-            def add(self, value: int, attributes: Any) -> None:
-                meter.added.append((name, value, attributes))
-
-        return Counter()
-
-    def set_attribute(self, name: str, value: int) -> None:
-        self.attributes[name] = value
+@pytest.fixture
+def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[InMemoryMetricReader, InMemorySpanExporter]]:
+    """Yield what the SDK of OpenTelemetry exports while it is in use."""
+    reader, spans = InMemoryMetricReader(), InMemorySpanExporter()
+    meters, tracers = MeterProvider([reader]), TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    # The API sets a provider once in the life of a process; what it hands out is what tests replace.
+    monkeypatch.setattr(telemetry.metrics, "get_meter", meters.get_meter)
+    monkeypatch.setattr(telemetry.trace, "get_tracer", tracers.get_tracer)
+    yield reader, spans
+    meters.shutdown()
+    tracers.shutdown()
 
 
-def test_opentelemetry_gets_counters_and_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
-    meter = Meter()
-    monkeypatch.setattr(telemetry, "metrics", meter)
-    monkeypatch.setattr(telemetry, "trace", meter)
+def sums_of(reader: InMemoryMetricReader) -> dict[str, tuple[str, int, dict[str, Any]]]:
+    """Return unit, sum and attributes of each counter."""
+    data = reader.get_metrics_data()
+    found = [each for resource in data.resource_metrics for scope in resource.scope_metrics for each in scope.metrics]
+    points = {each.name: (each.unit, list(each.data.data_points)) for each in found}
+    return {name: (unit, point.value, dict(point.attributes)) for name, (unit, (point,)) in points.items()}
+
+
+def test_the_sdk_exports_every_counter_and_the_spans_that_were_current(
+    exported: tuple[InMemoryMetricReader, InMemorySpanExporter],
+) -> None:
+    reader, spans = exported
     told = Telemetry("mcp")
-    told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30)])
+    with telemetry.trace.get_tracer("test").start_as_current_span("call"):
+        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=1)])
     told.opened(2)
-    assert meter.added == [
-        ("accp.rewritten", 1, {"accp.adapter": "mcp"}),
-        ("accp.tokens_before", 90, {"accp.adapter": "mcp"}),
-        ("accp.tokens_after", 30, {"accp.adapter": "mcp"}),
-        ("accp.references_opened", 2, {"accp.adapter": "mcp"}),
-    ]
-    assert meter.attributes["accp.tokens_after"] == 30
+    told.refused("E5002: no")
+    told.answered(3)
+    told.store_failed("no store")
+    told.opened(2)
+    mcp = {ADAPTER: "mcp"}
+    assert sums_of(reader) == {
+        "accp.messages.rewritten": ("{message}", 1, mcp),
+        "accp.tokens.before": ("{token}", 90, mcp),
+        "accp.tokens.after": ("{token}", 30, mcp),
+        "accp.reference.made": ("{reference}", 1, mcp),
+        "accp.reference.opened": ("{reference}", 4, mcp),
+        "accp.reference.refused": ("{fetch}", 1, mcp),
+        "accp.reference.answered": ("{reference}", 3, mcp),
+        "accp.store.failed": ("{failure}", 1, mcp),
+    }
+    (span,) = spans.get_finished_spans()
+    assert dict(span.attributes or {}) == {
+        "accp.messages.rewritten": 1,
+        "accp.tokens.before": 90,
+        "accp.tokens.after": 30,
+        "accp.reference.made": 1,
+        **mcp,
+    }
+
+
+def test_a_real_run_is_exported(exported: tuple[InMemoryMetricReader, InMemorySpanExporter]) -> None:
+    reader, _ = exported
+    accp = AccpMiddleware()
+    model = ScriptedModel(script=[LOOK_UP, fetch_last, UNKNOWN, "done"])
+    graph: Any = create_agent(model, [crm], middleware=[accp])
+    graph.invoke({"messages": "go"})
+    sums = {name: value for name, (_, value, _) in sums_of(reader).items()}
+    assert sums == {METRICS[name].name: value for name, value in accp.stats().to_json().items() if value}
+    assert sums["accp.tokens.after"] < sums["accp.tokens.before"]
+
+
+def test_every_total_has_a_counter_of_its_own_and_the_documents_name_it() -> None:
+    assert list(METRICS) == [field.name for field in fields(Stats)]
+    names = [metric.name for metric in METRICS.values()]
+    assert len(set(names)) == len(names)
+    page = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text(encoding="utf-8")
+    assert [name for name in (*names, ADAPTER) if f"`{name}`" not in page] == []
 
 
 def test_without_opentelemetry_the_totals_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
+from accp_adapters.bindings.accp.addresses import FRAMES_PATH, WEBSOCKET_PATH
 from accp_adapters.bindings.accp.gate import Gate
 from accp_adapters.bindings.accp.http_endpoint import HttpEndpoint
 from accp_adapters.bindings.accp.websocket_endpoint import WebSocketEndpoint
@@ -19,11 +19,7 @@ from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.serving.hosts import AllowedHosts
 from accp_core.errors import ProtocolError
 
-__all__ = ["FRAMES_PATH", "WEBSOCKET_PATH", "accp_app"]
-
-# "Method: POST /accp/v1/frames" (section 11.1); the draft gives the WebSocket no path.
-FRAMES_PATH: Final = "/accp/v1/frames"
-WEBSOCKET_PATH: Final = "/accp/v1/ws"
+__all__ = ["accp_app"]
 
 
 def accp_app(

@@ -251,6 +251,8 @@ class SessionHost:
             raise foreign_session()
         await self._journal.commit(place, partial(self._received, principal, head.envelope.msg_id or "", text))
         self._handling.tend(place)
+        if place.replica is not None and place.replica.is_lost:
+            raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
     async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""

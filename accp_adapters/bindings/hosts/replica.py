@@ -14,9 +14,18 @@ from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.codec.chunking import is_frame_chunk
+from accp_core.accp.frame_head import frame_head
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import reply_correlation
-from accp_core.accp.session.events import Event, FrameHeld, MessageReceived, RefsNeeded
+from accp_core.accp.session.events import (
+    Event,
+    FrameDropped,
+    FrameHeld,
+    FrameRefused,
+    MessageReceived,
+    RefsNeeded,
+    ResumeImpossible,
+)
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.parts import Peer
 from accp_core.accp.session.session import Session
@@ -64,6 +73,8 @@ class Incoming:
     """What was answered so far."""
     is_held: bool = False
     """Whether it waits for an earlier frame."""
+    number: int = 0
+    """The sequence number of a frame that waits."""
     request: Message | None = None
     """The request that a handler answers; None where there is nothing to answer any more."""
     worker: str = ""
@@ -96,6 +107,8 @@ class Replica:
         """Whose session it is; "" before the first step."""
         self.connection = ""
         """The connection that its frames are pushed to; "" where there is none."""
+        self.is_lost = False
+        """Whether the peer misses a frame that is not kept any more, or we miss one of the peer's."""
         self.open: dict[str, Incoming] = {}
         """The msg_ids of the received frames that are not answered yet; the options bound their number."""
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
@@ -217,18 +230,26 @@ class Replica:
 
     def _note(self, event: Event, step: Step) -> None:
         """Keep what is to be answered later."""
+        self.is_lost = self.is_lost or isinstance(event, ResumeImpossible)
         if isinstance(event, FrameHeld) and event.msg_id in self.open:
             self.open[event.msg_id].is_held = True
+            self.open[event.msg_id].number = frame_head(step.text).envelope.sequence or 0
+        # A frame that came too early was not taken: the peer sends the same text again when it is its turn.
+        if isinstance(event, FrameRefused | FrameDropped) and event.frame is not None:
+            envelope = event.frame.envelope
+            if (envelope.sequence or 0) > self.session.received:
+                self.open.pop(envelope.msg_id or "", None)
         if not isinstance(event, MessageReceived) or event.message.intent not in _REQUESTS:
             return
         mid = event.message.envelope.msg_id or ""
-        entry = self.open.setdefault(mid, Incoming(digest=""))
+        entry = self.open[mid] = self.open.get(mid) or self._answered.pop(mid, None) or Incoming(digest="")
         entry.request, entry.worker, entry.runs, entry.is_held = event.message, step.worker, 1, False
 
     def _close(self) -> None:
         """Move the frames for which nothing more will be answered."""
         for mid, entry in list(self.open.items()):
             request = entry.request
+            entry.is_held = entry.is_held and entry.number > self.session.received
             if request and not self.session.exchange(reply_correlation(request.envelope) or "").is_live:
                 entry.request = None
             if not entry.is_open:

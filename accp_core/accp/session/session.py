@@ -1,10 +1,8 @@
 """One session between agents: what is sent, what is received, and when to act (ACCP sections 3.7 and 7.1).
 
-A session does no I/O and has no clock: its caller tells it the time and hands it the texts of received frames. The
-caller does this, in this order, after each call:
-
-    store what `texts_to_store` returns; send what the call or `frames_to_send` returns; act on the events;
-    call `handle_timer` at `get_timer`.
+A session does no I/O and has no clock: its caller tells it the time, hands it the texts of received frames, and after
+each call, in this order, stores what `texts_to_store` returns, sends what the call or `frames_to_send` returns, acts on
+the events, and calls `handle_timer` at `get_timer`.
 """
 
 from __future__ import annotations
@@ -165,6 +163,11 @@ class Session:
     def state(self) -> ContextState:
         """The current state."""
         return self._parts.context.state
+
+    @property
+    def received(self) -> int:
+        """The sequence number of the received frame that was processed last; 0 before the first one."""
+        return (self._parts.inbox.expected("") or 1) - 1
 
     def exchange(self, correlation_id: str) -> Exchange:
         """Return the exchange of a request; an unknown one is idle."""
@@ -348,10 +351,8 @@ class Session:
         return stored
 
     def get_timer(self) -> int | None:
-        """Return when to call `handle_timer`, in seconds of the Unix epoch; None: not before the next call.
-
-        While events wait to be taken, that is now.
-        """
+        """Return when to call `handle_timer`, in seconds of the Unix epoch: now while events wait to be taken; None: not
+        before the next call."""
         deadlines = (
             self._parts.chains.pending.next_deadline(),
             self._heartbeat.next_deadline(),
@@ -395,6 +396,4 @@ class Session:
         heartbeat, now = self._heartbeat, self._parts.now
         is_ping_due, last_heard = heartbeat.take_ping(now), heartbeat.take_silence(now)
         ping = self._sender.send_ping("hb") if is_ping_due and self._parts.link.emits else NO_EFFECTS
-        if last_heard is None:
-            return ping
-        return ping + Effects(events=(HeartbeatMissed(since=last_heard),))
+        return ping if last_heard is None else ping + Effects(events=(HeartbeatMissed(since=last_heard),))

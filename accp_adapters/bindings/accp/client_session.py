@@ -1,0 +1,268 @@
+"""A client's end of a session: messages out, answers in, whatever happens to the connections (ACCP section 3.7)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from typing import Final, Self
+
+from accp_adapters.bindings.accp.answers import Answers, join_parts
+from accp_adapters.bindings.accp.client_errors import SessionLost
+from accp_core.accp.codec import Codec
+from accp_core.accp.frame import Envelope
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.message import Message
+from accp_core.accp.session.delivery import FrameText
+from accp_core.accp.session.events import (
+    Event,
+    ExchangeOpened,
+    FrameHeld,
+    FrameRefused,
+    HeartbeatMissed,
+    RefsNeeded,
+    ResumeImpossible,
+    Writable,
+)
+from accp_core.accp.session.session import Session
+from accp_core.accp.vocabulary import Intent
+from accp_core.bounded import BoundedDict
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError, ProtocolError, WindowFull
+from accp_core.ports import ColdStore
+
+__all__ = ["ClientSession"]
+
+_LOG: Final = logging.getLogger(__name__)
+_MAX_MESSAGES: Final = 1_024
+_SEEN: Final = 512
+"""Received frames that are remembered: those of the answers that may be asked for again."""
+
+
+class ClientSession:
+    """One session, as `async with connect(...)` gives it.
+
+    Its methods are called from one event loop. What was sent arrives once and in order; where that becomes impossible,
+    every method raises `SessionLost`, with the code E3003 where the server does not keep what is missing.
+    """
+
+    def __init__(self, session: Session, store: ColdStore, *, clock: Callable[[], float] = time.time) -> None:
+        """Start without a connection; `connect` does that."""
+        self._session: Final = session
+        self._store: Final = store
+        self._clock: Final = clock
+        self._answers: Final = Answers()
+        self._messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue(_MAX_MESSAGES + 1)
+        self._lost: ProtocolError | None = None
+        self._writable: Final = asyncio.Event()
+        self._seen: Final[BoundedDict[str, str]] = BoundedDict(_SEEN)
+        self._outgoing: Final[deque[FrameText]] = deque()
+        self.has_outgoing: Final = asyncio.Event()
+        """Whether `take_outgoing` returns something."""
+        self.max_outgoing: int | None = None
+        """Frames that may wait to be sent, where no window bounds them; then senders wait."""
+        self.on_silence: Callable[[], None] = lambda: None
+        """Called when nothing was received for two heartbeats."""
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session."""
+        return self._session.session_id
+
+    @property
+    def codec(self) -> Codec:
+        """The codec, with the schemas that are known now."""
+        return self._session.codec
+
+    async def send(self, message: Message) -> None:
+        """Send a message, as soon as the window has room for it; no answer is waited for.
+
+        Raises:
+            SessionLost: The session is over.
+            ProtocolError: As `Session.send`; nothing was sent.
+        """
+        await self._send(message)
+
+    async def request(self, message: Message) -> Message:
+        """Send a request and return its answer; the chunks of a stream are joined.
+
+        Raises:
+            RequestFailed: The answer is a failure, or none came in time (E3001).
+            SessionLost: The session is over.
+            ProtocolError: As `Session.send`; nothing was sent.
+        """
+        async with aclosing(self.stream(message)) as parts:
+            return join_parts([part async for part in parts])
+
+    async def stream(self, message: Message) -> AsyncGenerator[Message, None]:
+        """Send a request and yield its answer part by part, as it arrives.
+
+        Whoever stops early cancels the request.
+
+        Raises:
+            RequestFailed, SessionLost, ProtocolError: As `request`.
+        """
+        chain = await self._send(message)
+        pending = self._answers.expect(chain)
+        try:
+            while (part := await pending.next_part()) is not None:
+                yield part
+        finally:
+            if self._answers.forget(chain) and self._lost is None:
+                self._cancel(chain)
+
+    def __aiter__(self) -> Self:
+        """Return itself: it yields the messages that answer no request of ours."""
+        return self
+
+    async def __anext__(self) -> Message:
+        """Return the next message that answers no request; the iteration ends when the session is closed.
+
+        Raises:
+            SessionLost: The session is over for another reason.
+        """
+        message = await self._messages.get()
+        if message is not None:
+            return message
+        self._messages.put_nowait(None)
+        if isinstance(self._lost, SessionLost):
+            raise self._lost
+        raise StopAsyncIteration
+
+    async def _send(self, message: Message) -> str:
+        """Send a message; return the correlation_id of what answers it, "" where nothing will."""
+        while True:
+            self.check()
+            await self._room()
+            self._writable.clear()
+            try:
+                frames = self._session.send(message, self._clock())
+            except WindowFull:
+                await self._writable.wait()
+                continue
+            events = self._session.handle_timer(self._clock())
+            opened = next((event.chain for event in events if isinstance(event, ExchangeOpened)), "")
+            self._queue(frames)
+            self._take([event for event in events if not isinstance(event, ExchangeOpened)])
+            return opened
+
+    async def _room(self) -> None:
+        while self.max_outgoing is not None and len(self._outgoing) >= self.max_outgoing:
+            self._writable.clear()
+            await self._writable.wait()
+            self.check()
+
+    def _cancel(self, chain: str) -> None:
+        message = Message(sender="", intent=Intent.CANCEL, operation="request", envelope=Envelope(correlation_id=chain))
+        with suppress(ProtocolError):
+            self._queue(self._session.send(message, self._clock()))
+
+    def check(self) -> None:
+        """Return if the session is open, else raise why it is not."""
+        if self._lost is not None:
+            raise self._lost
+
+    # What follows is for the carrier of the frames.
+
+    def connected(self) -> None:
+        """Take a new connection: what the server misses is sent again."""
+        self._outgoing.clear()
+        self._queue(self._session.connected(self._clock()))
+
+    def disconnected(self) -> None:
+        """Take the loss of the connection: frames wait for the next one."""
+        self._outgoing.clear()
+        self._session.disconnected(self._clock())
+
+    def receive(self, text: str) -> None:
+        """Take a received frame, once: what was asked for again comes with what was received before."""
+        try:
+            envelope = frame_head(text).envelope
+        except DecodeError:
+            envelope = Envelope()
+        mid, number = envelope.msg_id or "", envelope.sequence or 0
+        if self._seen.get(mid) == text:
+            return
+        expected = self._session.received + 1
+        if 0 < number < expected:
+            reason = f"expected frame {expected} of a session that goes on, found {number} of a new one"
+            self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
+            return
+        events = self._session.receive(text, self._clock())
+        # A frame that came too early and was not held is sent again.
+        if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
+            self._seen.put(mid, text)
+        self._take(events)
+
+    def tick(self) -> None:
+        """Do what is due; to be called every second."""
+        timer = self._session.get_timer()
+        if timer is not None and timer <= self._clock():
+            self._take(self._session.handle_timer(self._clock()))
+
+    def take_outgoing(self) -> list[FrameText]:
+        """Return the frames to send now, each once."""
+        frames = list(self._outgoing)
+        self._outgoing.clear()
+        self.has_outgoing.clear()
+        self._writable.set()
+        return frames
+
+    def lose(self, error: ProtocolError | None) -> None:
+        """End the session: by its user for None, else for the reason that everybody who waits is told."""
+        if self._lost is not None:
+            return
+        self._lost = error or ProtocolError("expected an open session, found a closed one", code=ErrorCode.TIMEOUT)
+        self._answers.fail(self._lost)
+        self._writable.set()
+        self.has_outgoing.set()
+        if self._messages.full():
+            self._messages.get_nowait()
+        self._messages.put_nowait(None)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the session is over."""
+        return self._lost is not None
+
+    def _take(self, events: list[Event]) -> None:
+        """Take the events of a step, with those that follow once the texts of the cold store are there."""
+        taken = list(events)
+        while needed := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
+            texts = {key: self._store.get(key.session_id, key.key) for key in needed}
+            events = self._session.resolve(texts, self._clock())
+            taken += events
+        self._queue(self._session.frames_to_send())
+        for message in self._answers.take(taken):
+            self._deliver(message)
+        for event in taken:
+            self._note(event)
+
+    def _deliver(self, message: Message) -> None:
+        if self._messages.qsize() >= _MAX_MESSAGES:
+            reason = f"expected `async for` to take the messages: {_MAX_MESSAGES} wait"
+            self.lose(SessionLost(reason, code=ErrorCode.BUDGET_EXCEEDED))
+        elif self._lost is None:
+            self._messages.put_nowait(message)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Writable):
+            self._writable.set()
+        elif isinstance(event, HeartbeatMissed):
+            self.on_silence()
+        elif isinstance(event, FrameRefused):
+            _LOG.warning("session %s: a frame was refused: %s %s", self.session_id, event.code, event.reason)
+        elif isinstance(event, ResumeImpossible):
+            reason = f"expected to go on with frame {event.expected}, found {event.oldest} as the first that is kept"
+            self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
+
+    def _queue(self, frames: list[FrameText]) -> None:
+        """Queue frames; what they refer to is stored first."""
+        for stored in self._session.texts_to_store():
+            self._store.put(self.session_id, stored.key, stored.text)
+        if frames:
+            self._outgoing.extend(frames)
+            self.has_outgoing.set()

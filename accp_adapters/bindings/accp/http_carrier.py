@@ -1,0 +1,133 @@
+"""ACCP over HTTP, the client's end: each frame is sent again until its answer is whole (ACCP section 11.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Final
+
+import httpx
+
+from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
+from accp_adapters.bindings.accp.backoff import Backoff
+from accp_adapters.bindings.accp.client_errors import ConnectionRefused
+from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.session.delivery import FrameText
+from accp_core.errors import DecodeError
+
+__all__ = ["HttpCarrier"]
+
+_MAX_WAITING: Final = 64
+"""Frames that wait for one of the parallel requests."""
+_ANSWERED: Final = (HTTPStatus.OK, HTTPStatus.BAD_REQUEST)
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class HttpCarrier:
+    """Carries the frames of a session, several at once; the server puts them in order."""
+
+    def __init__(
+        self,
+        session: ClientSession,
+        address: Address,
+        *,
+        token: Token,
+        tls: ssl.SSLContext | None,
+        parallel: int,
+        answer_time: float,
+        frame_bytes: int,
+        backoff: Backoff,
+    ) -> None:
+        """Carry the frames of `session` to `address`, at most `parallel` at once."""
+        self._session, self._address, self._token = session, address, token
+        self._backoff, self._frame_bytes = backoff, frame_bytes
+        timeout = httpx.Timeout(30.0, read=answer_time)
+        limits = httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel)
+        verify = True if tls is None else tls
+        self._client = httpx.AsyncClient(verify=verify, timeout=timeout, limits=limits)
+        self._places = asyncio.Semaphore(parallel)
+        self._posts: set[asyncio.Task[None]] = set()
+        session.max_outgoing = _MAX_WAITING
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Carry until cancelled; `ready` is set at once, as there is no connection to wait for."""
+        ready.set()
+        try:
+            while not self._session.is_lost:
+                await self._session.has_outgoing.wait()
+                for frame in self._session.take_outgoing():
+                    await self._places.acquire()
+                    post = asyncio.ensure_future(self._post(frame))
+                    self._posts.add(post)
+                    post.add_done_callback(self._posts.discard)
+        finally:
+            for post in self._posts:
+                post.cancel()
+            await asyncio.gather(*self._posts, return_exceptions=True)
+            await self._client.aclose()
+
+    async def drain(self) -> None:
+        """Return when every frame was answered."""
+        while (self._posts or self._session.has_outgoing.is_set()) and not self._session.is_lost:
+            await asyncio.sleep(0.01)
+
+    async def close(self) -> None:
+        """Do nothing: there is no connection to close."""
+
+    async def _post(self, frame: FrameText) -> None:
+        failures = 0
+        try:
+            while not self._session.is_lost:
+                wait: float | None = 0.0
+                with suppress(httpx.TransportError):
+                    wait = await self._exchange(frame)
+                if wait is None:
+                    return
+                failures += 1
+                await asyncio.sleep(self._backoff.delay(failures, wait))
+        except ConnectionRefused as refused:
+            self._session.lose(refused)
+        finally:
+            self._places.release()
+
+    async def _exchange(self, frame: FrameText) -> float | None:
+        """Send a frame and take the frames that answer it; return None, or how long the server asks to wait first.
+
+        Raises:
+            ConnectionRefused: The server refuses this client, or what it sends.
+            httpx.TransportError: The answer is not whole: the same frame again gets it.
+        """
+        fields = {"content-type": MEDIA_TYPE, "accept-encoding": "identity", **token_fields(self._token)}
+        url, body = self._address.url, frame.encode()
+        async with self._client.stream("POST", url, content=body, headers=fields) as response:
+            status = response.status_code
+            if status in _ANSWERED and response.headers.get("content-type", "").startswith(MEDIA_TYPE):
+                await self._take(response)
+                return None
+            if status in _AGAIN:
+                wait = response.headers.get("retry-after", "")
+                return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
+            raise ConnectionRefused(f"expected the frames of an answer, found HTTP {status}", status=status)
+
+    async def _take(self, response: httpx.Response) -> None:
+        waiting = bytearray()
+        async for chunk in response.aiter_raw():
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                self._take_frame((bytes(waiting) + line).decode("utf-8", "replace"))
+                waiting.clear()
+            waiting += rest
+            if len(waiting) > self._frame_bytes:
+                raise ConnectionRefused(f"expected frames of at most {self._frame_bytes} bytes, found a longer one")
+        if waiting:
+            self._take_frame(waiting.decode("utf-8", "replace"))
+
+    def _take_frame(self, text: str) -> None:
+        with suppress(DecodeError):
+            if frame_head(text).envelope.sequence == 0:
+                raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
+        self._session.receive(text)

@@ -1,0 +1,150 @@
+"""ACCP over WebSocket, the client's end: one connection after the other, until the session is over (ACCP 11.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from contextlib import suppress
+from typing import Any, Final
+
+import websockets
+from websockets.asyncio.client import ClientConnection
+
+from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
+from accp_adapters.bindings.accp.backoff import Backoff
+from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
+from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_core.accp.frame_head import frame_head
+from accp_core.accp.session.delivery import FrameText
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import DecodeError
+
+__all__ = ["WebSocketCarrier"]
+
+# At its debug level the library writes the header fields of a request, the token among them.
+_LOG: Final = logging.getLogger(f"{__name__}.websockets")
+_LOG.setLevel(logging.INFO)
+
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_FINAL_CODES: Final = {
+    1009: "a frame is longer than the server takes",
+    4409: "another connection has taken over the session",
+}
+
+
+class WebSocketCarrier:
+    """Carries the frames of a session over one connection after the other."""
+
+    def __init__(
+        self,
+        session: ClientSession,
+        address: Address,
+        *,
+        token: Token,
+        tls: ssl.SSLContext | None,
+        frame_bytes: int,
+        backoff: Backoff,
+    ) -> None:
+        """Carry the frames of `session` to `address`."""
+        self._session, self._address, self._token = session, address, token
+        self._backoff = backoff
+        self._options: dict[str, Any] = {"compression": None, "max_size": frame_bytes, "logger": _LOG}
+        if tls is not None:
+            self._options["ssl"] = tls
+        self._socket: ClientConnection | None = None
+        self._was_heard = False
+        self.connections = 0
+        """How often the client has connected."""
+        session.on_silence = self.abort
+
+    def abort(self) -> None:
+        """Cut the connection, as one that does not answer; another one follows."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Carry until cancelled or lost; `ready` is set at the first connection."""
+        failures = 0
+        while not self._session.is_lost:
+            self._was_heard = False
+            try:
+                await self._connect(ready)
+            except ConnectionRefused as refused:
+                self._session.lose(refused)
+            except websockets.InvalidStatus as refused:
+                self._check_status(refused)
+            except (OSError, TimeoutError, websockets.WebSocketException):
+                pass  # the next connection goes on where this one ended
+            failures = 1 if self._was_heard else failures + 1
+            if not self._session.is_lost:
+                await asyncio.sleep(self._backoff.delay(failures))
+
+    async def drain(self) -> None:
+        """Return when every frame was handed to the connection."""
+        while self._session.has_outgoing.is_set() and not self._session.is_lost:
+            await asyncio.sleep(0.01)
+
+    async def close(self) -> None:
+        """Close the connection, once the session is over."""
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _connect(self, ready: asyncio.Event) -> None:
+        fields = token_fields(self._token)
+        socket = await websockets.connect(self._address.url, additional_headers=fields, **self._options)
+        self._socket = socket
+        self.connections += 1
+        self._session.connected()
+        ready.set()
+        writing = asyncio.ensure_future(self._write(socket))
+        try:
+            await self._read(socket)
+            await socket.close()
+        finally:
+            socket.transport.abort()
+            self._socket = None
+            self._session.disconnected()
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+    async def _read(self, socket: ClientConnection) -> None:
+        try:
+            async for text in socket:
+                self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+        except websockets.ConnectionClosed:
+            pass
+        if socket.close_code in _FINAL_CODES:
+            code = ErrorCode.BUDGET_EXCEEDED if socket.close_code == 1009 else ErrorCode.POLICY_DENIED
+            raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
+
+    def _take(self, text: str) -> None:
+        with suppress(DecodeError):
+            if frame_head(text).envelope.sequence == 0:
+                self._take_refusal(text)
+                return
+        self._was_heard = True
+        self._session.receive(text)
+
+    def _take_refusal(self, text: str) -> None:
+        """Take what the server says of a connection or a frame that no session has taken."""
+        _LOG.warning("the server refuses a frame or a connection: %.200s", text)
+        # Before anything was heard the refusal is that of the session; later it may be that of a token which has ended.
+        if not self._was_heard and ErrorCode.POLICY_DENIED in text:
+            raise ConnectionRefused(f"the server refuses the session: {text:.200}")
+        if ErrorCode.SEQUENCE_GAP in text:
+            self._session.lose(SessionLost("the server cannot resume the session", code=ErrorCode.SEQUENCE_GAP))
+
+    async def _write(self, socket: ClientConnection) -> None:
+        with suppress(websockets.ConnectionClosed):
+            while True:
+                await self._session.has_outgoing.wait()
+                frames: list[FrameText] = self._session.take_outgoing()
+                for frame in frames:
+                    await socket.send(str(frame))
+
+    def _check_status(self, refused: websockets.InvalidStatus) -> None:
+        status = refused.response.status_code
+        if status not in _AGAIN:
+            reason = f"expected a WebSocket, found HTTP {status}"
+            self._session.lose(ConnectionRefused(reason, status=status))

@@ -81,6 +81,12 @@ def test_the_page_can_be_printed(browser: Any, usual: Path) -> None:
         assert opened.page.pdf().startswith(b"%PDF")
         opened.page.emulate_media(media="print")
         assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        # As wide as A4 between its margins.
+        opened.page.set_viewport_size({"width": 688, "height": 1000})
+        widest = opened.page.evaluate(
+            "Math.max(...[...document.querySelectorAll('table')].map(table => table.getBoundingClientRect().right))"
+        )
+        assert widest <= 688, "on paper nothing scrolls"
 
 
 def test_hostile_texts_do_nothing(browser: Any, tmp_path: Path) -> None:

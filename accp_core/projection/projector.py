@@ -47,6 +47,8 @@ class ProjectionRules:
     """Those of a single result."""
     tool_limits: Mapping[str, ResultLimits] = field(default_factory=dict)
     """Those of single results of some tools, by the name of the tool."""
+    agent_limits: ResultLimits | None = None
+    """Those of the words of other agents; None: those of a result."""
     batch_limit: int
     """Tokens that the results of one model turn may take together."""
     user_limit: int | None = None
@@ -245,13 +247,21 @@ class Projector:
             case _ if record.stays or self._is_excluded(record):
                 return None
             case Role.TOOL | Role.OTHER_AGENT:
-                own = next((rules.tool_limits[name] for name in self._tools(record) if name in rules.tool_limits), None)
-                limits = share_batch(own or rules.limits, results=results, batch=rules.batch_limit)
+                limits = share_batch(self._own_limits(record), results=results, batch=rules.batch_limit)
                 limits = _as_abstract(limits) if self._is_of_other(record) else limits
                 return limits if not record.failed or self._is_over(record, limits.inline) else None
             case Role.USER if self._is_over(record, rules.user_limit):
                 return replace(rules.limits, inline=rules.user_limit)
         return None
+
+    def _own_limits(self, record: MessageRecord) -> ResultLimits:
+        """Return the limits of a single message of this tool or agent."""
+        rules = self._rules
+        if record.role is Role.OTHER_AGENT and rules.agent_limits:
+            return rules.agent_limits
+        return next(
+            (rules.tool_limits[name] for name in self._tools(record) if name in rules.tool_limits), rules.limits
+        )
 
     def _is_of_other(self, record: MessageRecord) -> bool:
         """Return whether a message is the result of a call that another agent made."""

@@ -168,7 +168,7 @@ def test_the_lines_in_a_gap_have_the_numbers_of_a_query() -> None:
     rows = {row["n"]: row["text"] for row in table_of_lines(source).rows}
     seen = [line for line in text.split("\n")[1:] if not line.startswith("[…")]
     gaps = [
-        re.fullmatch(r"\[…lines? (\d+)(?:-(\d+))?\]", line) for line in text.split("\n") if line.startswith("[…line")
+        re.fullmatch(r"\[…(?:lines? )?(\d+)(?:-(\d+))?\]", line) for line in text.split("\n") if line.startswith("[…")
     ]
     hidden = {number for gap in gaps if gap for number in range(int(gap[1]), int(gap[2] or gap[1]) + 1)}
     assert all(gaps)
@@ -176,6 +176,15 @@ def test_the_lines_in_a_gap_have_the_numbers_of_a_query() -> None:
     assert not {rows[number] for number in hidden if number in rows} & set(seen)
     whole = {line for line in seen if "characters]" not in line}
     assert {text for number, text in rows.items() if number not in hidden and len(text) < 400} == whole
+
+
+def test_only_the_first_mark_for_lines_says_what_its_numbers_are() -> None:
+    lines = [f"the code is X{n * 7919}" if n % 40 == 9 else "and so on and so forth" for n in range(300)]
+    text = shown("\n".join(lines), 150)
+    first, *others = (line for line in text.split("\n")[1:] if line.startswith("[…") and "-" in line)
+    assert re.fullmatch(r"\[…lines \d+-\d+\]", first)
+    assert others
+    assert all(re.fullmatch(r"\[…\d+-\d+\]", line) for line in others)
 
 
 def test_lines_with_other_ends_are_counted() -> None:

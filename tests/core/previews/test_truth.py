@@ -102,7 +102,7 @@ def test_each_line_of_a_text_is_shown_or_counted(source: str) -> None:
         return
     sign = re.escape(Marks.for_source(source).sign)
     body = text.split("\n")[1:]
-    gaps = [re.fullmatch(rf"{sign}lines? (\d+)(?:-(\d+))?\]", line) for line in body]
+    gaps = [re.fullmatch(rf"{sign}(?:lines? )?(\d+)(?:-(\d+))?\]", line) for line in body]
     hidden = sum(int(gap[2] or gap[1]) - int(gap[1]) + 1 for gap in gaps if gap)
     told = hidden + sum(gap is None for gap in gaps)
     # Line ends at the end are not shown, and a long line has several numbers.

@@ -49,6 +49,14 @@ def test_lines_that_a_tool_returns_again_are_replaced_by_a_marker() -> None:
     assert second.is_changed
 
 
+def test_the_words_of_other_agents_may_have_limits_of_their_own() -> None:
+    words, result = record(Role.OTHER_AGENT, LONG), record(Role.TOOL, LONG)
+    own = ResultLimits(inline=500, preview=200)
+    assert project(words, agent_limits=own)[0].tokens_after <= 200
+    assert project(words)[0].tokens_after > 200
+    assert project(result, agent_limits=own) == project(result)
+
+
 @pytest.mark.parametrize("role", [Role.INSTRUCTIONS, Role.USER, Role.MODEL])
 def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
     assert project(record(Role.TOOL, PAGE), record(role, PAGE))[1] == unchanged(PAGE)

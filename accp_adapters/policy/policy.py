@@ -183,8 +183,9 @@ class Policy:
     def without_previews(self) -> Policy:
         """Return this policy where nothing is hidden, for a model that has no fetch tool."""
         whole = {tool: replace(limits, inline=None) for tool, limits in self.tool_limits.items()}
-        limits = {"inline_limit": None, "user_limit": None, "argument_limit": None, "agent_limits": None}
-        return replace(self, **limits, tool_limits=whole)
+        return replace(
+            self, inline_limit=None, user_limit=None, argument_limit=None, tool_limits=whole, agent_limits=None
+        )
 
     def excluding(self, *tools: str) -> Policy:
         """Return this policy with the results of `tools` left as they are, too."""

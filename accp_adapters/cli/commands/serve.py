@@ -1,0 +1,164 @@
+"""`accp serve`: a handler behind ACCP over HTTP and WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accp_adapters.cli.errors import ExtraMissing, InputRefused
+
+if TYPE_CHECKING:
+    from accp_adapters.bindings.hosts import Handler
+    from accp_adapters.bindings.identity import Authenticate
+    from accp_adapters.bindings.logs import FrameLog
+    from accp_adapters.serving.listening import TlsFiles
+
+__all__ = ["serve"]
+
+_HEARTBEAT = 30
+"""Seconds: "ping/pong intent frames every 30 seconds" (ACCP section 11.2)."""
+
+
+def serve(
+    handler: Annotated[str, typer.Argument(help="Module and name of the handler, such as `agents.crm:answer`.")],
+    *,
+    http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0: a free one.")],
+    agent_id: Annotated[str, typer.Option(help="The agent that the handler is.")] = "agent",
+    log: Annotated[
+        str, typer.Option(help="Where sessions are kept: memory, sqlite:PATH, redis://HOST or nats://HOST.")
+    ] = "memory",
+    token_env: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(exists=True, help="The server's certificate, in PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(exists=True, help="The private key of the certificate, in PEM.")] = None,
+) -> None:
+    """Serve a handler to agents on other machines, until a signal ends it.
+
+    The handler is an asynchronous function of a request; what it returns is the answer, what it yields is a stream.
+    Without tokens, only clients on this machine are served.
+
+    Example: `accp serve agents.crm:answer --http 127.0.0.1:8930 --log sqlite:sessions.db`
+    """
+    host, port = _address(http)
+    if (certificate is None) != (key is None):
+        raise typer.BadParameter("expected --certificate and --key together")
+    try:
+        authenticate = _authenticate(token_env, host)
+        opened = _open_log(log)
+    except ImportError as error:
+        raise ExtraMissing("accp serve", extra="bindings") from error
+    called = _handler(handler)
+    tls = None
+    if certificate is not None and key is not None:
+        from accp_adapters.serving.listening import TlsFiles
+
+        tls = TlsFiles(certificate=certificate, key=key)
+    names = [host, *(allow_host or [])]
+    try:
+        asyncio.run(_run(called, opened, authenticate, (host, port), agent_id=agent_id, names=names, tls=tls))
+    except OSError as error:
+        raise InputRefused(f"expected an address to listen at, found: {error}", path=http) from error
+
+
+def _address(http: str) -> tuple[str, int]:
+    host, _, port = http.rpartition(":")
+    if not host or not port.isdecimal() or int(port[:6]) > 65_535:
+        raise typer.BadParameter(f"expected HOST:PORT, found {http!r}", param_hint="--http")
+    return host.strip("[]"), int(port)
+
+
+def _authenticate(token_env: str | None, host: str) -> Authenticate:
+    """Return who may connect; the message of a refusal never shows a token."""
+    from accp_adapters.bindings.identity import BearerTokens, is_loopback, loopback_only
+
+    if token_env is None:
+        if not is_loopback(host):
+            reason = f"expected --token-env to listen at {host!r}: without tokens, only this machine is served"
+            raise typer.BadParameter(reason, param_hint="--http")
+        return loopback_only
+    try:
+        return BearerTokens(_tokens(os.environ.get(token_env, "")))
+    except ValueError as error:
+        raise typer.BadParameter(f"{token_env}: {error}", param_hint="--token-env") from error
+
+
+def _tokens(text: str) -> dict[str, Any]:
+    from accp_adapters.bindings.identity import Principal
+
+    principals = {}
+    for word in text.split():
+        agent, _, token = word.rpartition(":")
+        principals[token] = Principal(agent, frozenset({agent})) if agent else Principal("client")
+    return principals
+
+
+def _open_log(address: str) -> FrameLog:
+    from accp_adapters.bindings.logs import open_log
+
+    try:
+        return open_log(address)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--log") from error
+
+
+def _handler(place: str) -> Handler:
+    """Import a handler, from the working directory too."""
+    module, _, name = place.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found: Any = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise typer.BadParameter(f"expected MODULE:HANDLER, found {place!r}: {error}") from error
+    if not callable(found):
+        raise typer.BadParameter(f"expected a function as handler, found {found!r:.80}")
+    return found  # type: ignore[no-any-return]  # its calls are checked when they are made
+
+
+async def _run(
+    handler: Handler,
+    log: FrameLog,
+    authenticate: Authenticate,
+    address: tuple[str, int],
+    *,
+    agent_id: str,
+    names: list[str],
+    tls: TlsFiles | None,
+) -> None:
+    from dataclasses import replace
+
+    from accp_adapters.bindings.accp.app import accp_app
+    from accp_adapters.bindings.hosts import HOST_SESSION, SessionHost
+    from accp_adapters.bindings.limits import BindingLimits
+    from accp_adapters.serving.listening import http_server, listen_at
+    from accp_adapters.serving.websockets import WebSocketConnection
+
+    limits, options = BindingLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
+    try:
+        with listen_at(*address) as listening:
+            async with SessionHost(handler, agent_id=agent_id, log=log, options=options) as host:
+                app = accp_app(host, authenticate=authenticate, limits=limits, hosts=names)
+                server = http_server(
+                    app,
+                    header_seconds=limits.body_time,
+                    websocket=WebSocketConnection,
+                    message_bytes=limits.frame_bytes,
+                    tls=tls,
+                    drain_seconds=10,
+                )
+                shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+                scheme = "https" if tls else "http"
+                typer.echo(f"serving @{agent_id} at {scheme}://{shown}:{listening.getsockname()[1]}", err=True)
+                await server.serve(sockets=[listening])
+    finally:
+        await log.aclose()

@@ -1,0 +1,52 @@
+"""An agent asks another one over a network: a server and a client of ACCP, over WebSocket and HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.accp.connect import connect
+from accp_adapters.bindings.hosts import Request, SessionHost
+from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.serving.listening import http_server, listen_at
+from accp_adapters.serving.websockets import WebSocketConnection
+from accp_core.accp import Intent, Message
+
+TOKEN = "a-long-random-token"
+
+
+async def crm(request: Request) -> Mapping[str, Any] | AsyncIterator[Mapping[str, Any]]:
+    payload: Any = request.message.payload
+    return count(payload["to"]) if request.message.operation == "count" else {"total": sum(payload["amounts"])}
+
+
+async def count(to: int) -> AsyncIterator[Mapping[str, Any]]:
+    for number in range(to):
+        yield {"data": f"{number} "}
+
+
+async def main() -> None:
+    tokens = BearerTokens({TOKEN: Principal("ann", frozenset({"ann"}))})
+    with listen_at("127.0.0.1", 0) as listening:
+        async with SessionHost(crm, agent_id="crm") as host:
+            app = accp_app(host, authenticate=tokens)
+            server = http_server(app, header_seconds=10, websocket=WebSocketConnection)
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            for scheme in ("ws", "http"):
+                await ask(f"{scheme}://127.0.0.1:{listening.getsockname()[1]}")
+            server.should_exit = True
+            await serving
+
+
+async def ask(url: str) -> None:
+    async with connect(url, token=TOKEN, agent_id="ann") as session:
+        amounts = Message(sender="ann", intent=Intent.REQUEST, operation="add", payload={"amounts": [3, 4]})
+        answer = await session.request(amounts)
+        assert (answer.sender, answer.payload["total"]) == ("crm", 7)
+        numbers = Message(sender="ann", intent=Intent.REQUEST, operation="count", payload={"to": 3})
+        parts = [part.payload["data"] async for part in session.stream(numbers)]
+        assert parts == ["0 ", "1 ", "2 ", ""]
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -351,10 +351,8 @@ class Session:
         return stored
 
     def get_timer(self) -> int | None:
-        """Return when to call `handle_timer`, in seconds of the Unix epoch: now while events wait to be taken.
-
-        None: not before the next call.
-        """
+        """Return when to call `handle_timer`, in seconds of the Unix epoch: now while events wait to be taken; None:
+        not before the next call."""
         deadlines = (
             self._parts.chains.pending.next_deadline(),
             self._heartbeat.next_deadline(),

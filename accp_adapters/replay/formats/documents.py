@@ -71,7 +71,7 @@ def read_documents(
     try:
         value = _load(first)
     except ValueError as error:
-        yield from _whole_document(lines, number, first, error, path)
+        yield from _whole_document(lines, number, first, error, path, on_broken)
         return
     yield number, value
     yield from _following(lines, filled, path, on_broken)
@@ -161,16 +161,39 @@ class _Lines:
 
 
 def _whole_document(
-    lines: _Lines, number: int, first: str, error: ValueError, path: str
+    lines: _Lines, number: int, first: str, error: ValueError, path: str, on_broken: Callable[[UnreadableRun], object]
 ) -> Iterator[tuple[int, object]]:
-    """Yield the document that begins in line `number` and ends in a later one, or the end of the file."""
+    """Yield the document that begins in line `number` and ends in a later one, or those of lines after a broken one."""
     rest = lines.rest()
     try:
-        value = _load(first + rest)
+        yield number, _load(first + rest)
     except ValueError as whole:
-        # One line that is closed is JSON lines with a broken first line.
-        raise _refusal(whole, path, first_line=number) from error
-    yield number, value
+        if not _is_object(next(filter(str.strip, rest.split("\n")), "")):
+            raise _refusal(whole, path, first_line=number) from error
+        # The next line is an object by itself: these are JSON lines, and the first one is broken.
+        on_broken(_refusal(error, path, first_line=number))
+        yield from _documents_in(rest, number + 1, path, on_broken)
+
+
+def _documents_in(
+    text: str, number: int, path: str, on_broken: Callable[[UnreadableRun], object]
+) -> Iterator[tuple[int, object]]:
+    """Yield the document of each line of `text` that can be read; its first line has the number `number`."""
+    for at, line in enumerate(text.split("\n"), number):
+        if line.strip():
+            try:
+                value = read_document(line, path, at)
+            except UnreadableRun as error:
+                on_broken(error)
+            else:
+                yield at, value
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(_load(line), dict)
+    except ValueError:
+        return False
 
 
 def _load(text: str) -> object:

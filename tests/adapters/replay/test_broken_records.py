@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.replay import Findings, UnreadableRun, parse_runs
+from tests.adapters.replay.runs import chat
 from tests.conformance.vectors import ROOT
 
 VECTORS = sorted((ROOT / "replay").glob("*.json*"))
@@ -53,6 +54,27 @@ def test_a_broken_record_is_read_or_refused(path: Any) -> None:
         else:
             assert runs or list(findings)
             assert all(len(call.prompt) <= len(run.messages) for run in runs for call in run.calls)
+
+
+@pytest.mark.parametrize("first", ['{"messages": [{"role": "us', "2026-11-23 log opened", '{"a": 1, "a": 2}'])
+def test_a_broken_first_line_is_named_and_the_others_are_read(first: str) -> None:
+    findings = Findings()
+    record = json.dumps({"messages": chat()})
+    runs = parse_runs(f"{first}\n\n{record}\n{{broken\n{record}\n", path="log.jsonl", findings=findings)
+    assert [run.name for run in runs] == ["log.jsonl:3", "log.jsonl:5"]
+    assert [(finding.path, finding.line) for finding in findings.not_understood()] == [
+        ("log.jsonl", 1), ("log.jsonl", 4)
+    ]  # fmt: skip
+    with pytest.raises(UnreadableRun) as refused:
+        parse_runs(f"{first}\n{record}", path="log.jsonl")
+    assert (refused.value.path, refused.value.line) == ("log.jsonl", 1)
+
+
+def test_a_document_of_several_lines_that_breaks_off_is_refused_as_one() -> None:
+    text = json.dumps({"messages": chat()}, indent=1)
+    with pytest.raises(UnreadableRun) as refused:
+        parse_runs(text[:-20], path="log.json", findings=Findings())
+    assert refused.value.line > 10
 
 
 def test_values_that_are_nested_too_deeply_are_refused_in_every_place() -> None:

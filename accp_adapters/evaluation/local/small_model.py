@@ -7,6 +7,7 @@ import importlib.util
 import json
 from pathlib import Path
 from typing import Any, Final, Protocol
+from urllib.request import Request, urlopen
 
 __all__ = ["Scorer", "SmallModel", "find_weights"]
 
@@ -17,6 +18,8 @@ _MAX_ANSWER: Final = 64
 """Tokens of an answer whose probability is asked for."""
 _MAX_LINE: Final = 16
 """Tokens of a line that the model writes, each of which takes as long as many tokens of a prompt."""
+_TIMEOUT: Final = 60
+"""Seconds to wait for the tokens of a text."""
 
 
 class Scorer(Protocol):
@@ -66,15 +69,15 @@ class SmallModel:
         self._server: Final = llama.Server(options)
 
     def log_likelihood(self, prompt: str, answer: str) -> float:
-        """Return the logarithm of the probability of an answer, summed over the tokens that the model prefers for it.
+        """Return the logarithm of the probability of an answer, summed over its tokens.
 
-        A grammar lets the model write nothing but the answer; the probabilities are those without the grammar.
+        A grammar lets the model write nothing but these tokens; the probabilities are those without the grammar.
 
         Raises:
             ValueError: the prompt is too long for the model.
         """
-        forced = {"grammar": f"root ::= {json.dumps(answer, ensure_ascii=False)}", "n_probs": 1}
-        tokens = self._ask(prompt, **forced)["logprobs"]["content"]
+        grammar = "root ::= " + " ".join(f"<[{token}]>" for token in self._tokens(answer))
+        tokens = self._ask(prompt, grammar=grammar, n_probs=1)["logprobs"]["content"]
         # The last one ends the text and belongs to no answer.
         return float(sum(token["logprob"] for token in tokens if token["bytes"]))
 
@@ -85,6 +88,13 @@ class SmallModel:
             ValueError: the prompt is too long for the model.
         """
         return str(self._ask(prompt, stop=["\n"], n_predict=_MAX_LINE)["text"]).strip()
+
+    def _tokens(self, text: str) -> list[int]:
+        """Return the tokens of a text; the server answers on the loopback interface of this machine only."""
+        body = json.dumps({"content": text}).encode()
+        request = Request(f"{self._server.listening_address}/tokenize", body, {"Content-Type": "application/json"})
+        with urlopen(request, timeout=_TIMEOUT) as response:
+            return list(json.load(response)["tokens"])
 
     def _ask(self, prompt: str, **options: Any) -> dict[str, Any]:
         request = {"prompt": prompt, "temperature": 0, "cache_prompt": True, "n_predict": _MAX_ANSWER, **options}

@@ -15,7 +15,7 @@ from accp_adapters.serving.websockets import WebSocketConnection
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import PATIENCE
 
-__all__ = ["count", "echo", "serve", "serving"]
+__all__ = ["count", "echo", "secured", "serve", "serving"]
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -51,4 +51,11 @@ async def serving(
         SessionHost(handler, codec=CODEC, limits=HostLimits(**(host_limits or {}))) as host,
         serve(accp_app(host, limits=BindingLimits(**(limits or {})), **more)) as address,
     ):
+        yield address
+
+
+@asynccontextmanager
+async def secured(handler: Any, tls: TlsFiles, *, codec: Any = CODEC, **more: Any) -> AsyncIterator[str]:
+    """Serve sessions of `handler` over TLS; yield host and port."""
+    async with SessionHost(handler, codec=codec) as host, serve(accp_app(host, **more), tls=tls) as address:
         yield address

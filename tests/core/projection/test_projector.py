@@ -77,7 +77,7 @@ def test_errors_and_results_of_excluded_tools_stay(again: MessageRecord) -> None
 
 
 def test_markers_can_be_switched_off_and_must_pay_in_a_cache() -> None:
-    few = "\n".join(PAGE.split("\n")[:4])
+    few = "\n".join(PAGE.split("\n")[:3])
     twice = [record(Role.USER, "x" * 40_000), record(Role.TOOL, few), record(Role.TOOL, few)]
     assert project(*twice)[2] == unchanged(few)
     assert project(*twice, cache_aware=False, repeats=False)[2] == unchanged(few)

@@ -65,7 +65,7 @@ def test_a_long_prompt_does_not_pay_for_its_first_reference() -> None:
 
 
 def test_a_saving_that_the_cache_consumes_changes_nothing() -> None:
-    small = json.dumps([{"id": number, "name": "x"} for number in range(6)])
+    small = json.dumps([{"id": number, "name": "x"} for number in range(5)])
     assert compress_blocks([small], limits=LIMITS, counter=counter) != (None,)
     assert compress_blocks([small], limits=LIMITS, counter=counter, prompt=PriorPrompt(tokens=50_000)) == (None,)
 

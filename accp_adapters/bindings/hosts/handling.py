@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -114,38 +115,54 @@ class Handling:
                 return
             except Exception as error:  # whatever a handler raises is the peer's answer, and the log's
                 _LOG.warning("the handler of %r failed: %r", mid, error)
-                with_failure = failure_of(request, error)
-                await self._record(place, mid, with_failure)
+                with suppress(_NotOurs):
+                    await self._record(place, mid, failure_of(request, error))
 
     async def _answer(self, place: Place, mid: str, request: Request) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
-        count, known = 0, self._recorded(place, mid)
+        number, (sent, known) = 0, self._recorded(place, mid)
         async for message in answers_of(self._handler, request):
-            if count >= len(known):
-                await self._record(place, mid, message)
-            elif known[count] != _content(message):
+            if number >= sent:
+                await self._record(place, mid, message, number)
+            elif number < len(known) and known[number] != _content(message):
                 reason = "expected the chunks of the run before, which was cut off, found others"
                 raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
-            count += 1
+            number += 1
 
-    def _recorded(self, place: Place, mid: str) -> list[object]:
-        """Return what was recorded for a request before this run."""
+    def _recorded(self, place: Place, mid: str) -> tuple[int, list[object]]:
+        """Return how many answers of a request an earlier run has recorded, and which, where that is known."""
         replica = place.replica
         entry = replica.open.get(mid) if replica else None
-        return [] if replica is None or entry is None else [_content(each) for each in replica.answers(entry)]
+        if replica is None or entry is None:
+            return 0, []
+        known = [_content(each) for each in replica.answers(entry)]
+        return entry.sent, known if len(known) == entry.sent else []
 
-    async def _record(self, place: Place, mid: str, message: Message) -> None:
-        """Record one message, as soon as the peer has room for it."""
+    async def _record(self, place: Place, mid: str, message: Message, number: int | None = None) -> None:
+        """Record one message, as soon as the peer has room for it and the log is within reach.
+
+        Args:
+            place: The session.
+            mid: The msg_id of the request.
+            message: The message.
+            number: Which answer of the request it is, from 0; None: its last one, whatever was sent before.
+        """
         while True:
             try:
-                await self._journal.commit(place, partial(self._sent, mid, message))
+                await self._journal.commit(place, partial(self._sent, mid, message, number))
                 return self.tend(place)
             except WindowFull:
                 await place.wait(self._limits.idle_poll)
                 await self._journal.refresh(place)
+            except ProtocolError as error:
+                if error.code != ErrorCode.TIMEOUT:
+                    raise
+                # Perhaps it was recorded: then the log says so when it is read again.
+                _LOG.warning("the answer to %r waits for the log: %s", mid, error)
+                await asyncio.sleep(self._limits.lease / 10)
 
-    def _sent(self, mid: str, message: Message, replica: Replica) -> Step:
-        """Return the step that answers a request.
+    def _sent(self, mid: str, message: Message, number: int | None, replica: Replica) -> Step | None:
+        """Return the step that answers a request, None for an answer that was recorded already.
 
         Raises:
             _NotOurs: It was cancelled, answered or taken over.
@@ -153,6 +170,8 @@ class Handling:
         entry = replica.open.get(mid)
         if entry is None or entry.request is None or entry.worker != self._worker:
             raise _NotOurs
+        if number is not None and entry.sent > number:
+            return None
         text = replica.to_log(message)
         return replace(self._step(replica, StepKind.SEND, name=mid, text=text), message=message)
 

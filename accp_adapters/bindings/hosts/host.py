@@ -186,6 +186,8 @@ class SessionHost:
         return self._codec.write(replace(frame, envelope=envelope))
 
     async def _start(self) -> None:
+        if self._ticker is None:
+            self._codec.counter("")  # a vocabulary may take seconds to load, which no lease should wait for
         await self._worker.start()
         if self._ticker is None:
             self._ticker = asyncio.ensure_future(self._tick())
@@ -256,10 +258,11 @@ class SessionHost:
 
     async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""
-        sent, clock = 0, asyncio.get_running_loop().time
+        sent, clock, entry = 0, asyncio.get_running_loop().time, None
         until = clock() + self.limits.answer_wait
         while True:
-            entry = (place.replica or await self._journal.refresh(place)).find(msg_id)
+            # An answer that other ones have displaced meanwhile is still in the entry that was found before.
+            entry = (place.replica or await self._journal.refresh(place)).find(msg_id) or entry
             for frame in entry.frames[sent:] if entry else ():
                 sent += 1
                 yield frame

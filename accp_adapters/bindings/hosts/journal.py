@@ -28,6 +28,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _FIRST_PAUSE: Final = 0.001
 _LONGEST_PAUSE: Final = 0.05
+_ATTEMPTS: Final = 3
 
 
 class Place:
@@ -86,6 +87,9 @@ class Journal:
             ProtocolError: what `decide` or the step raises, nothing has changed then; E3001, another worker holds the
                 session, or the store is unreachable: the step may have been taken or not.
         """
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(Fenced):  # nothing was written: this worker was too slow, and others may have been here
+                return await self._finish(self._commit(place, decide))
         return await self._finish(self._commit(place, decide))
 
     async def refresh(self, place: Place) -> Replica:
@@ -129,7 +133,9 @@ class Journal:
                 place.replica = None
             raise
         place.announce(replica, frames)
-        if replica.number % self._limits.snapshot_every == 0:
+        limits = self._limits
+        is_old = step.now - replica.unsaved_since > limits.snapshot_age
+        if is_old or replica.number % limits.snapshot_every == 0:
             await self._save(replica, fence)
         return frames
 
@@ -137,6 +143,7 @@ class Journal:
         """Replace the log by a snapshot; without one it only grows, up to the store's bound."""
         try:
             await self._log.save(fence, replica.number, replica.snapshot())
+            replica.unsaved_since = 0
         except ProtocolError as error:
             _LOG.warning("no snapshot of the session %r: %s", replica.name, error)
 

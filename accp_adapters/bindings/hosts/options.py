@@ -30,6 +30,8 @@ class HostLimits:
     """How long a frame waits for a session that another worker holds, then E3001; more than `lease`."""
     snapshot_every: int = 64
     """Steps of a session after which a snapshot replaces its log."""
+    snapshot_age: float = 3_600.0
+    """Age of the first step after a snapshot at which another snapshot is taken; far below the `ttl` of the log."""
     poll: float = 0.02
     """Time between two looks at the log while another worker handles a request that is waited for here."""
     idle_poll: float = 1.0

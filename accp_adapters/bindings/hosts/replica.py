@@ -42,6 +42,8 @@ _LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
 _VERSION: Final = 1
+_MAX_CHARACTERS: Final = 1 << 18
+"""Characters of the answers that are kept for frames that come again."""
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
 
 
@@ -81,6 +83,12 @@ class Incoming:
     """The worker that handles it."""
     runs: int = 0
     """How many workers began to handle it."""
+    sent: int = 0
+    """How many messages of a handler answer it."""
+
+    def characters(self) -> int:
+        """Return how long what was answered is."""
+        return sum(map(len, self.frames))
 
     @property
     def is_open(self) -> bool:
@@ -112,7 +120,10 @@ class Replica:
         self.open: dict[str, Incoming] = {}
         """The msg_ids of the received frames that are not answered yet; the options bound their number."""
         self._answered: Final[BoundedDict[str, Incoming]] = BoundedDict(kind.answers)
+        self._characters = 0
         self._ids = 0
+        self.unsaved_since = 0
+        """The time of the first step after the last snapshot, 0 where there is none."""
         self._codecs: tuple[Codec | None, Codec] = (None, kind.codec)
         self.session = Session(session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options)
         """The session."""
@@ -141,6 +152,7 @@ class Replica:
         frames = await self._receive(step) if step.kind is StepKind.RECEIVE else _ACTIONS[step.kind](self, step)
         self.number += 1
         self.now = step.now
+        self.unsaved_since = self.unsaved_since or step.now
         self.principal = self.principal or step.principal
         self._close()
         return frames
@@ -159,6 +171,7 @@ class Replica:
                 "now": self.now,
                 "principal": self.principal,
                 "connection": self.connection,
+                "is_lost": self.is_lost,
                 "entries": [[mid, *self._write_entry(entry)] for mid, entry in entries],
                 "session": self.session.snapshot().decode(),
             }
@@ -175,27 +188,32 @@ class Replica:
             )
             self.number, self.now = found["number"], found["now"]
             self.principal, self.connection = found["principal"], found["connection"]
+            self.is_lost = found["is_lost"]
             for mid, *fields in found["entries"]:
-                self._keep(mid, self._read_entry(*fields))
+                self._keep(mid, self._read_entry(fields))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             reason = f"expected a snapshot of the session {self.name!r}, found another text: {error}"
             raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR) from error
 
     def _write_entry(self, entry: Incoming) -> list[Any]:
         request = None if entry.request is None else self.to_log(entry.request)
-        return [entry.digest, entry.frames, entry.is_held, request, entry.worker, entry.runs]
+        return [entry.digest, entry.frames, entry.is_held, entry.number, request, entry.worker, entry.runs, entry.sent]
 
-    def _read_entry(
-        self, digest: str, frames: list[str], is_held: bool, request: str | None, worker: str, runs: int
-    ) -> Incoming:
+    def _read_entry(self, fields: list[Any]) -> Incoming:
+        digest, frames, is_held, number, request, worker, runs, sent = fields
         message = None if request is None else self._read(request, self._kind.codec.decimal_type)
-        return Incoming(digest=digest, frames=frames, is_held=is_held, request=message, worker=worker, runs=runs)
+        entry = Incoming(digest=digest, frames=frames, is_held=is_held, number=number, request=message)
+        return replace(entry, worker=worker, runs=runs, sent=sent)
 
     def _keep(self, mid: str, entry: Incoming) -> None:
+        """Keep what answers a frame; the oldest answers are forgotten for too many or too long ones."""
         if entry.is_open:
             self.open[mid] = entry
-        else:
-            self._answered.put(mid, entry)
+            return
+        evicted = self._answered.put(mid, entry)
+        self._characters += entry.characters() - (evicted[1].characters() if evicted else 0)
+        while self._characters > _MAX_CHARACTERS and len(self._answered) > 1:
+            self._characters -= self._answered.popitem(last=False)[1].characters()
 
     async def store_texts(self) -> None:
         """Put into the cold store what must be there before a frame of the last step is sent."""
@@ -242,7 +260,9 @@ class Replica:
         if not isinstance(event, MessageReceived) or event.message.intent not in _REQUESTS:
             return
         mid = event.message.envelope.msg_id or ""
-        entry = self.open[mid] = self.open.get(mid) or self._answered.pop(mid, None) or Incoming(digest="")
+        entry = self.open[mid] = self.find(mid) or Incoming(digest="")
+        if answered := self._answered.pop(mid, None):  # it was held for too long, and refused meanwhile
+            self._characters -= answered.characters()
         entry.request, entry.worker, entry.runs, entry.is_held = event.message, step.worker, 1, False
 
     def _close(self) -> None:
@@ -253,7 +273,7 @@ class Replica:
             if request and not self.session.exchange(reply_correlation(request.envelope) or "").is_live:
                 entry.request = None
             if not entry.is_open:
-                self._answered.put(mid, self.open.pop(mid))
+                self._keep(mid, self.open.pop(mid))
 
     def _send(self, step: Step) -> list[str]:
         message = step.message or self._read(step.text)
@@ -261,6 +281,7 @@ class Replica:
         self.session.handle_timer(step.now)  # takes the events of our own frames
         if entry := self.find(step.name):
             entry.frames += frames
+            entry.sent += 1
         return frames
 
     def to_log(self, message: Message) -> str:

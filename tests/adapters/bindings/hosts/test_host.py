@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
 from accp_adapters.bindings.identity import Principal
-from accp_core.accp import FrameRefused, StreamChunkReceived, StreamEnded, parse_frame
+from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, BOB, CODEC, Client
+from tests.limits import async_wait_until
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -192,3 +194,45 @@ async def test_another_connection_ends_the_first_one_and_sends_what_the_peer_mis
             while not found:
                 found = client.messages([await anext(second)])
     assert found[0].payload["echo"] == 1
+
+
+async def test_a_frame_that_asks_for_nothing_and_came_early_is_answered_when_its_turn_has_come() -> None:
+    client = Client()
+    async with host() as served:
+        first, ping = client.ask("add", n=1), client.ask("hb", intent=Intent.PING)
+        early = asyncio.ensure_future(served.frames(ANN, ping))
+        await asyncio.sleep(0)
+        answers = [*await served.frames(ANN, first), *await early]
+    assert sorted(parse_frame(frame).intent for frame in answers) == ["done", "pong"]
+
+
+async def test_a_frame_whose_predecessor_does_not_come_is_refused_and_taken_later() -> None:
+    """ACCP 3.7: "A gap in sequence numbers MUST trigger error E3003 SEQUENCE_GAP"."""
+    client, now = Client(first=1, reorder=8), [1_000.0]
+    async with SessionHost(echo, codec=CODEC, limits=HostLimits(poll=0.001), clock=lambda: now[0]) as served:
+        first, second = client.ask("add", n=1), client.ask("add", n=2)
+        early = asyncio.ensure_future(served.frames(ANN, second))
+        places = served._journal._places
+        await async_wait_until(lambda: "s/s1" in places and places["s/s1"].replica and places["s/s1"].replica.open)
+        now[0] += 10
+        (gap,) = await early
+        assert parse_frame(gap).params["code"] == ErrorCode.SEQUENCE_GAP
+        await served.frames(ANN, first)
+        frames = await served.frames(ANN, second)
+    assert (frames[0], parse_frame(frames[-1]).params["echo"]) == (gap, 2)
+
+
+async def test_the_answers_that_are_kept_are_bounded_by_their_length() -> None:
+    client, size = Client(), 50_000
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        return {"text": "x" * size}
+
+    async with SessionHost(handle, codec=replace(CODEC, limits=PRACTICAL_LIMITS)) as served:
+        asked = [client.ask("tell") for _ in range(8)]
+        for frame in asked:
+            await served.frames(ANN, frame)
+        (refused,) = await served.frames(ANN, asked[0])
+        (again,) = await served.frames(ANN, asked[-1])
+    assert parse_frame(refused).params["code"] == ErrorCode.DUPLICATE
+    assert len(again) > size

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import Handler, HostLimits, Request, SessionHost
-from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog, open_log
+from accp_adapters.bindings.logs import Fenced, FrameLog, MemoryFrameLog, open_log
 from accp_core.accp import FrameRefused, StreamChunkReceived, parse_frame
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
@@ -192,6 +192,46 @@ async def test_a_step_of_which_nobody_knows_whether_it_was_logged_is_read_from_t
             await host.frames(ANN, frame)
         (message,) = client.messages(await host.frames(ANN, frame))
         assert message.payload == {"echo": 1, "runs": 1}
+
+
+@pytest.mark.parametrize("step", [2, 3, 4])
+async def test_an_answer_of_which_nobody_knows_whether_it_was_logged_is_recorded_once(step: int) -> None:
+    client, log = Client(), Unreliable()
+    log.fails = step
+
+    async def handle(request: Request) -> AsyncIterator[Any]:
+        yield "one"
+        yield "two"
+
+    async with SessionHost(handle, codec=CODEC, log=log, limits=HostLimits(lease=SHORT)) as host:
+        events = client.take(await host.frames(ANN, client.ask("tell")))
+    chunks = [event.message.payload["data"] for event in events if isinstance(event, StreamChunkReceived)]
+    assert chunks == ["one", "two", ""]
+
+
+class Slow(MemoryFrameLog):
+    """A log whose leases end while a step is taken."""
+
+    late = 0
+
+    async def append(self, fence: Any, number: int, text: str) -> bool:
+        self.late -= 1
+        if self.late >= 0:
+            await self.release(fence)
+        return await super().append(fence, number, text)
+
+
+@pytest.mark.parametrize("late", [1, 2, 3])
+async def test_a_step_that_took_longer_than_its_lease_is_taken_again(late: int) -> None:
+    client, log = Client(), Slow()
+    log.late = late
+    async with SessionHost(echo, codec=CODEC, log=log) as host:
+        frame = client.ask("add", n=1)
+        if late == 3:
+            with pytest.raises(Fenced):
+                await host.frames(ANN, frame)
+        (message,) = client.messages(await host.frames(ANN, frame))
+    assert message.payload == {"echo": 1, "runs": 1}
 
 
 async def test_a_session_of_which_a_part_is_missing_is_refused() -> None:

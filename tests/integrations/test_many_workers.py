@@ -1,0 +1,32 @@
+"""Three workers behind one port, killed in turn under load."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import runpy
+import secrets
+from pathlib import Path
+
+import pytest
+
+APP = Path(__file__).parents[2] / "integrations" / "many_workers" / "app.py"
+KILLS = {"sqlite": 2, "redis": 1, "nats": 1}
+LONG = bool(os.environ.get("ACCP_LONG"))
+if LONG:
+    KILLS = dict.fromkeys(KILLS, 50)
+
+
+@pytest.mark.parametrize("kind", KILLS)
+def test_nothing_acknowledged_is_lost_and_nothing_answered_twice(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """ACCP 3.7: "Frames with a previously seen "msg_id" MUST be rejected": each request is answered once."""
+    log = f"sqlite:{tmp_path / 'log'}" if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
+    load = {} if LONG else {"sessions": 2, "pace": 0.1}
+    run = runpy.run_path(str(APP))["run"]
+    report = asyncio.run(run(log, KILLS[kind], tmp_path, prefix=secrets.token_hex(4), **load))
+    print(kind, report)
+    assert report.faults == []
+    assert report.kills == KILLS[kind]
+    assert report.answered > 0

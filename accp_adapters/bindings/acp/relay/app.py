@@ -154,7 +154,8 @@ class _Endpoints:
     async def _join(self, request: Request, room: Room) -> Response:
         body = await self._body(request)
         name = str(body.get("name") or "agent")[:64]
-        entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": body.get("card")}
+        card = body.get("card", body)  # the reference's guest sends its card alone
+        entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": card}
         _, number, _ = self._rooms.add(room, entry, time.time(), secrets.token_hex(8))
         room.agents.put(name, True)
         return answer({"ok": True, "session_id": room.session_id, "seq": number, "agent_name": name})

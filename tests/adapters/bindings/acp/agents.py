@@ -44,7 +44,7 @@ class Echo:
 async def serving(app: Any, **options: Any) -> AsyncIterator[int]:
     """Yield the port of a real server of an ASGI application on the loopback interface."""
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1, **options
+        app, host="127.0.0.1", port=0, log_level="critical", lifespan="off", timeout_graceful_shutdown=1, **options
     )
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # left to pytest

@@ -1,0 +1,1 @@
+"""Programs that run foreign implementations against ours; each is told where a checkout is."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import anyio
@@ -61,10 +62,14 @@ async def serve_tcp(
         except Exception:
             _LOGGER.exception("a connection over TCP failed")
 
-    async with secured, anyio.create_task_group() as tasks:
-        tasks.start_soon(secured.serve, connected)
-        yield bound
-        tasks.cancel_scope.cancel()
+    async with secured:
+        serving = asyncio.create_task(secured.serve(connected))
+        try:
+            yield bound
+        finally:  # a task group would wrap an exception of the caller in an ExceptionGroup
+            serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
 
 
 async def open_tcp(
@@ -110,6 +115,9 @@ async def _serve_one(server: AcpHost, stream: ByteStream) -> None:
         await channel.aclose(AcpError.TIMEOUT)
     except (LocalProtocolError, DecodeError, ChannelClosed) as error:
         await channel.aclose(error.code)
+    finally:  # the end of the server cancels again and again, whatever else was to close the stream
+        with anyio.CancelScope(shield=True):
+            await anyio.aclose_forcefully(stream)
 
 
 async def _admit(server: AcpHost, channel: LineChannel, scope: dict[str, Any]) -> tuple[Principal, str | None]:

@@ -256,11 +256,11 @@ class AcpSession:
     async def _leave(self, channel: Channel, tasks: list[asyncio.Task[ChannelClosed]]) -> None:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         if self._channel is channel:
             self._channel = None
             self.connection.closed()
             self.changed.notify()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await channel.aclose()
 
     async def _write(self, channel: Channel) -> ChannelClosed:

@@ -12,11 +12,13 @@ from typing import Any
 
 import uvicorn
 
+from accp_adapters.bindings.acp.relay.client import serve_relay
+from accp_adapters.bindings.acp.sessions.host import AcpHost
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_core.acp import AcpMessage, AgentCard, Part, TextPart
 from tests.limits import async_wait_until
 
-__all__ = ["Echo", "Proxy", "serving", "text_of"]
+__all__ = ["Echo", "Proxy", "hosting", "serving", "text_of"]
 
 
 def text_of(parts: AcpMessage | tuple[Part, ...]) -> str:
@@ -55,6 +57,20 @@ async def serving(app: Any, **options: Any) -> AsyncIterator[int]:
     finally:
         server.should_exit = server.force_exit = True
         await task
+        for connection in list(server.server_state.connections):  # a server that is forced to end leaves them open
+            connection.transport.abort()  # type: ignore[union-attr]  # it has one once it is connected
+        await async_wait_until(lambda: not server.server_state.connections)
+
+
+@asynccontextmanager
+async def hosting(host: AcpHost, link: str) -> AsyncIterator[None]:
+    """Serve a host in its room of a relay while the context lasts."""
+    task = asyncio.create_task(serve_relay(host, link))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class Proxy:

@@ -12,11 +12,10 @@ import pytest
 from accp_adapters.bindings.acp.app import acp_app
 from accp_adapters.bindings.acp.connect import acp_connect
 from accp_adapters.bindings.acp.relay.app import RelayLimits, relay_app
-from accp_adapters.bindings.acp.relay.client import serve_relay
 from accp_adapters.bindings.acp.sessions.host import AcpHost
 from accp_adapters.bindings.acp.tcp import serve_tcp
 from accp_adapters.bindings.identity import BearerTokens, Principal
-from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, serving, text_of
+from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, hosting, serving, text_of
 from tests.limits import async_wait_until
 
 TOKEN = "tok_ba366fcab78d4d61"
@@ -43,9 +42,8 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
         case "C":
             async with serving(relay_app(limits=RelayLimits(rate=1e6))) as port, proxy.to(port) as shown:
                 link = f"acp+ws://127.0.0.1:{shown}/acp/{TOKEN}"
-                hosting = asyncio.create_task(serve_relay(host, link))
-                yield link
-                hosting.cancel()
+                async with hosting(host, link):
+                    yield link
 
 
 @pytest.mark.parametrize("binding", ["A", "C", "D", "E"])

@@ -57,9 +57,11 @@ def compress_blocks(
     ]
     pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
     saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)
-    if first_reference_pays(saved, known):
-        shown = [preview or view for preview, view in zip(previews, shown, strict=True)]
-    return _if_it_pays(shown, known)
+    whole = _if_it_pays(shown, known)
+    if not first_reference_pays(saved, known):
+        return whole
+    hidden = _if_it_pays([preview or view for preview, view in zip(previews, shown, strict=True)], known)
+    return hidden if any(hidden) else whole
 
 
 def _if_it_pays(shown: Sequence[Compressed | None], prompt: PriorPrompt) -> tuple[Compressed | None, ...]:

@@ -64,6 +64,15 @@ def test_a_long_prompt_does_not_pay_for_its_first_reference() -> None:
     assert not cites(PriorPrompt(tokens=FETCH_TOKENS * 10_000))
 
 
+def test_a_result_stays_a_view_where_a_preview_would_leave_the_cache() -> None:
+    few, limits = json.dumps(json.loads(ROWS)[:40]), ResultLimits(inline=100, preview=80)
+    (view,) = compress_blocks([few], limits=ResultLimits(inline=None), counter=counter)
+    (preview,) = compress_blocks([few], limits=limits, counter=counter)
+    prompt = PriorPrompt(tokens=800, has_references=True)
+    assert view and preview and 800 + preview.tokens_after < 1_024 < 800 + view.tokens_after
+    assert compress_blocks([few], limits=limits, counter=counter, prompt=prompt) == (view,)
+
+
 def test_a_saving_that_the_cache_consumes_changes_nothing() -> None:
     small = json.dumps([{"id": number, "name": "x"} for number in range(5)])
     assert compress_blocks([small], limits=LIMITS, counter=counter) != (None,)

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.accp.connect import connect
-from accp_adapters.bindings.hosts import Request, SessionHost
+from accp_adapters.bindings import Request, SessionHost, accp_app, connect
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.serving.listening import http_server, listen_at
 from accp_adapters.serving.websockets import WebSocketConnection

@@ -37,7 +37,7 @@ COMPANIONS = {
     "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
     "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
-    "bindings": {"tiktoken", "sqlite3"},
+    "bindings": {"tiktoken", "sqlite3", "rich"},
     "instructions": {"httpx", "websockets", "rich"},
     "messages": {"tiktoken", "sqlite3"},
     "policy": {"tiktoken", "sqlite3"},

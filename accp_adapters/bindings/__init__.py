@@ -1,1 +1,46 @@
 """Sessions over a network: ACCP over HTTP and WebSocket, ACP bindings A to E, and the host of the sessions."""
+
+from typing import TYPE_CHECKING, Any
+
+from accp_adapters.bindings import logs
+from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.accp.connect import connect
+from accp_adapters.bindings.acp.app import acp_app
+from accp_adapters.bindings.acp.connect import acp_connect
+from accp_adapters.bindings.acp.stdio import serve_stdio
+from accp_adapters.bindings.acp.tcp import serve_tcp
+from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
+from accp_adapters.bindings.identity import Principal
+from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog, SqliteFrameLog, open_log
+
+if TYPE_CHECKING:
+    from accp_adapters.bindings.logs import NatsFrameLog, RedisFrameLog
+
+__all__ = [
+    "Answer",
+    "BindingLimits",
+    "FrameLog",
+    "HostLimits",
+    "MemoryFrameLog",
+    "NatsFrameLog",
+    "Principal",
+    "RedisFrameLog",
+    "Request",
+    "SessionHost",
+    "SqliteFrameLog",
+    "accp_app",
+    "acp_app",
+    "acp_connect",
+    "connect",
+    "open_log",
+    "serve_stdio",
+    "serve_tcp",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs the extra `nats` or `redis` on its first use."""
+    if name not in ("NatsFrameLog", "RedisFrameLog"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(logs, name)

@@ -24,7 +24,7 @@ class AccpInputFilter:
     """The filter of a `RunConfig`, whose `tool` belongs to the tools of each agent that may see references.
 
     `Runner.run(agent, question, run_config=RunConfig(call_model_input_filter=accp))`, with `tools=[…, accp.tool]`. An
-    agent without the tool gets views and repeat markers, but no previews. One object serves any number of runs: a
+    agent without this tool gets views and repeat markers, but no previews. One object serves any number of runs: a
     reference opens in the run whose request showed it, from the items of that request.
     """
 
@@ -42,7 +42,8 @@ class AccpInputFilter:
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the input with its outputs projected; the instructions stay."""
-        has_tool = any(tool.name == FETCH_NAME for tool in data.agent.tools)
+        # One of the same name, such as that of another filter, would not open what is shown here.
+        has_tool = any(tool is self.tool for tool in data.agent.tools)
         items = cast("list[dict[str, Any]]", data.model_data.input)
         policy = self._policy if has_tool else self._policy.without_previews()
         shown = project_messages(items, policy=policy, layout=Layout.OPENAI_RESPONSES, agent=data.agent.name)

@@ -106,6 +106,18 @@ async def test_an_agent_without_the_tool_is_shown_everything() -> None:
     assert "Customer 599" in result.final_output and len(result.final_output) < len(as_json())
 
 
+async def test_a_tool_of_the_same_name_opens_nothing_of_ours() -> None:
+    def accp_fetch(ref: str) -> str:
+        """Return something else."""
+        return f"mine: {ref}"
+
+    for tool in (function_tool(accp_fetch), AccpInputFilter().tool):
+        model = Scripted(call("orders"), say_last_output)
+        agent = Agent("clerk", tools=[orders, tool], model=model)
+        result = await Runner.run(agent, "All?", run_config=config(AccpInputFilter()))
+        assert "Customer 599" in result.final_output
+
+
 async def test_an_agent_that_is_handed_over_to_opens_what_the_first_one_was_shown() -> None:
     accp = AccpInputFilter()
     second = Agent("market", tools=[accp.tool], model=Scripted(call("accp_fetch", ask_for_late_rows), say_last_output))

@@ -3,7 +3,6 @@
 from accp_adapters.a2a.client import AccpClientInterceptor
 from accp_adapters.a2a.server import AccpRequestHandler
 from accp_adapters.a2a.teams.executor import ContextExecutor
-from accp_adapters.a2a.teams.granted_references import GrantedReferences
 from accp_adapters.a2a.teams.reference_messages import declare_queries
 from accp_adapters.a2a.teams.remote_agent import RemoteAgent
 from accp_adapters.a2a.view import TaskView, task_view
@@ -11,6 +10,7 @@ from accp_adapters.a2a.wire.errors import error_code, error_frame
 from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
 from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
+from accp_adapters.remote import GrantedReferences
 
 __all__ = [
     "EXTENSION",

@@ -9,13 +9,8 @@ from a2a.client import Client, ClientCallContext
 from a2a.types import AgentCard, Message, Part, Role, SendMessageRequest, Task
 
 from accp_adapters.a2a.teams.contexts import MASTER, raise_failure_in, words_in
-from accp_adapters.a2a.teams.reference_messages import (
-    ReferenceRequest,
-    answer_request,
-    has_queries,
-    is_answered,
-    request_part,
-)
+from accp_adapters.a2a.teams.reference_messages import has_queries, is_answered, request_part
+from accp_adapters.remote import ReferenceRequest, answer_request
 from accp_core.references import checked_text, parse_reference, reference_to
 
 __all__ = ["Connection", "parts_of"]

@@ -17,6 +17,7 @@ from a2a.types import Part
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.parts import CODEC, msg_id, read_frame
 from accp_adapters.a2a.wire.values import read_value, write_value
+from accp_adapters.remote.replies import reply_with
 from accp_adapters.tokens import o200k_base
 from accp_core import serialize_frame
 from accp_core.accp import ErrorCode, error_message, read_error
@@ -131,12 +132,7 @@ def completion_in(parts: Sequence[Part], sent: AgentContext, message_id: str) ->
             reason = f"expected the answer to {expected!r}, found one to {found!r}"
             raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
         context = read_context(message)[0]
-    return reply_from_words(sent, words_in(parts)) if context is None else _reply(context, sent)
-
-
-def _reply(context: AgentContext, sent: AgentContext) -> AgentReply:
-    """Return the reply with a context that came back; its new references are to texts that the agent stored itself."""
-    return AgentReply(context=context, stored=[uri for uri in context.context_uri if uri not in sent.context_uri])
+    return reply_from_words(sent, words_in(parts)) if context is None else reply_with(context, sent)
 
 
 def _context_part(context: AgentContext) -> Part:

@@ -21,15 +21,13 @@ from a2a.types import Part
 
 from accp_adapters.a2a.teams.call import Call
 from accp_adapters.a2a.teams.contexts import accp_message_in, completion_parts, delivery_in, raise_failure_in, words_in
-from accp_adapters.a2a.teams.granted_references import GrantedReferences, MasterAnswer, OpenRequest
 from accp_adapters.a2a.teams.reference_messages import (
-    ReferenceRequest,
     answer_parts,
     is_answered,
     request_in,
     request_part,
 )
-from accp_adapters.a2a.teams.stored_results import StoredResults
+from accp_adapters.remote import GrantedReferences, MasterAnswer, OpenRequest, ReferenceRequest, StoredResults
 from accp_core.accp import ErrorCode
 from accp_core.accp.grammar import escape_key
 from accp_core.aci import AgentContext, AgentReply

@@ -24,10 +24,9 @@ from httpx import AsyncClient
 
 from accp_adapters.a2a.client import AccpClientInterceptor
 from accp_adapters.a2a.teams.connection import Connection
-from accp_adapters.a2a.teams.granted_references import GrantedReferences
-from accp_adapters.a2a.teams.reference_messages import DEFAULT_TOKENS, ReferenceRequest
-from accp_adapters.a2a.teams.sent_delivery import FetchText, SentDelivery
+from accp_adapters.a2a.teams.sent_delivery import SentDelivery
 from accp_adapters.a2a.wire.errors import error_code
+from accp_adapters.remote import DEFAULT_TOKENS, FetchText, GrantedReferences, ReferenceRequest
 from accp_core.accp import ErrorCode
 from accp_core.aci import AcceptedReply, AgentContext
 from accp_core.bounded import SizedCache

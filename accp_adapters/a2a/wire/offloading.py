@@ -1,14 +1,11 @@
 """Encoding and decoding for callers in an event loop: what takes long runs in a thread.
 
-An object of a few kilobytes is encoded in milliseconds, at once. A larger one is encoded in a thread of a pool of our
-own: the default pool may be full of an agent's own work, which may itself wait for what is encoded here.
+An object of a few kilobytes is encoded in milliseconds, at once; a larger one in a thread.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, TypeVar
 
@@ -18,12 +15,12 @@ from google.protobuf.struct_pb2 import Value
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.events import AnyEvent, decode, encode
 from accp_adapters.a2a.wire.part_locations import located_parts
+from accp_adapters.remote.threads import in_thread
 
-__all__ = ["decode_aside", "encode_aside", "in_thread", "run_aside"]
+__all__ = ["decode_aside", "encode_aside", "run_aside"]
 
 MAX_LOOP_SIZE: Final = 4096
 """Characters and values in an object that is encoded in the event loop: 5 ms of work or less."""
-_THREADS: Final = ThreadPoolExecutor(max_workers=4, thread_name_prefix="accp-a2a")
 
 Result = TypeVar("Result")
 
@@ -50,11 +47,6 @@ async def run_aside(work: Callable[[AnyEvent, int], Result], event: AnyEvent, fi
     if is_small(event):
         return work(event, first_index)
     return await in_thread(partial(work, event, first_index))
-
-
-async def in_thread(work: Callable[[], Result]) -> Result:
-    """Return `work()`, done in a thread of the adapter's own pool."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, work)
 
 
 def is_small(event: Event) -> bool:

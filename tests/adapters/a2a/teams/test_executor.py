@@ -11,7 +11,8 @@ from a2a.types import CancelTaskRequest, Message, Role, SendMessageRequest, Task
 
 from accp_adapters.a2a import GrantedReferences, RemoteAgent
 from accp_adapters.a2a.teams.contexts import delivery_parts
-from accp_adapters.a2a.teams.reference_messages import ReferenceRequest, request_part
+from accp_adapters.a2a.teams.reference_messages import request_part
+from accp_adapters.remote import ReferenceRequest
 from accp_adapters.stores import SqliteColdStore
 from accp_core import parse_frame
 from accp_core.aci import AgentContext, AgentReply
@@ -97,7 +98,7 @@ async def test_what_an_agent_kept_opens_only_in_the_context_it_was_made_for() ->
 
 
 async def test_results_of_contexts_long_past_are_forgotten_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.stored_results.MAX_STORED_BYTES", 2 * len(LONG) - 1)
+    monkeypatch.setattr("accp_adapters.remote.stored_results.MAX_STORED_BYTES", 2 * len(LONG) - 1)
     store = SqliteColdStore()
     async with served(lister, store=store) as running:
         for _ in range(3):

@@ -12,8 +12,9 @@ from a2a.helpers import new_text_part
 from a2a.types import AgentCardSignature, Part
 
 from accp_adapters.a2a import GrantedReferences, RemoteAgent, declare_queries
-from accp_adapters.a2a.teams.reference_messages import FETCH, ReferenceRequest, request_in, request_part
+from accp_adapters.a2a.teams.reference_messages import request_in, request_part
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.remote.reference_request import FETCH, ReferenceRequest
 from accp_core.aci import AgentContext, AgentReply, ItemAnswer, Outcome, with_answers
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText, uri_to_key
@@ -82,7 +83,7 @@ async def test_what_is_wrong_with_a_query_is_told_the_agent(query: str, code: st
 
 
 async def test_the_master_checks_every_reference_that_a_query_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.granted_references.check_context_grant", lambda *_: None)
+    monkeypatch.setattr("accp_adapters.remote.granted_references.check_context_grant", lambda *_: None)
 
     async def thief(context: AgentContext, references: GrantedReferences) -> str:
         return await references.query(ROWS.reference, f"SELECT * FROM {NAMES.reference}")
@@ -149,7 +150,7 @@ async def test_an_agent_without_queries_answers_with_the_whole_text(monkeypatch:
 
 
 async def test_results_that_are_too_large_to_keep_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.stored_results.MAX_STORED_BYTES", 100)
+    monkeypatch.setattr("accp_adapters.remote.stored_results.MAX_STORED_BYTES", 100)
     async with served(lister) as running:
         with pytest.raises(ProtocolError, match="E2003: expected long results of at most 100 bytes"):
             await RemoteAgent(running.card, agent_id="crm")(a_context())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from accp_adapters.a2a.teams.reference_messages import DEFAULT_TOKENS, ReferenceRequest, answer_request
+from accp_adapters.remote.reference_request import DEFAULT_TOKENS, ReferenceRequest, answer_request
 from accp_core import references
 from accp_core.aci import AgentContext, check_context_grant
 

@@ -1,0 +1,22 @@
+"""Agents that take contexts on another machine: what is the same over every wire."""
+
+from accp_adapters.remote.granted_references import GrantedReferences, MasterAnswer, OpenRequest
+from accp_adapters.remote.reference_request import DEFAULT_TOKENS, ReferenceRequest, answer_request
+from accp_adapters.remote.replies import MAX_REFERENCES, accept, with_stored_results
+from accp_adapters.remote.shared_texts import FetchText, SharedTexts
+from accp_adapters.remote.stored_results import StoredResults
+
+__all__ = [
+    "DEFAULT_TOKENS",
+    "MAX_REFERENCES",
+    "FetchText",
+    "GrantedReferences",
+    "MasterAnswer",
+    "OpenRequest",
+    "ReferenceRequest",
+    "SharedTexts",
+    "StoredResults",
+    "accept",
+    "answer_request",
+    "with_stored_results",
+]

@@ -1,0 +1,89 @@
+"""What one end asks the other one about a reference, and how it is answered (ACCP section 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accp_adapters.fetching import FetchRequest, answer, read_request
+from accp_adapters.remote.threads import in_thread
+from accp_adapters.tokens import o200k_base
+from accp_core.references import parse_reference
+
+__all__ = ["DEFAULT_TOKENS", "FETCH", "ReferenceRequest", "answer_request"]
+
+FETCH: Final = "fetch"
+"""The operation that opens a reference."""
+DEFAULT_TOKENS: Final = 4_000
+MAX_TOKENS: Final = 32_000
+"""Upper limit of the tokens of an answer; a request cannot raise it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceRequest:
+    """A peer's request for the text behind a reference, or for what a query finds in it."""
+
+    ref: str
+    """The references as the peer wrote them, such as "$cold.…"."""
+    query: str | None = None
+    """What to look for, as `accp_fetch` takes it; None: the whole text is asked for."""
+    offset: int = 0
+    """Rows or lines to skip."""
+    limit: int | None = None
+    """Rows or lines to return at most; None: as many as fit."""
+    tokens: int = DEFAULT_TOKENS
+    """Tokens of the answer (o200k_base)."""
+    correlation_id: str = ""
+    """The correlation_id of the answer."""
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The request as the payload of a frame."""
+        if self.query is None:
+            return {"ref": self.ref}
+        more = {"offset": self.offset, "limit": self.limit, "tokens": self.tokens}
+        return {"ref": self.ref, "query": self.query, **{name: value for name, value in more.items() if value}}
+
+    @classmethod
+    def from_payload(cls, given: Mapping[str, Any], *, correlation_id: str = "") -> ReferenceRequest:
+        """Return the request that a peer's payload makes; `to_fetch` refuses what is wrong in it."""
+        return cls(
+            ref=str(given.get("ref")),
+            query=str(given["query"]) if given.get("query") is not None else None,
+            offset=_whole_number(given.get("offset"), 0),
+            limit=None if given.get("limit") is None else _whole_number(given.get("limit"), 0),
+            tokens=max(_whole_number(given.get("tokens"), DEFAULT_TOKENS), 1),
+            correlation_id=correlation_id,
+        )
+
+    def to_fetch(self) -> FetchRequest:
+        """Return the request as the query of references takes it.
+
+        Raises:
+            ProtocolError: E1004, `offset` or `limit` is no whole number from 0 on.
+        """
+        return read_request({"ref": self.ref, "query": self.query, "offset": self.offset, "limit": self.limit})
+
+
+async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awaitable[str]]) -> str:
+    """Return the text that a request asks for; a query runs in a thread.
+
+    Args:
+        request: The request.
+        text_of: Checks the grant of one reference and returns its text.
+
+    Raises:
+        ProtocolError: The codes of `text_of`; E1004, the query is not understood; E2003, it takes too much.
+    """
+    if request.query is None:
+        return await text_of(request.ref)
+    asked = request.to_fetch()
+    texts: Mapping[str, str] = {parse_reference(ref): await text_of(ref) for ref in asked.references}
+    limit = min(request.tokens, MAX_TOKENS)
+    return await in_thread(lambda: answer(texts, asked, limit=limit, counter=o200k_base()))
+
+
+def _whole_number(value: object, default: int) -> int:
+    """Return a whole number as it is; -1, which the query refuses, for anything else."""
+    return default if value is None else value if type(value) is int else -1

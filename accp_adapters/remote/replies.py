@@ -1,0 +1,69 @@
+"""The reply of a remote agent: its checks, and its long results, which the agent stored (ACI sections 2.1 and 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from accp_core.aci import AcceptedReply, AgentContext, AgentReply
+from accp_core.aci.checks import MAX_ABSTRACT_CHARS
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.references import reference_to, uri_to_key
+
+__all__ = ["MAX_REFERENCES", "accept", "reply_with", "with_stored_results"]
+
+MAX_REFERENCES: Final = 100
+"""Requests that an agent may make in one delivery, and long results that one reply may have."""
+
+
+def reply_with(context: AgentContext, sent: AgentContext) -> AgentReply:
+    """Return the reply with a context that came back; its new references are to texts that the agent stored itself."""
+    return AgentReply(context=context, stored=[uri for uri in context.context_uri if uri not in sent.context_uri])
+
+
+def accept(sent: AgentContext, reply: AgentReply) -> AcceptedReply:
+    """Return the reply after its checks.
+
+    Raises:
+        ProtocolError: As `AcceptedReply.of`; E2003, it cites too many long results.
+    """
+    accepted = AcceptedReply.of(sent, reply)
+    if len(accepted.stored) > MAX_REFERENCES:
+        reason = f"expected at most {MAX_REFERENCES} long results, found {len(accepted.stored)!r}"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    return accepted
+
+
+async def with_stored_results(
+    sent: AgentContext, accepted: AcceptedReply, stored_text: Callable[[str], Awaitable[str]]
+) -> AcceptedReply:
+    """Return a reply with the texts that the agent stored in place of its references.
+
+    Args:
+        sent: The context that was delivered.
+        accepted: The reply.
+        stored_text: Returns the text that the agent stored under a key.
+    """
+    full = {**accepted.full, **await _stored_results(accepted, stored_text)}
+    short = {item_id: text for item_id, text in full.items() if len(text) <= MAX_ABSTRACT_CHARS}
+    entries = (
+        replace(entry, output_abstract=short.get(entry.item_id, entry.output_abstract))
+        for entry in accepted.context.key_information
+    )
+    context = replace(accepted.context, key_information=tuple(entries), context_uri=sent.context_uri)
+    long = {item_id: text for item_id, text in full.items() if item_id not in short}
+    return AcceptedReply(context=context, full=long)
+
+
+async def _stored_results(accepted: AcceptedReply, stored_text: Callable[[str], Awaitable[str]]) -> dict[str, str]:
+    """Return itemId to the text that the agent stored for it, for each abstract that cites one."""
+    texts: dict[str, str] = {}
+    for key in filter(None, map(uri_to_key, accepted.stored)):
+        reference = reference_to(key)
+        entries = accepted.context.key_information
+        citing = [entry.item_id for entry in entries if reference in entry.output_abstract]
+        if citing:
+            texts |= dict.fromkeys(citing, await stored_text(key))
+    return texts

@@ -1,6 +1,7 @@
 """Agents that take contexts on another machine: what is the same over every wire."""
 
 from accp_adapters.remote.granted_references import GrantedReferences, MasterAnswer, OpenRequest
+from accp_adapters.remote.graphs import run_graph
 from accp_adapters.remote.reference_request import DEFAULT_TOKENS, ReferenceRequest, answer_request
 from accp_adapters.remote.replies import MAX_REFERENCES, accept, with_stored_results
 from accp_adapters.remote.shared_texts import FetchText, SharedTexts
@@ -18,5 +19,6 @@ __all__ = [
     "StoredResults",
     "accept",
     "answer_request",
+    "run_graph",
     "with_stored_results",
 ]

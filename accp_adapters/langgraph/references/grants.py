@@ -15,14 +15,13 @@ from langchain_core.messages import BaseMessage
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folded_source
 from accp_adapters.langgraph.messages import texts_in
 from accp_adapters.langgraph.runtime import messages_of, state_value
+from accp_adapters.remote.graphs import TEXTS_KEY
 from accp_core.references import find_references, key_of, reference_to
 
 __all__ = ["TEXTS_KEY", "expand", "find_text", "find_texts", "has_grants", "keys_handed_over"]
 
 MAX_FOUND: Final = 32
 """Texts that one answer of a model may cite and pass on."""
-TEXTS_KEY: Final = "accp_texts"
-"""The state key of texts that another agent handed over, key to text."""
 
 
 def find_text(key: str, state: Any, messages: Iterable[BaseMessage] | None = None) -> str | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from accp_adapters.cli.checks.check import Check
-from accp_adapters.stores.addresses import open_store, without_password
+from accp_adapters.stores.addresses import credentials, open_store, without_password
 
 __all__ = ["store"]
 
@@ -38,7 +38,7 @@ def store(address: str) -> Check:
         return Check(name=shown, found=str(error), next_step=f"pip install 'accp-middleware[{extra}]'")
     # Each client has errors of its own, and a check reports every one.
     except Exception as error:
-        return Check(name=shown, found=_reason(error, address), next_step=next_step)
+        return Check(name=shown, found=_reason(error, address, shown), next_step=next_step)
 
 
 def _cold_store(address: str, shown: str) -> Check:
@@ -118,16 +118,19 @@ async def _look_at_nats(address: str, shown: str) -> Check:
         await client.close()
 
 
-def _reason(error: Exception, address: str) -> str:
-    """Return what went wrong on one line, without the user and the password of the address."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    with contextlib.suppress(ValueError):
-        parts = urlsplit(address)
-        for secret in filter(None, (address, parts.query, parts.password, parts.username)):
-            text = text.replace(secret, "…")
-    return text[:300]
+def _reason(error: Exception, address: str, shown: str) -> str:
+    """Return what went wrong on one line, without the words of a client that may repeat user or password."""
+    text = " ".join(str(error).split())
+    if shown != address:
+        secrets = credentials(address)
+        if secrets is None or any(secret in text for secret in secrets):
+            text = f"{type(error).__name__}, whose words are not shown, since they may repeat a password"
+        for user in set(_USER.findall(address)):
+            text = text.replace(user, "…")
+    return text[:300] or type(error).__name__
 
 
+_USER: Final = re.compile(r"(?<=://)[^\s:/@]+(?=[^/?#\s]*@)")
 _REDIS: Final = (_redis, "start Redis there, or check host, port, password and TLS of the URL")
 _NATS: Final = (_nats, "start nats-server with --jetstream there, or check host, port and credentials of the URL")
 _POSTGRES: Final = (_postgres, "start PostgreSQL there, or check the URL; the password may stand in PGPASSWORD")

@@ -41,6 +41,27 @@ def test_each_problem_has_a_next_step_and_the_command_ends_with_1(tmp_path: Path
         assert hidden not in result.output
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://:s3cret/PW@localhost:1",
+        "redis:bob:s3cretPW@h",
+        "redis://bob:s3cret?PW@localhost:1/0",
+        "redis://bob:s3cret#PW@localhost:1/0",
+        "redis://bob:s3cretPW@[::1",
+        "nats://bob:s3cret@PW@localhost:1,nats://bob:s3cretPW@localhost:2",
+        "postgresql://bob:s3cr et#PW@localhost:1/db",
+        "postgresql://bob:s3cr%20et@localhost:1/db?sslmode=s3cret",
+    ],
+)
+def test_no_part_of_a_password_is_shown_and_a_bad_address_does_not_end_the_others(address: str, tmp_path: Path) -> None:
+    result = runner.invoke(app, ["doctor", address, f"sqlite:{tmp_path / 'new.sqlite'}"])
+    assert result.exit_code == 1
+    assert "not there yet" in result.stdout
+    for hidden in ("s3c", "PW", "bob"):
+        assert hidden not in result.output
+
+
 def test_a_policy_that_there_is_not_is_a_usage_error() -> None:
     result = runner.invoke(app, ["doctor", "--policy", "none"])
     assert result.exit_code == 2

@@ -172,7 +172,8 @@ class RemoteAgent:
                 if opened > MAX_REFERENCES:
                     reason = f"expected an agent that opens at most {MAX_REFERENCES} references, found more"
                     raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-                await session.request((await _answer(texts, wanted, delivery)).to_message())
+                for piece in (await _answer(texts, wanted, delivery)).in_pieces():
+                    await session.request(piece.to_message())
         raise ProtocolError("expected an answer, found the end of a stream", code=ErrorCode.INVALID_TYPE)
 
 
@@ -186,4 +187,4 @@ async def _answer(texts: SharedTexts, wanted: TextWanted, delivery: str) -> Text
 
 async def _ask(session: ClientSession, request: ReferenceRequest, delivery: str) -> str:
     """Return what the agent says about what it stored in a delivery."""
-    return text_in((await session.request(ask_message(request, delivery))).payload)
+    return text_in((await session.request(ask_message(request, delivery))).payload, "data")

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.bindings.agents.context_messages import TextAnswer
+from accp_adapters.bindings.agents.context_messages import TextAnswer, cut_pieces
 from accp_adapters.bindings.agents.text_exchange import TextExchange, TextExchanges
 from accp_adapters.bindings.hosts import Answer, Handler, Request
 from accp_adapters.remote import GrantedReferences, OpenRequest, ReferenceRequest, StoredResults, run_graph
@@ -94,7 +94,7 @@ class _ContextHandler:
             return {}
         if asked == (Intent.QUERY, FETCH):
             scope = _scope(request, str(payload.get("delivery")), "results")
-            return {"text": await self._results.answer(ReferenceRequest.from_payload(payload), scope)}
+            return _pieces(await self._results.answer(ReferenceRequest.from_payload(payload), scope))
         return self._deliver(request, self._context_in(request.message))
 
     def _context_in(self, message: Message) -> AgentContext:
@@ -117,9 +117,9 @@ class _ContextHandler:
                 yield wanted
             returned = await self._results.leave(sent, run.result(), _scope(request, delivery, "results"))
             yield completion_message(returned, sent=sent, sender=self._agent_id, correlation_id=delivery)
-            await self._texts.forget(scope)
+            self._texts.forget(scope)
         except Exception:
-            await self._texts.forget(scope)
+            self._texts.forget(scope)
             raise
         finally:
             self._texts.stop(scope)
@@ -180,6 +180,11 @@ async def _call(agent: ContextAgent, sent: AgentContext, references: GrantedRefe
         else await asyncio.to_thread(agent, sent, references)
     )
     return await found if inspect.isawaitable(found) else found
+
+
+async def _pieces(text: str) -> AsyncIterator[Answer]:
+    for piece in cut_pieces(text):
+        yield {"data": piece}
 
 
 def _scope(request: Request, delivery: str, kind: str) -> str:

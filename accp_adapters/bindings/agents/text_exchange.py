@@ -33,6 +33,7 @@ class TextExchanges:
         self._store: Final = store
         self._running: Final[dict[str, TextExchange]] = {}
         self._given: Final[SizedCache[str, int]] = SizedCache(MAX_WAITING_BYTES)
+        self._deleting: Final[set[asyncio.Future[int]]] = set()
 
     def __len__(self) -> int:
         """Return the number of deliveries that run in this process."""
@@ -51,15 +52,18 @@ class TextExchanges:
         """
         if await in_thread(partial(self._store.get, scope, f"wanted.{answer.number}")) is None:
             raise ProtocolError("expected a delivery that waits, found none", code=ErrorCode.TIMEOUT)
-        refusal = None if answer.refusal is None else answer.to_json_refusal(answer.refusal)
-        text = compact_json({"text": answer.text, "refusal": refusal})
-        size = len(text.encode()) + (self._given.pop(scope) or 0)
+        size = len(answer.text.encode()) + (self._given.pop(scope) or 0)
         if size > MAX_WAITING_BYTES:
             reason = f"expected texts of at most {MAX_WAITING_BYTES} bytes in a delivery, found {size}"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         for evicted, _ in self._given.put(scope, size, size):
             await in_thread(partial(self._store.purge, evicted))
-        await in_thread(partial(self._store.put, scope, f"text.{answer.number}", text))
+        await in_thread(partial(self._store.put, scope, f"text.{answer.number}.{answer.piece}", answer.text))
+        if answer.has_more:
+            return
+        refusal = None if answer.refusal is None else answer.to_json_refusal(answer.refusal)
+        end = compact_json({"pieces": answer.piece + 1, "refusal": refusal})
+        await in_thread(partial(self._store.put, scope, f"end.{answer.number}", end))
         if running := self._running.get(scope):
             running.arrived.set()
 
@@ -67,10 +71,13 @@ class TextExchanges:
         """Take the end of a run; another worker may go on with the delivery."""
         self._running.pop(scope, None)
 
-    async def forget(self, scope: str) -> None:
+    def forget(self, scope: str) -> None:
         """Delete the texts of a delivery that has its answer."""
         self._given.pop(scope)
-        await in_thread(partial(self._store.purge, scope))
+        # The host cancels a handler whose answer is recorded, so nobody can wait for this.
+        deleting = asyncio.ensure_future(in_thread(partial(self._store.purge, scope)))
+        self._deleting.add(deleting)
+        deleting.add_done_callback(self._deleting.discard)
 
 
 class TextExchange:
@@ -113,20 +120,19 @@ class TextExchange:
 
     async def resolve(self, wanted: TextWanted, opened: OpenRequest) -> None:
         """Give the agent its text as soon as that is there, or the master's refusal."""
-        while (text := await self._get(f"text.{wanted.number}")) is None:
+        while (end := await self._get(f"end.{wanted.number}")) is None:
             self.arrived.clear()
             try:
                 async with asyncio.timeout(_POLL):
                     await self.arrived.wait()
             except TimeoutError:
                 continue
-        found = json.loads(text)
-        if opened.answer.done():
-            return
+        found = json.loads(end)
         if refusal := found["refusal"]:
             opened.answer.set_exception(ProtocolError(refusal["reason"], code=refusal["code"]))
-        else:
-            opened.answer.set_result(MasterAnswer(found["text"], wanted.request.query is not None))
+            return
+        pieces = [await self._get(f"text.{wanted.number}.{piece}") or "" for piece in range(found["pieces"])]
+        opened.answer.set_result(MasterAnswer("".join(pieces), wanted.request.query is not None))
 
     async def _get(self, key: str) -> str | None:
         return await in_thread(partial(self._store.get, self._scope, key))

@@ -12,6 +12,7 @@ from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
 from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.serving.listening import TlsFiles, http_server, listen_at
 from accp_adapters.serving.websockets import WebSocketConnection
+from accp_core.accp import Codec
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import PATIENCE
 
@@ -44,11 +45,16 @@ async def serve(app: Any, *, tls: TlsFiles | None = None, header_seconds: float 
 
 @asynccontextmanager
 async def serving(
-    handler: Any = echo, *, limits: dict[str, Any] | None = None, host_limits: dict[str, Any] | None = None, **more: Any
+    handler: Any = echo,
+    *,
+    limits: dict[str, Any] | None = None,
+    host_limits: dict[str, Any] | None = None,
+    codec: Codec = CODEC,
+    **more: Any,
 ) -> AsyncIterator[str]:
     """Serve sessions of `handler`; yield host and port."""
     async with (
-        SessionHost(handler, codec=CODEC, limits=HostLimits(**(host_limits or {}))) as host,
+        SessionHost(handler, codec=codec, limits=HostLimits(**(host_limits or {}))) as host,
         serve(accp_app(host, limits=BindingLimits(**(limits or {})), **more)) as address,
     ):
         yield address

@@ -9,6 +9,7 @@ from typing import Any
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.agents import GrantedReferences, RemoteAgent, serve_contexts
+from accp_core.accp import Codec
 from accp_core.aci import AgentContext, AgentReply, ItemAnswer, Outcome, todo, with_answers
 from accp_core.references import StoredText
 from tests.adapters.bindings.accp.serving import serving
@@ -49,10 +50,12 @@ async def lister(context: AgentContext, _: GrantedReferences) -> AgentReply:
 
 
 @asynccontextmanager
-async def served(agent: Any = worker, *, host: dict[str, Any] | None = None, **options: Any) -> AsyncIterator[str]:
+async def served(
+    agent: Any = worker, *, host: dict[str, Any] | None = None, codec: Codec = CODEC, **options: Any
+) -> AsyncIterator[str]:
     """Serve an agent that takes contexts; yield host and port."""
     handler = serve_contexts(agent, agent_id="crm", counter=count_characters, **options)
-    async with serving(handler, **(host or {})) as address:
+    async with serving(handler, codec=codec, **(host or {})) as address:
         yield address
 
 

@@ -20,10 +20,10 @@ from accp_adapters.langgraph import isolate
 from accp_adapters.langgraph.references.grants import TEXTS_KEY
 from accp_adapters.remote import ReferenceRequest
 from accp_adapters.stores import SqliteColdStore
-from accp_core.accp import Intent, Message
+from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from accp_core.aci import AgentContext, AgentReply
 from accp_core.errors import ProtocolError
-from accp_core.references import uri_to_key
+from accp_core.references import StoredText, uri_to_key
 from tests.adapters.bindings.accp.faults import cutting
 from tests.adapters.bindings.accp.serving import serve
 from tests.adapters.bindings.accp.test_connect import joined
@@ -86,6 +86,19 @@ async def test_a_cold_text_is_fetched_across_the_wire(scheme: str) -> None:
     async with served(opener) as address:
         reply = await remote(address, scheme)(GRANTED)
     assert reply.context.abstracts == EXPECTED
+
+
+async def test_a_text_of_many_pieces_is_fetched_both_ways() -> None:
+    big = StoredText.of("grün [a|b] \n" * 40_000)
+
+    async def doubler(context: AgentContext, references: GrantedReferences) -> AgentReply:
+        return AgentReply(context=with_done(context), full={"1": 2 * await references.open(big.reference)})
+
+    codec = Codec(counter=count_characters, limits=PRACTICAL_LIMITS)
+    async with served(doubler, codec=codec) as address:
+        agent = remote(address, fetch={big.key: big.text}.get, codec=codec)
+        reply = await agent(a_context(context_uri=(big.reference,)))
+    assert reply.full == {"1": 2 * big.text}
 
 
 async def test_several_texts_are_opened_at_once_and_queried_by_the_master() -> None:

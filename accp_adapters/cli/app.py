@@ -20,6 +20,7 @@ from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.serve import serve
+from accp_adapters.cli.commands.serve_acp import serve_acp
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 
@@ -87,6 +88,7 @@ app.command()(replay)
 app.command()(demo)
 app.command()(doctor)
 app.command()(serve)
+app.command(name="serve-acp")(serve_acp)
 app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")

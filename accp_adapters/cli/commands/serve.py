@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
+from accp_adapters.cli.serving import authentication, host_and_port, imported
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.hosts import Handler
@@ -50,11 +48,11 @@ def serve(
 
     Example: `accp serve agents.crm:answer --http 127.0.0.1:8930 --log sqlite:sessions.db`
     """
-    host, port = _address(http)
+    host, port = host_and_port(http, "--http")
     if (certificate is None) != (key is None):
         raise typer.BadParameter("expected --certificate and --key together")
     try:
-        authenticate = _authenticate(token_env, host)
+        authenticate = authentication(token_env, host, "--http")
         opened = _open_log(log)
     except ImportError as error:
         raise ExtraMissing("accp serve", extra="bindings") from error
@@ -71,38 +69,6 @@ def serve(
         raise InputRefused(f"expected an address to listen at, found: {error}", path=http) from error
 
 
-def _address(http: str) -> tuple[str, int]:
-    host, _, port = http.rpartition(":")
-    if not host or not port.isdecimal() or int(port[:6]) > 65_535:
-        raise typer.BadParameter(f"expected HOST:PORT, found {http!r}", param_hint="--http")
-    return host.strip("[]"), int(port)
-
-
-def _authenticate(token_env: str | None, host: str) -> Authenticate:
-    """Return who may connect; the message of a refusal never shows a token."""
-    from accp_adapters.bindings.identity import BearerTokens, is_loopback, loopback_only
-
-    if token_env is None:
-        if not is_loopback(host):
-            reason = f"expected --token-env to listen at {host!r}: without tokens, only this machine is served"
-            raise typer.BadParameter(reason, param_hint="--http")
-        return loopback_only
-    try:
-        return BearerTokens(_tokens(os.environ.get(token_env, "")))
-    except ValueError as error:
-        raise typer.BadParameter(f"{token_env}: {error}", param_hint="--token-env") from error
-
-
-def _tokens(text: str) -> dict[str, Any]:
-    from accp_adapters.bindings.identity import Principal
-
-    principals = {}
-    for word in text.split():
-        agent, _, token = word.rpartition(":")
-        principals[token] = Principal(agent, frozenset({agent})) if agent else Principal("client")
-    return principals
-
-
 def _open_log(address: str) -> FrameLog:
     from accp_adapters.bindings.logs import open_log
 
@@ -113,13 +79,7 @@ def _open_log(address: str) -> FrameLog:
 
 
 def _handler(place: str) -> Handler:
-    """Import a handler, from the working directory too."""
-    module, _, name = place.partition(":")
-    sys.path.insert(0, "")
-    try:
-        found: Any = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise typer.BadParameter(f"expected MODULE:HANDLER, found {place!r}: {error}") from error
+    found = imported(place, "HANDLER")
     if not callable(found):
         raise typer.BadParameter(f"expected a function as handler, found {found!r:.80}")
     return found  # type: ignore[no-any-return]  # its calls are checked when they are made

@@ -8,6 +8,7 @@ Whoever knows the token of a room is in it, as the specification has it; nothing
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -171,18 +172,30 @@ class _Endpoints:
     async def _poll(self, request: Request, room: Room) -> Response:
         query = request.query_params
         limit = min(MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
-        after_id, since = query.get("after_id"), query.get("since")
-        wait = min(self._limits.wait_seconds, float(query.get("wait", "0")[:8]))
-        texts, last = room.after(after_id, int(since[:18]) if since else None, limit)
+        after_id, since = query.get("after_id"), _finite(query.get("since"))
+        wait = min(self._limits.wait_seconds, _finite(query.get("wait")) or 0.0)
+        texts, last = room.after(after_id, since, limit)
         if not texts and wait > 0 and self._waiting < self._limits.waiting:
             self._waiting += 1
             try:
                 await room.changed.wait(wait)
             finally:
                 self._waiting -= 1
-            texts, last = room.after(after_id, int(since[:18]) if since else None, limit)
+            texts, last = room.after(after_id, since, limit)
         head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last}'
         return Response(f'{{"messages":[{",".join(texts)}],{head}}}', media_type="application/json")
+
+
+def _finite(text: str | None) -> float | None:
+    """Return a number of a query, None where there is none; the guest of the reference writes a time as "0.0".
+
+    Raises:
+        ValueError: It is none.
+    """
+    number = float(text[:40]) if text else None
+    if number is not None and not math.isfinite(number):
+        raise ValueError(f"expected a number, found {text!r:.50}")
+    return number
 
 
 def _quoted(text: str | None) -> str:

@@ -133,6 +133,7 @@ class RelayChannel:
         self._client, self._token, self._name, self._position = client, token, name, position
         self._id = secrets.token_hex(8)
         self._peer: str | None = None
+        self._met = asyncio.Event()
         self._card: str | None = None
         self._posted = 0
         self._last_number: int | None = None
@@ -140,10 +141,15 @@ class RelayChannel:
         self._texts: deque[str] = deque()
 
     async def send(self, text: str) -> None:
-        """Post a text for the connection of the peer; our card is a greeting while that is unknown."""
+        """Post a text for the connection of the peer; our card is a greeting while that is unknown.
+
+        Everything else waits for the peer: a text for nobody in particular is taken by nobody.
+        """
         data = read_object(text)
         if data["type"] == "acp.agent_card":
             self._card = text
+        else:
+            await self._met.wait()
         await self._post(data)
 
     async def receive(self) -> str:
@@ -156,7 +162,9 @@ class RelayChannel:
         return self._texts.popleft()
 
     async def keep_alive(self) -> None:
-        """Do nothing: polls keep a room."""
+        """Greet again while nobody has come: relays forget a greeting. Polls keep a room."""
+        if self._card is not None and not self._met.is_set():
+            await self._post(read_object(self._card))
 
     async def aclose(self, code: str = "") -> None:
         """Leave the room; the peer finds out when it is greeted again."""
@@ -213,7 +221,7 @@ class RelayChannel:
             await self._greeted(source, entry)
         elif target == self._id and self._peer in (None, source):
             is_repeated = self._peer == source and entry.get("type") == "acp.agent_card"
-            self._peer = source
+            self._meet(source)
             if not is_repeated:
                 self._texts.append(_text_of(entry))
 
@@ -222,16 +230,24 @@ class RelayChannel:
             if self._peer != source:
                 raise ChannelClosed("the peer has begun another connection")
             return
-        self._peer = source
+        self._meet(source)
         self._texts.append(_text_of(entry))
         if self._card is not None:
             await self._post(read_object(self._card))
 
+    def _meet(self, peer: str | None) -> None:
+        """Remember the connection of the peer; None: it has come and names none."""
+        self._peer = peer
+        self._met.set()
+
     def _take_foreign(self, entry: Mapping[str, Any]) -> None:
         """Keep the text of a peer that names no connection, such as the card of one who joined."""
-        if entry.get("type") == _JOINED and entry.get("name") != self._name and isinstance(entry.get("card"), Mapping):
+        if entry.get("name" if entry.get("type") == _JOINED else "from") == self._name:
+            return
+        self._meet(self._peer)
+        if entry.get("type") == _JOINED and isinstance(entry.get("card"), Mapping):
             self._texts.append(compact_json({"type": "acp.agent_card", "card": entry["card"]}))
-        elif entry.get("type") != _JOINED and entry.get("from") != self._name:
+        elif entry.get("type") != _JOINED:
             self._texts.append(_text_of(entry))
 
     def _check_number(self, entry: Mapping[str, Any]) -> None:

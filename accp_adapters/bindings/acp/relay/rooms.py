@@ -86,7 +86,7 @@ class Room:
         while self._entries and self._entries[0].milliseconds < milliseconds:
             self.drop_oldest()
 
-    def after(self, after_id: str | None, since: int | None, limit: int) -> tuple[list[str], str | None]:
+    def after(self, after_id: str | None, since: float | None, limit: int) -> tuple[list[str], str | None]:
         """Return the texts after a message, or from a time on, and the id of the last of them.
 
         An id that is not known any more counts as none: everything that is kept is returned.

@@ -25,7 +25,7 @@ from accp_core.acp import AcpMessage, Part
 from accp_core.bridges.accp_in_acp import CarriedKind, read_parts, text_to_part
 from accp_core.errors import DecodeError, EncodeError, RemoteProtocolError
 from tests.adapters.bindings.acp.agents import Echo, Proxy, hosting, serving, text_of
-from tests.limits import async_wait_until
+from tests.limits import PATIENCE, async_wait_until
 from tests.servers import free_port
 
 TOKEN = "tok_ba366fcab78d4d61"
@@ -101,6 +101,20 @@ async def test_a_guest_falls_back_to_the_relay_and_keeps_its_session(monkeypatch
             assert session.channel is not None
             assert session.channel.binding == "http-relay"
     assert len(host.sessions()) == 1
+
+
+async def test_what_a_guest_says_on_a_relay_waits_for_the_host_to_come() -> None:
+    limits = AcpLimits(card_seconds=0.01, keepalive_seconds=0.01)
+    async with serving(relay_app()) as relay:
+        link = f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}"
+        async with acp_connect(link, limits=limits) as session:
+            room = httpx.AsyncClient(base_url=f"http://127.0.0.1:{relay}/acp/{TOKEN}", trust_env=False)
+            async with room as client, asyncio.timeout(PATIENCE):
+                while (await client.get("/status")).json()["server_seq"] < 3:  # greetings, as a relay forgets them
+                    await asyncio.sleep(0.01)
+            asking = asyncio.create_task(session.request("early"))
+            async with hosting(host_of(Echo()), link):
+                assert text_of(await asking) == "echo early"
 
 
 async def test_the_agent_asks_its_peer_over_every_binding_of_a_server() -> None:
@@ -205,6 +219,10 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
         assert (polled["count"], polled["server_seq"], polled["messages"][0]["seq"]) == (1, 3, 3)
         everything = (await client.get(f"/{TOKEN}/poll", params={"since": 0, "limit": 1})).json()
         assert [entry["id"] for entry in everything["messages"]] == ["a"]
+        by_decimal = (await client.get(f"/{TOKEN}/poll", params={"since": "0.0"})).json()  # as the reference asks
+        assert by_decimal["count"] == 2
+        seen = by_decimal["messages"][-1]["ts"]
+        assert (await client.get(f"/{TOKEN}/poll", params={"since": f"{seen}.0"})).json()["count"] == 0
         assert (await client.get(f"/{TOKEN}/status")).json()["agents"] == ["n" * 64]
         assert (await client.get("/rooms")).json() == {"rooms": 1}
         assert (await client.get("/myip")).json() == {"ip": "127.0.0.1"}
@@ -214,6 +232,8 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
             ("POST", f"/{TOKEN}/send", "no json", 400, "invalid_request"),
             ("POST", f"/{TOKEN}/send", json.dumps({"x": "y" * 2_000}), 413, "message_too_large"),
             ("GET", f"/{TOKEN}/poll?limit=x", "", 400, "invalid_request"),
+            ("GET", f"/{TOKEN}/poll?since=nan", "", 400, "invalid_request"),
+            ("GET", f"/{TOKEN}/poll?wait=-inf", "", 400, "invalid_request"),
         ):
             answer = await client.request(method, path, content=body)
             assert (answer.status_code, answer.json()["error"]) == (status, error)

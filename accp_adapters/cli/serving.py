@@ -1,0 +1,59 @@
+"""What the commands that serve have in common: where to listen, who may connect, the object that is served."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from accp_adapters.bindings.identity import Authenticate, Principal
+
+__all__ = ["authentication", "host_and_port", "imported", "tokens_of"]
+
+
+def host_and_port(address: str, option: str) -> tuple[str, int]:
+    """Return what HOST:PORT says, refused in the name of `option`."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port[:6]) > 65_535:
+        raise typer.BadParameter(f"expected HOST:PORT, found {address!r}", param_hint=option)
+    return host.strip("[]"), int(port)
+
+
+def authentication(token_env: str | None, host: str, option: str) -> Authenticate:
+    """Return who may connect at `host`, given with `option`; the message of a refusal never shows a token."""
+    from accp_adapters.bindings.identity import BearerTokens, is_loopback, loopback_only
+
+    if token_env is None:
+        if not is_loopback(host):
+            reason = f"expected --token-env to listen at {host!r}: without tokens, only this machine is served"
+            raise typer.BadParameter(reason, param_hint=option)
+        return loopback_only
+    try:
+        return BearerTokens(tokens_of(token_env))
+    except ValueError as error:
+        raise typer.BadParameter(f"{token_env}: {error}", param_hint="--token-env") from error
+
+
+def tokens_of(token_env: str) -> dict[str, Principal]:
+    """Return the tokens in an environment variable, each with whom it is of: TOKEN, or AGENT:TOKEN."""
+    from accp_adapters.bindings.identity import Principal
+
+    principals = {}
+    for word in os.environ.get(token_env, "").split():
+        agent, _, token = word.rpartition(":")
+        principals[token] = Principal(agent, frozenset({agent})) if agent else Principal("client")
+    return principals
+
+
+def imported(place: str, kind: str) -> Any:
+    """Return what stands at MODULE:NAME, from the working directory too; `kind` is what it is to be, for a refusal."""
+    module, _, name = place.partition(":")
+    sys.path.insert(0, "")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise typer.BadParameter(f"expected MODULE:{kind}, found {place!r}: {error}") from error

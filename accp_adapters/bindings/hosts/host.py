@@ -263,9 +263,9 @@ class SessionHost:
         while True:
             # An answer that other ones have displaced meanwhile is still in the entry that was found before.
             entry = (place.replica or await self._journal.refresh(place)).find(msg_id) or entry
-            for frame in entry.frames[sent:] if entry else ():
+            while entry is not None and sent < len(entry.frames):  # each `yield` lets more frames be recorded
                 sent += 1
-                yield frame
+                yield entry.frames[sent - 1]
             if entry is None or not entry.is_open:
                 return
             if clock() > until:

@@ -106,6 +106,27 @@ async def test_chunks_that_a_handler_yields_are_a_stream() -> None:
     assert any(isinstance(event, StreamEnded) for event in events)
 
 
+async def test_frames_that_are_recorded_while_one_is_sent_are_sent_too() -> None:
+    """ACCP 10.4: a stream ends with its final chunk, however slowly it is read."""
+    client, finished = Client(), asyncio.Event()
+
+    async def handle(request: Request) -> AsyncIterator[Any]:
+        for number in range(5):
+            yield str(number)
+        finished.set()
+
+    frames = list[str]()
+    async with host(handle) as served:
+        asked = client.ask("tell")
+        async for frame in served.stream(ANN, asked):
+            frames.append(frame)
+            await finished.wait()
+            await async_wait_until(lambda: not served._journal.place("s/s1", "s1").replica.open)  # type: ignore[union-attr]  # it was read
+        assert frames == await served.frames(ANN, asked)
+    chunks = [event for event in client.take(frames) if isinstance(event, StreamChunkReceived)]
+    assert [chunk.message.payload["data"] for chunk in chunks] == ["0", "1", "2", "3", "4", ""]
+
+
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [

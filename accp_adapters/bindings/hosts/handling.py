@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from accp_adapters.bindings.hosts.journal import Journal, Place
 from accp_adapters.bindings.hosts.options import HostLimits
@@ -27,6 +27,8 @@ from accp_core.strict_json import compact_json
 
 __all__ = ["Handling"]
 
+_Recorded: TypeAlias = tuple[int, list[object]]
+
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -34,6 +36,13 @@ def _content(message: Message) -> object:
     """Return what two messages must have in common to be the same answer."""
     payload = {"is_final": False, **message.payload}
     return message.intent, message.operation, compact_json(payload, sort_keys=True, default=str)
+
+
+def _recorded(replica: Replica, mid: str) -> _Recorded:
+    """Return how many answers of a request an earlier run has recorded, and which, where that is known."""
+    entry = replica.open[mid]
+    known = [_content(each) for each in replica.answers(entry)]
+    return entry.sent, known if len(known) == entry.sent else []
 
 
 class _NotOurs(Exception):
@@ -61,23 +70,25 @@ class Handling:
         self._clock: Final = clock
         self._slots: Final = asyncio.Semaphore(limits.handlers)
         self._runs: Final[dict[tuple[str, str], tuple[Place, asyncio.Task[None]]]] = {}
+        self._is_closed = False
+        journal.on_current = self._tend
 
     def places(self) -> list[Place]:
-        """Return the sessions in which handlers run."""
-        return list({place.name: place for place, _ in self._runs.values()}.values())
+        """Return the sessions in which handlers run, and those in which some may have to."""
+        running = {place.name: place for place, _ in self._runs.values()}
+        return list({**running, **{place.name: place for place in self._journal.unsure()}}.values())
 
-    def tend(self, place: Place) -> None:
+    def _tend(self, place: Place, replica: Replica) -> None:
         """Begin to handle the requests that are ours, and stop the handlers of those that are not any more."""
-        replica = place.replica
-        if replica is None:
-            return
         ours = {mid for mid, entry in replica.open.items() if entry.request and entry.worker == self._worker}
         for (name, mid), (_, task) in list(self._runs.items()):
             if name == place.name and mid not in ours:
                 task.cancel()
         for mid in ours:
-            if (place.name, mid) not in self._runs:
-                task = asyncio.ensure_future(self._run(place, mid, self._request(replica, mid)))
+            if (place.name, mid) not in self._runs and not self._is_closed:
+                task = asyncio.ensure_future(
+                    self._run(place, mid, self._request(replica, mid), _recorded(replica, mid))
+                )
                 self._runs[place.name, mid] = place, task
                 task.add_done_callback(partial(self._finished, (place.name, mid)))
 
@@ -88,7 +99,8 @@ class Handling:
         return self._step(replica, StepKind.TAKE_OVER, name=other)
 
     async def aclose(self) -> None:
-        """Stop all handlers."""
+        """Stop all handlers, and begin no more."""
+        self._is_closed = True
         tasks = [task for _, task in self._runs.values()]
         for task in tasks:
             task.cancel()
@@ -106,11 +118,11 @@ class Handling:
             runs=entry.runs,
         )
 
-    async def _run(self, place: Place, mid: str, request: Request) -> None:
+    async def _run(self, place: Place, mid: str, request: Request, known: _Recorded) -> None:
         async with self._slots:
             try:
                 async with asyncio.timeout(self._limits.handler_time):
-                    await self._answer(place, mid, request)
+                    await self._answer(place, mid, request, known)
             except _NotOurs:
                 return
             except Exception as error:  # whatever a handler raises is the peer's answer, and the log's
@@ -118,9 +130,9 @@ class Handling:
                 with suppress(_NotOurs):
                     await self._record(place, mid, failure_of(request, error))
 
-    async def _answer(self, place: Place, mid: str, request: Request) -> None:
+    async def _answer(self, place: Place, mid: str, request: Request, recorded: _Recorded) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
-        number, (sent, known) = 0, self._recorded(place, mid)
+        number, (sent, known) = 0, recorded
         async for message in answers_of(self._handler, request):
             if number >= sent:
                 await self._record(place, mid, message, number)
@@ -128,15 +140,6 @@ class Handling:
                 reason = "expected the chunks of the run before, which was cut off, found others"
                 raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
             number += 1
-
-    def _recorded(self, place: Place, mid: str) -> tuple[int, list[object]]:
-        """Return how many answers of a request an earlier run has recorded, and which, where that is known."""
-        replica = place.replica
-        entry = replica.open.get(mid) if replica else None
-        if replica is None or entry is None:
-            return 0, []
-        known = [_content(each) for each in replica.answers(entry)]
-        return entry.sent, known if len(known) == entry.sent else []
 
     async def _record(self, place: Place, mid: str, message: Message, number: int | None = None) -> None:
         """Record one message, as soon as the peer has room for it and the log is within reach.
@@ -150,7 +153,7 @@ class Handling:
         while True:
             try:
                 await self._journal.commit(place, partial(self._sent, mid, message, number))
-                return self.tend(place)
+                return
             except WindowFull:
                 await place.wait(self._limits.idle_poll)
                 await self._journal.refresh(place)

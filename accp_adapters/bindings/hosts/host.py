@@ -10,8 +10,8 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Self
@@ -135,7 +135,6 @@ class SessionHost:
         place = self._place(principal, head)
         msg_id = head.envelope.msg_id or ""
         answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text))
-        self._handling.tend(place)
         if _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
             async for frame in self._follow(place, msg_id):
                 yield frame
@@ -159,7 +158,6 @@ class SessionHost:
         watch = asyncio.ensure_future(self._watch(place))
         try:
             await self._journal.commit(place, partial(self._connected, principal, attachment.name))
-            self._handling.tend(place)
             yield attachment
         finally:
             place.listeners.discard(attachment.listen)
@@ -196,13 +194,11 @@ class SessionHost:
         """Give signs of life, and see which requests other workers have taken over."""
         while True:
             await asyncio.sleep(self.limits.lease / 3)
-            try:
+            with _warned():
                 await self._worker.sign()
-                for place in self._handling.places():
+            for place in self._handling.places():
+                with _warned():
                     await self._journal.refresh(place)
-                    self._handling.tend(place)
-            except ProtocolError as error:
-                _LOG.warning("the log of the sessions is out of reach: %s", error)
 
     def _now(self) -> int:
         return whole_seconds(self._clock())
@@ -252,7 +248,6 @@ class SessionHost:
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
         await self._journal.commit(place, partial(self._received, principal, head.envelope.msg_id or "", text))
-        self._handling.tend(place)
         if place.replica is not None and place.replica.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
@@ -288,7 +283,6 @@ class SessionHost:
         for other in others:
             if await self._worker.is_gone(other):
                 await self._journal.commit(place, partial(self._handling.taken_over, other))
-                self._handling.tend(place)
         timer = replica.session.get_timer()
         due = self.limits.idle_poll if timer is None else max(0.0, timer - self._clock())
         waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
@@ -297,6 +291,15 @@ class SessionHost:
             await self._journal.refresh(place)
         if timer is not None and timer <= self._clock():
             await self._journal.commit(place, self._timed)
+
+
+@contextmanager
+def _warned() -> Iterator[None]:
+    """Log that the log of the sessions is out of reach, and go on."""
+    try:
+        yield
+    except ProtocolError as error:
+        _LOG.warning("the log of the sessions is out of reach: %s", error)
 
 
 def check_owner(replica: Replica, principal: Principal) -> None:

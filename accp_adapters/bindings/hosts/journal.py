@@ -44,6 +44,8 @@ class Place:
         """The session; None before it was read, and where it has to be read again."""
         self.listeners: Final[set[Callable[[str, list[str] | None], None]]] = set()
         """Called after each step with the connection of the session and the frames; None: frames were missed."""
+        self.is_unsure = False
+        """Whether a step may have been logged or not; cleared when the log was read."""
         self._changed = asyncio.Event()
 
     def announce(self, replica: Replica, frames: list[str] | None) -> None:
@@ -69,6 +71,8 @@ class Journal:
         self._kind: Final = kind
         self._limits: Final = limits
         self._worker: Final = worker
+        self.on_current: Callable[[Place, Replica], None] = lambda place, replica: None
+        """Called with a session that has all logged steps, while its place is locked, after each look at the log."""
         self._places: Final[BoundedDict[str, Place]] = BoundedDict(limits.replicas)
         self._tasks: Final[set[asyncio.Task[Any]]] = set()
 
@@ -116,7 +120,9 @@ class Journal:
             try:
                 replica = await self._catch_up(place, fence.last)
                 step = decide(replica)
-                return None if step is None else await self._record(place, replica, step, fence)
+                frames = None if step is None else await self._record(place, replica, step, fence)
+                self.on_current(place, replica)
+                return frames
             finally:
                 with suppress(ProtocolError):  # it ends by itself
                     await self._log.release(fence)
@@ -130,7 +136,7 @@ class Journal:
                 raise Fenced(fence)
         except BaseException:
             if replica.number != number:
-                place.replica = None
+                place.replica, place.is_unsure = None, True
             raise
         place.announce(replica, frames)
         limits = self._limits
@@ -149,7 +155,13 @@ class Journal:
 
     async def _refresh(self, place: Place) -> Replica:
         async with place.lock:
-            return await self._catch_up(place, None)
+            replica = await self._catch_up(place, None)
+            self.on_current(place, replica)
+            return replica
+
+    def unsure(self) -> list[Place]:
+        """Return the sessions whose last step may have been logged or not."""
+        return [place for place in self._places.values() if place.is_unsure]
 
     async def _catch_up(self, place: Place, last: int | None) -> Replica:
         """Return the session with the steps of other workers, up to number `last` where it is known.
@@ -162,7 +174,7 @@ class Journal:
             replica = await self._read_again(place)
             if not await self._read_on(place, replica, last):
                 raise ProtocolError("expected the whole log of the session", code=ErrorCode.REF_EXPIRED)
-        place.replica = replica
+        place.replica, place.is_unsure = replica, False
         return replica
 
     async def _read_on(self, place: Place, replica: Replica, last: int | None) -> bool:

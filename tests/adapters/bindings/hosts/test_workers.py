@@ -221,6 +221,45 @@ class Slow(MemoryFrameLog):
         return await super().append(fence, number, text)
 
 
+class Distant(MemoryFrameLog):
+    """A log that takes its time to be read."""
+
+    async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
+        await asyncio.sleep(0.01)
+        async for found in super().read(name, after):
+            yield found
+
+
+async def test_requests_are_handled_while_others_read_the_log_all_the_time() -> None:
+    client, log = Client(first=1, reorder=8), Distant()
+    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(poll=0.0001)) as host:
+        frames = [client.ask("add", n=number) for number in range(4)]
+        waiting = [asyncio.ensure_future(host.frames(ANN, frame)) for frame in frames[:0:-1]]
+        await async_wait_until(
+            lambda: (
+                len(host._journal.place("s/s1", "s1").replica.open) == 3
+                if host._journal.place("s/s1", "s1").replica
+                else False
+            )
+        )  # type: ignore[union-attr]  # it was asked
+        answers = await asyncio.wait_for(asyncio.gather(host.frames(ANN, frames[0]), *waiting), 20)
+    assert sorted(parse_frame(answer[-1]).params["echo"] for answer in answers) == [0, 1, 2, 3]
+
+
+async def test_a_request_whose_client_has_left_is_handled_though_its_step_was_in_doubt() -> None:
+    client, log, runs = Client(), Unreliable(), asyncio.Event()
+    log.fails = 1
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        runs.set()
+        return {}
+
+    async with SessionHost(handle, codec=CODEC, log=log, limits=HostLimits(lease=0.03)) as host:
+        with pytest.raises(ProtocolError, match="connection was lost"):
+            await host.frames(ANN, client.ask("pay"))
+        await asyncio.wait_for(runs.wait(), 20)
+
+
 @pytest.mark.parametrize("late", [1, 2, 3])
 async def test_a_step_that_took_longer_than_its_lease_is_taken_again(late: int) -> None:
     client, log = Client(), Slow()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from accp_adapters.replay import StrategyName, replay
-from accp_adapters.replay.contents.secrets import hide_secrets, secrets_in
+from accp_adapters.replay.contents.secrets import LEFT_OUT, MAX_SECRETS, hide_secrets, secrets_in
 from tests.adapters.replay.runs import answers, asks, run_of, says
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
@@ -26,6 +26,19 @@ TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"
         ("use sk-abcdefghijklmnop1234 here", "use [redacted] here"),
         (f"it is {TOKEN}.", "it is [redacted]."),
         ("postgresql://bob:hunter22@db/x", "postgresql://[redacted]@db/x"),
+        (r'{"env":"DB_PASSWORD=hunter14\nSECRET_KEY=k"}', r'{"env":"DB_PASSWORD=[redacted]\nSECRET_KEY=[redacted]"}'),
+        ('{"h": "Authorization: Bearer abc.def-123"}', '{"h": "Authorization: Bearer [redacted]"}'),
+        ("curl -u bob:pw https://h", "curl -u bob:[redacted] https://h"),
+        ('{"cmd": "curl --user bob:pw"}', '{"cmd": "curl --user bob:[redacted]"}'),
+        ('{"PASSWORD":["hunter22", 12345]}', '{"PASSWORD":["[redacted]", [redacted]]}'),
+        ('{"password ":{"value":"hunter22"}}', '{"password ":{"value":"[redacted]"}}'),
+        ('note\n{"password":{"a":"hunter22"}}', 'note\n{"password":{"a":"[redacted]"}}'),
+        (r'{"body":"{\"secrets\":[\"hunter22\"]}"}', r'{"body":"{\"secrets\":[\"[redacted]\"]}"}'),
+        ('{"name":"password","value":"hunter22"}', '{"name":"password","value":"[redacted]"}'),
+        ('{"pwd": "hunter22"}', '{"pwd": "[redacted]"}'),
+        ('user,password\nbob,hunter22\n"eve","hunter 33"\n', 'user,password\nbob,[redacted]\n"eve","[redacted]"\n'),
+        ("password:\n  hunter22 x\nuser:\n  bob", "password:\n  [redacted]\nuser:\n  bob"),
+        ('{"password": {"a": "line\\nhunter22"}}', '{"password": {"a": "[redacted]"}}'),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE+/=\n", "[redacted]"),
     ],
 )
@@ -34,7 +47,16 @@ def test_a_secret_is_hidden(text: str, hidden: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"password": null, "secret": true}', '{"total_tokens": 512}', "the password is not said", "a=b; c: d"]
+    "text",
+    [
+        '{"password": null, "secret": true}',
+        '{"total_tokens": 512}',
+        '{"password": [null, true, "none"], "name": 3}',
+        "user,secret\nbob",
+        "the password is not said",
+        "a=b; c: d",
+        "Hello, my password\nis, lost",
+    ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert hide_secrets(text) == text
@@ -54,5 +76,15 @@ def test_texts_are_kept_without_secrets() -> None:
     assert "[redacted]" in text.sent
 
 
-def test_the_secrets_of_one_text_are_bounded() -> None:
-    assert len(secrets_in(" ".join(f"password=secret{n}" for n in range(2_000)))) == 500
+def test_a_table_whose_cells_are_too_long_for_a_table_is_read_no_further() -> None:
+    assert secrets_in(f"user,password\nbob,hunter22\neve,{'x' * 200_000}") == frozenset()
+
+
+def test_a_text_with_more_secrets_than_are_looked_for_is_left_out() -> None:
+    text = " ".join(f"password=secret{n}" for n in range(2_000))
+    assert len(secrets_in(text)) == MAX_SECRETS
+    assert hide_secrets(text) == LEFT_OUT
+    rows = [{"user": f"user{n}", "password": f"hunter{n}-secret"} for n in range(900)]
+    run = run_of(asks({}, 0), answers(json.dumps(rows), 0), says("user7", 1))
+    (shown,) = replay(run, StrategyName.LOSSLESS, texts=True).texts
+    assert (shown.recorded, shown.sent, shown.named) == (LEFT_OUT, LEFT_OUT, ())

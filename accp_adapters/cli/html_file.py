@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -10,14 +11,29 @@ from typing import TYPE_CHECKING
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing
+from accp_adapters.cli.sources import STDIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from accp_adapters.replay import Findings, Report
     from accp_adapters.replay.prices import Prices
 
-__all__ = ["write_html"]
+__all__ = ["check_target", "write_html"]
+
+
+def check_target(path: Path, inputs: Iterable[str]) -> None:
+    """Refuse a target that is an input, or standard output.
+
+    Raises:
+        typer.BadParameter: the page cannot be written there.
+    """
+    if str(path) == STDIN:
+        raise typer.BadParameter("expected a file, found '-': standard output has the figures", param_hint="--html")
+    if path.exists() and any(os.path.exists(name) and path.samefile(name) for name in inputs):
+        raise typer.BadParameter(
+            f"expected another file than the recorded runs, found {str(path)!r}", param_hint="--html"
+        )
 
 
 def write_html(path: Path, reports: Sequence[Report], findings: Findings, prices: Prices | None) -> None:

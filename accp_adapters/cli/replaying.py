@@ -65,6 +65,17 @@ class Replaying:
                     report.add(before, after)
         return reports
 
+    def inputs(self) -> list[str]:
+        """Return the files that are read.
+
+        Raises:
+            InputRefused: a folder or a pattern has none.
+        """
+        from accp_adapters.replay import find_files
+
+        with _refusals():
+            return [name for file in self.files for name in find_files(file)]
+
     def _check(self) -> None:
         from accp_adapters.replay import format_named
 
@@ -79,9 +90,9 @@ class Replaying:
             raise typer.BadParameter(str(error), param_hint="--format") from error
 
     def _runs(self, findings: Findings, bar: Progress) -> Iterator[Run]:
-        from accp_adapters.replay import find_files, read_runs
+        from accp_adapters.replay import read_runs
 
-        names = [name for file in self.files for name in find_files(file)]
+        names = self.inputs()
         sizes = [os.path.getsize(name) if os.path.isfile(name) else 0 for name in names]
         task = bar.add_task("replaying", total=sum(sizes) or None)
         for name in names:

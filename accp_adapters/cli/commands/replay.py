@@ -92,6 +92,10 @@ def replay(
         keep_runs=None if as_json or as_csv else MAX_RUNS if html else 1,
         texts=texts and html is not None,
     )
+    if html:
+        from accp_adapters.cli.html_file import check_target
+
+        check_target(html, job.inputs())
     reports = job.reports(findings)
     if not reports[0].total().runs:
         raise InputRefused(_no_run(findings), path=job.files[0])

@@ -237,6 +237,25 @@ def test_the_page_is_written_with_all_three_policies(trajectories: Path, tmp_pat
     assert "HAT083" not in text
 
 
+def test_the_page_does_not_replace_a_recorded_run(trajectories: Path, tmp_path: Path) -> None:
+    before = trajectories.read_bytes()
+    (tmp_path / "link.html").symlink_to(trajectories)
+    for target in (trajectories, tmp_path / "link.html"):
+        result = runner.invoke(app, ["replay", str(trajectories), "--html", str(target)])
+        assert result.exit_code == 2
+        assert "expected another file than the recorded runs" in " ".join(result.stderr.replace("│", "").split())
+    assert trajectories.read_bytes() == before
+
+
+def test_the_page_is_not_written_to_a_file_named_dash(
+    trajectories: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = runner.invoke(app, ["replay", str(trajectories), "--html", "-"])
+    assert (result.exit_code, "expected a file, found '-'" in result.stderr) == (2, True)
+    assert not Path("-").exists()
+
+
 def test_a_page_that_cannot_be_written_is_a_usage_error(trajectories: Path, tmp_path: Path) -> None:
     result = runner.invoke(app, ["replay", str(trajectories), "--html", str(tmp_path / "none" / "report.html")])
     assert result.exit_code == 2

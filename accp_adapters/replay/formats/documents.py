@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -67,7 +68,16 @@ def read_documents(
     number, content = next(filled, (0, b""))
     if not number:
         raise UnreadableRun("expected a recorded run, found nothing", path=path)
-    first = lines.decoded(content)
+    try:
+        first = lines.decoded(content)
+    except UnreadableRun as error:
+        second = next(filled, (0, b""))
+        if not _is_object(second[1].decode("utf-8", "replace")):
+            raise
+        # As below: JSON lines, whose first one is broken.
+        on_broken(error)
+        yield from _following(lines, itertools.chain([second], filled), path, on_broken)
+        return
     try:
         value = _load(first)
     except ValueError as error:

@@ -242,7 +242,7 @@ class _Reader:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
             reason = _reason(error, document)
-            raise UnreadableRun(f"{found.title}: {reason}", path=self._path, line=line) from error
+            self._findings.broken(UnreadableRun(f"{found.title}: {reason}", path=self._path, line=line))
 
 
 def _reason(error: Exception, document: object) -> str:

@@ -28,6 +28,8 @@ class Answered:
     """Tokens of the prompt, as the provider counts them, else as we do."""
     tokens_out: int
     """Tokens of the answer."""
+    source: str = ""
+    """The file that it was read from."""
 
 
 Model: TypeAlias = Callable[[str], Answered]
@@ -99,7 +101,7 @@ def mailbox(folder: Path, *, counter: TokenCounter, wait: float) -> Model:
                 raise TimeoutError(f"expected an answer in {str(answer)!r} within {wait:g} seconds")
             time.sleep(_PAUSE)
         text = answer.read_text(encoding="utf-8", errors="replace")
-        return Answered(text=text, tokens_in=counter(prompt), tokens_out=counter(text))
+        return Answered(text=text, tokens_in=counter(prompt), tokens_out=counter(text), source=str(answer))
 
     return ask
 

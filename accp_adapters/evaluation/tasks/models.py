@@ -16,17 +16,21 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.evaluation.models import Model, full_name, mailbox
+from accp_adapters.evaluation.models import Answered, Model, full_name, mailbox
 from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
 from accp_adapters.evaluation.tasks.task import Task
 from accp_core.ports import TokenCounter
 
-__all__ = ["MailboxModel", "task_model"]
+__all__ = ["MailboxModel", "MalformedLetter", "task_model"]
 
 _HOW: Final = (
     'Answer with words, or call tools with JSON alone: {"tool_calls": [{"name": "…", "arguments": {…}}]}. Several '
     "calls are made at once."
 )
+
+
+class MalformedLetter(ValueError):
+    """An answer from a mailbox holds calls that are none; the message names its file."""
 
 
 def task_model(
@@ -83,11 +87,12 @@ class MailboxModel(BaseChatModel):
         letter = {"how": _HOW, "tools": kwargs.get("tools") or [], "messages": convert_to_openai_messages(messages)}
         text = json.dumps(letter, ensure_ascii=False, indent=1)
         ask: Model = self.ask
-        return ChatResult(generations=[ChatGeneration(message=_message(text, ask(text).text.strip()))])
+        return ChatResult(generations=[ChatGeneration(message=_message(text, ask(text)))])
 
 
-def _message(prompt: str, answer: str) -> AIMessage:
-    """Return the turn that an answer means; ValueError where it holds calls that are none."""
+def _message(prompt: str, answered: Answered) -> AIMessage:
+    """Return the turn that an answer means; MalformedLetter where it holds calls that are none."""
+    answer = answered.text.strip()
     try:
         value = json.loads(answer)
     except (ValueError, RecursionError):
@@ -96,7 +101,8 @@ def _message(prompt: str, answer: str) -> AIMessage:
         return AIMessage(answer)
     calls = value["tool_calls"]
     if not isinstance(calls, list) or not all(map(_is_call, calls)):
-        raise ValueError(f"expected tool_calls with a name and arguments each, found {answer[:200]!r}")
+        where = f"{answered.source}: " if answered.source else ""
+        raise MalformedLetter(f"{where}expected tool_calls with a name and arguments each, found {answer[:200]!r}")
     # The same in a run that is started again, so that its next prompt is the same letter.
     key = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     made = [

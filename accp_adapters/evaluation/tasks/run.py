@@ -18,6 +18,7 @@ from accp_adapters.evaluation.tasks.agents import work
 from accp_adapters.evaluation.tasks.arms import arm_named, available_arms
 from accp_adapters.evaluation.tasks.catalog import make_tasks
 from accp_adapters.evaluation.tasks.meter import Meter
+from accp_adapters.evaluation.tasks.models import MalformedLetter
 from accp_adapters.evaluation.tasks.report import Line, TaskReport
 from accp_adapters.evaluation.tasks.task import Task
 from accp_adapters.evaluation.tasks.world import World, make_world
@@ -126,8 +127,12 @@ def _key(arm: str, task: Task) -> str:
 def _line(model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
     """Do one task in a world of its own and return what the run file keeps of it."""
     own, meter = replace(world, sources=dict(world.sources)), Meter()
-    answered = work(task, model, arm_named(arm), own, meter)
-    graded = _grade(task, answered, own)
+    try:
+        answered = work(task, model, arm_named(arm), own, meter)
+    except MalformedLetter as error:
+        answered, graded = "", Grade(right=False, error=str(error))
+    else:
+        graded = _grade(task, answered, own)
     found = {"expected": task.answer, "answered": answered, "right": graded.right, "error": graded.error}
     return {"arm": arm, "task": task.name, "kind": task.kind, **found, **meter.figures}
 

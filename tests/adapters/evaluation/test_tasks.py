@@ -198,6 +198,15 @@ def test_a_letter_with_calls_that_are_none_is_refused(answer: str) -> None:
         model.invoke("Hello")
 
 
+def test_a_malformed_letter_is_a_wrong_answer_with_its_file_and_the_run_goes_on(tmp_path: Path) -> None:
+    kept = tmp_path / "run.jsonl"
+    bad = Answered(text='{"tool_calls": 7}', tokens_in=1, tokens_out=1, source="letters/a.answer.txt")
+    report = run(options(), MailboxModel(ask=lambda prompt: bad), run_file=kept)
+    assert [(arm.right, arm.tasks) for arm in report.arms] == [(0, 2), (0, 2)]
+    expected = "letters/a.answer.txt: expected tool_calls with a name and arguments each, found '{\"tool_calls\": 7}'"
+    assert {line["error"] for line in read_run(kept)[1].values()} == {expected}
+
+
 def test_words_of_a_letter_are_an_answer() -> None:
     for words in ("Answer: 7", '{"total": 7}', "[1]"):
         model = MailboxModel(ask=lambda prompt, words=words: Answered(text=words, tokens_in=1, tokens_out=1))

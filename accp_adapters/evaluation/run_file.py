@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["RunFile", "read_run"]
+__all__ = ["RunFile", "UnreadableRunFile", "read_run"]
+
+
+class UnreadableRunFile(ValueError):
+    """A file is no run file; the message begins with the place, such as "run.jsonl:2: "."""
+
+    def __init__(self, reason: str, *, path: Path, line: int = 1) -> None:
+        """Name the place; `line` is from 1."""
+        super().__init__(f"{path}:{line}: {reason}")
+        self.reason = reason
+        self.line = line
 
 
 class RunFile:
@@ -63,19 +73,20 @@ def read_run(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     A last line that was cut off by the end of the process is left out.
 
     Raises:
-        ValueError: the file is no run file.
+        UnreadableRunFile: the file is no run file; with its line.
         OSError: it cannot be read.
     """
     header, *lines = path.read_text(encoding="utf-8").split("\n")
     try:
         run = json.loads(header)["run"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path}:1: expected the header of a run, found {header[:80]!r}") from error
+        raise UnreadableRunFile(f"expected the header of a run, found {header[:80]!r}", path=path) from error
     answers = {}
     for number, line in enumerate(lines[:-1], 2):
         try:
             answer = json.loads(line)
             answers[answer.pop("prompt")] = answer
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(f"{path}:{number}: expected the line of a prompt, found {line[:80]!r}") from error
+            reason = f"expected the line of a prompt, found {line[:80]!r}"
+            raise UnreadableRunFile(reason, path=path, line=number) from error
     return run, answers

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -152,6 +152,9 @@ def tasks(
     except OSError as error:
         raise InputRefused(str(error), path=str(error.filename or run_file or model)) from error
     _print_tasks(report, prices, as_json=as_json)
+    if not report.arms:
+        typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
+        raise typer.Exit(1)
 
 
 @evaluation.command()
@@ -202,16 +205,13 @@ def compare(
     arm: Annotated[str, typer.Option(help="The arm that is compared, of a run of `tasks`.")] = "default",
 ) -> None:
     """Compare two runs of `reading`, or two of `tasks`: the answers to what both asked, in one form or arm."""
-    from accp_adapters.evaluation.run_file import read_run
-
-    try:
-        runs = [read_run(path) for path in (before, after)]
-    except (ValueError, OSError) as error:
-        raise InputRefused(str(error), path=str(before)) from error
+    runs = [_read_run(path) for path in (before, after)]
     kinds = [str(header.get("kind", "reading")) for header, _ in runs]
     if kinds[0] != kinds[1]:
         raise typer.BadParameter(f"expected two runs of one kind, found {kinds[0]} and {kinds[1]}")
     field, value = ("arm", arm) if kinds[0] == "tasks" else ("form", form)
+    for path, (_, answers) in zip((before, after), runs, strict=True):
+        _check_has(value, [str(line[field]) for line in answers.values()], path, f"--{field}")
     lines = [
         {**line, field: f"{path.name}: {value}"}
         for path, (_, answers) in zip((before, after), runs, strict=True)
@@ -226,6 +226,27 @@ def compare(
         from accp_adapters.evaluation import Report
 
         _print(Report.of(lines), None, as_json=False)
+
+
+def _read_run(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
+
+    try:
+        return read_run(path)
+    except UnreadableRunFile as error:
+        raise InputRefused(error.reason, path=str(path), line=error.line) from error
+    except ValueError as error:
+        raise InputRefused(str(error), path=str(path)) from error
+    except OSError as error:
+        raise typer.BadParameter(f"{path}: {error.strerror}") from error
+
+
+def _check_has(value: str, known: list[str], path: Path, option: str) -> None:
+    if value not in known:
+        expected = f"one of {', '.join(dict.fromkeys(known))}" if known else "answers"
+        raise typer.BadParameter(
+            f"{path}: expected {expected}, found {(value if known else None)!r}", param_hint=option
+        )
 
 
 def _model(name: str, counter: TokenCounter, base_url: str | None) -> Model:

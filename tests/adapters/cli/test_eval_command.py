@@ -102,6 +102,21 @@ def test_tasks_and_comparing(tmp_path: Path) -> None:
     (tmp_path / "reading.jsonl").write_text('{"run": {}}\n', encoding="utf-8")
     mixed = CliRunner().invoke(app, ["eval", "compare", paths[0], str(tmp_path / "reading.jsonl")])
     assert mixed.exit_code == 2 and "expected two runs of one kind" in mixed.output
+    for arguments, code, words in (
+        ([paths[0], paths[0], "--arm", "nope"], 2, "expected one of without, default, found 'nope'"),
+        ([paths[0], str(tmp_path / "mine.jsonl")], 2, "mine.jsonl: No such file"),
+        ([paths[0], str(tmp_path / "bad.jsonl")], 1, "bad.jsonl:2:1: "),
+        ([str(tmp_path / "reading.jsonl")] * 2, 2, "expected answers, found None"),
+    ):
+        (tmp_path / "bad.jsonl").write_text('{"run": {}}\n7\n', encoding="utf-8")
+        refused = CliRunner().invoke(app, ["eval", "compare", *arguments], env={"COLUMNS": "400"})
+        assert (refused.exit_code, words in refused.output) == (code, True), refused.output
+
+
+def test_a_limit_that_lets_no_task_begin_is_said() -> None:
+    limits = ["--price", "3,15", "--max-cost", "0"]
+    result = CliRunner().invoke(app, ["eval", "tasks", "--model", "scripted", "--task", "voucher", *limits])
+    assert (result.exit_code, "No task was run: " in result.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,8 @@ class SqliteInstructionRegistry:
         self._wait = wait
         if self.path != MEMORY:
             Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            Path(self.path).touch(mode=0o600)
+            with contextlib.suppress(FileExistsError):
+                Path(self.path).touch(mode=0o600, exist_ok=False)
         self._connection: Final = sqlite3.connect(self.path, timeout=60, check_same_thread=False, isolation_level=None)
         self._lock: Final = threading.RLock()
         self._flights: Final[dict[str, _Flight]] = {}

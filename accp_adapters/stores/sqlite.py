@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sqlite3
@@ -95,7 +96,8 @@ class SqliteColdStore:
     def _open(self) -> None:
         if self.path != MEMORY:
             # SQLite gives its -wal and -shm files the mode of the database.
-            Path(self.path).touch(mode=0o600)
+            with contextlib.suppress(FileExistsError):
+                Path(self.path).touch(mode=0o600, exist_ok=False)
         self._connection = sqlite3.connect(self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None)
         self._closer = weakref.finalize(self, self._connection.close)
         self._process = os.getpid()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 import time
@@ -197,7 +198,8 @@ class SqliteFrameLog:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             # SQLite gives its -wal and -shm files the mode of the database.
-            self._path.touch(mode=0o600)
+            with contextlib.suppress(FileExistsError):
+                self._path.touch(mode=0o600, exist_ok=False)
             connection = sqlite3.connect(self._path, timeout=30.0, check_same_thread=False, isolation_level=None)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self._synchronous}")

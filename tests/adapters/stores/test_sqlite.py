@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import subprocess
@@ -92,6 +93,16 @@ def test_workers_that_are_forked_share_a_file(tmp_path: Path) -> None:
         [sys.executable, "-c", FORKED, str(tmp_path / "cold.sqlite")], capture_output=True, text=True, check=False
     )
     assert (run.stdout.strip(), run.stderr) == (f"{[0] * 6} {1 + 6 * 20 + 1}", "")
+
+
+def test_looking_into_a_file_does_not_change_it(tmp_path: Path) -> None:
+    path = tmp_path / "cold.sqlite"
+    SqliteColdStore(path).close()
+    os.utime(path, (1, 1))
+    store = SqliteColdStore(path)
+    assert store.get("s", "k") is None
+    store.close()
+    assert path.stat().st_mtime == 1
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

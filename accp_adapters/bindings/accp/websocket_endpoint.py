@@ -21,7 +21,6 @@ from accp_adapters.bindings.hosts import Attachment
 from accp_adapters.bindings.identity import AccessDenied, Principal
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
 from accp_core.accp.frame import Frame
-from accp_core.accp.frame_head import frame_head
 from accp_core.accp.vocabulary import RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
@@ -67,7 +66,7 @@ class _Connection:
             Exception: The reason to close it, of any kind.
         """
         first = await self._read(self._limits.body_time)
-        head = frame_head(first)
+        head = self._gate.host.head(self._principal, first)
         check_first(head)
         # Without a session id the session is that of this connection, and ends with it.
         session_id = head.envelope.session_id or f"ws-{secrets.token_hex(8)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,8 @@ from accp_core.strict_json import compact_json
 
 __all__ = ["Handling"]
 
+_INTERNAL: Final = ProtocolError("internal error", code=ErrorCode.INTERNAL_ERROR)
+
 _Recorded: TypeAlias = tuple[int, list[object]]
 
 _LOG: Final = logging.getLogger(__name__)
@@ -43,6 +45,21 @@ def _recorded(replica: Replica, mid: str) -> _Recorded:
     entry = replica.open[mid]
     known = [_content(each) for each in replica.answers(entry)]
     return entry.sent, known if len(known) == entry.sent else []
+
+
+async def _without_exit(answers: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    """Yield the answers of a handler; one that wants to end the process only ends itself."""
+    try:
+        async for answer in answers:
+            yield answer
+    except SystemExit as error:
+        raise RuntimeError(f"expected an answer, found {error!r:.100}") from error
+
+
+def _is_cancelled() -> bool:
+    """Return whether this task was asked to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _NotOurs(Exception):
@@ -120,20 +137,42 @@ class Handling:
 
     async def _run(self, place: Place, mid: str, request: Request, known: _Recorded) -> None:
         async with self._slots:
+            failure: Exception
             try:
                 async with asyncio.timeout(self._limits.handler_time):
-                    await self._answer(place, mid, request, known)
+                    # A task of its own: when it ends as cancelled while this one was not, the handler did that.
+                    await asyncio.ensure_future(self._answer(place, mid, request, known))
+                return
             except _NotOurs:
                 return
+            except asyncio.CancelledError:
+                if _is_cancelled():
+                    raise
+                failure = RuntimeError("the handler ended as cancelled")
             except Exception as error:  # whatever a handler raises is the peer's answer, and the log's
-                _LOG.warning("the handler of %r failed: %r", mid, error)
-                with suppress(_NotOurs):
-                    await self._record(place, mid, failure_of(request, error))
+                failure = error
+            _LOG.warning("session %r: the handler of %r failed: %r", request.session_id, mid, failure, exc_info=failure)
+            with suppress(_NotOurs):
+                await self._fail(place, mid, request, failure)
+
+    async def _fail(self, place: Place, mid: str, request: Request, failure: Exception) -> None:
+        """Record a failure; one that cannot be carried is an internal error, and where not even that can, nothing."""
+        for message in (failure_of(request, failure), failure_of(request, _INTERNAL)):
+            try:
+                await self._record(place, mid, message)
+                return
+            except ProtocolError as error:
+                _LOG.error("session %r: the failure of %r could not be recorded: %r", request.session_id, mid, error)
+        await self._journal.commit(place, partial(self._given_up, mid))
+
+    def _given_up(self, mid: str, replica: Replica) -> Step | None:
+        """Return the step that closes a request without an answer."""
+        return self._step(replica, StepKind.GIVE_UP, name=mid) if mid in replica.open else None
 
     async def _answer(self, place: Place, mid: str, request: Request, recorded: _Recorded) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
         number, (sent, known) = 0, recorded
-        async for message in answers_of(self._handler, request):
+        async for message in _without_exit(answers_of(self._handler, request)):
             if number >= sent:
                 await self._record(place, mid, message, number)
             elif number < len(known) and known[number] != _content(message):
@@ -185,4 +224,4 @@ class Handling:
     def _finished(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
         self._runs.pop(key, None)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.error("the answer to %r could not be recorded: %r", key[1], error)
+            _LOG.error("the answer to %r could not be recorded", key[1], exc_info=error)

@@ -41,6 +41,8 @@ __all__ = ["SessionHost"]
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REASON_CHARS: Final = 200
+MAX_SESSION_ID: Final = 64
+"""Characters of a session id, as many as of a msg_id: each frame names it."""
 
 
 class SessionHost:
@@ -119,7 +121,8 @@ class SessionHost:
 
         Raises:
             DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
-            ProtocolError: E5001, the session is not the principal's; E3001, there is no answer in time, the store is
+            ProtocolError: E1001, the session id has more than 64 characters; E5001, the session is not the
+                principal's, or the sender no agent of the principal's; E3001, there is no answer in time, the store is
                 unreachable, or another worker holds the session: send the same text again.
         """
         return [frame async for frame in self.stream(principal, text)]
@@ -131,7 +134,7 @@ class SessionHost:
             ProtocolError: as `frames`.
         """
         await self._start()
-        head = frame_head(text, limits=self._codec.grammar)
+        head = self.head(principal, text)
         place = self._place(principal, head)
         msg_id = head.envelope.msg_id or ""
         answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text))
@@ -151,6 +154,7 @@ class SessionHost:
         Raises:
             ProtocolError: as `frames`.
         """
+        check_session_id(session_id)
         await self._start()
         place = self._journal.place(f"s/{session_id}", session_id)
         attachment = Attachment(f"{self._worker.name}-{secrets.token_hex(6)}", partial(self._take, principal, place))
@@ -164,6 +168,18 @@ class SessionHost:
             watch.cancel()
             with suppress(ProtocolError):
                 await self._journal.commit(place, partial(self._disconnected, attachment.name))
+
+    def head(self, principal: Principal, text: str) -> Frame:
+        """Return the head of a frame that may be of a session of `principal`.
+
+        Raises:
+            ProtocolError: E5001, it may not send in that name; E1001, the session id is too long.
+        """
+        head = frame_head(text, limits=self._codec.grammar)
+        check_session_id(head.envelope.session_id or "")
+        if not principal.may_send_as(head.sender):
+            raise foreign_session()
+        return head
 
     async def check(self) -> None:
         """Return if the log can be reached.
@@ -244,7 +260,7 @@ class SessionHost:
 
     async def _take(self, principal: Principal, place: Place, text: str) -> None:
         """Take a frame of a connection."""
-        head = frame_head(text, limits=self._codec.grammar)
+        head = self.head(principal, text)
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
         await self._journal.commit(place, partial(self._received, principal, head.envelope.msg_id or "", text))
@@ -300,6 +316,19 @@ def _warned() -> Iterator[None]:
         yield
     except ProtocolError as error:
         _LOG.warning("the log of the sessions is out of reach: %s", error)
+
+
+def check_session_id(session_id: str) -> None:
+    """Refuse a session id that no answer could carry.
+
+    Raises:
+        ProtocolError: E1001.
+    """
+    if len(session_id) > MAX_SESSION_ID:
+        reason = (
+            f"expected a session id of at most {MAX_SESSION_ID} characters, found {len(session_id)}: {session_id!r:.40}"
+        )
+        raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
 
 
 def check_owner(replica: Replica, principal: Principal) -> None:

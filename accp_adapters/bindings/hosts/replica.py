@@ -336,6 +336,11 @@ class Replica:
                 entry.runs += 1
         return []
 
+    def _give_up(self, step: Step) -> list[str]:
+        if entry := self.open.get(step.name):
+            entry.request = None
+        return []
+
     def _new_id(self) -> str:
         """Return the msg_id of the next frame: the same one when the same step is taken again."""
         self._ids += 1
@@ -349,6 +354,7 @@ _ACTIONS: Final[Mapping[StepKind, Callable[[Replica, Step], list[str]]]] = {
     StepKind.DISCONNECT: Replica._disconnect,
     StepKind.TIMER: Replica._handle_timer,
     StepKind.TAKE_OVER: Replica._take_over,
+    StepKind.GIVE_UP: Replica._give_up,
 }
 """What each kind of step does; receiving may wait for the cold store."""
 

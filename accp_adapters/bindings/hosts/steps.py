@@ -33,6 +33,8 @@ class StepKind(StrEnum):
     """A time was reached."""
     TAKE_OVER = "take over"
     """A worker took over the requests of another one, which is gone."""
+    GIVE_UP = "give up"
+    """A request was closed without an answer, as none could be encoded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,7 @@ class Step:
     text: str = ""
     """The frame: as received, or that of the sent message, without the metadata that the session sets."""
     name: str = ""
-    """The msg_id of the received frame, or of the request that the sent message answers; the connection; the worker
+    """The msg_id of the received frame, or of the request that is answered or given up; the connection; the worker
     that is gone."""
     principal: str = ""
     """Whom the frame or the connection is of."""

@@ -89,6 +89,7 @@ async def test_a_stream_comes_chunk_by_chunk() -> None:
         ("@ann>req:add{n:[1}[mid:a,seq:1,ts:1,sid:s1]", "E1001"),
         ("@ann>req:add{n:1|schema:XX}[mid:a,seq:1,ts:1,sid:s1]", "E1003"),
         ("@agent>req:add{n:1}[mid:a,seq:1,ts:1,sid:s1]", "E5001"),
+        (f"@ann>req:add{{n:1}}[mid:a,seq:1,ts:1,sid:{'s' * 65}]", "E1001"),
         (b"@ann>req:add{n:\xff}[mid:a,seq:1]", "E1001"),
         ("@ann>req:add{n:1}[mid:a,seq:1]\n@ann>req:add{n:1}[mid:b,seq:2]", "E1001"),
     ],
@@ -129,7 +130,7 @@ async def test_only_a_frame_is_posted() -> None:
 async def test_a_frame_in_the_name_of_a_foreign_agent_is_refused() -> None:
     async with serving(authenticate=TOKENS) as address:
         response = await post(address, Client(agent="eve").ask("add", n=1), authorization="Bearer token-of-ann")
-    assert (response.status_code, code_of(response)) == (400, "E5001")
+    assert (response.status_code, code_of(response)) == (403, "E5001")
 
 
 async def test_a_session_of_somebody_else_is_refused() -> None:

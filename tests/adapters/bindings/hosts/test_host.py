@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
+from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
-from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, StreamChunkReceived, StreamEnded, parse_frame
+from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, Message, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
@@ -65,11 +66,28 @@ async def test_a_session_of_another_principal_is_refused_without_a_word_about_it
 
 
 async def test_an_agent_that_the_principal_may_not_speak_for_is_refused() -> None:
-    client = Client(agent="mallory")
+    """ACCP 9: whether the session exists is not told, and a refused frame begins none."""
+    company = Principal("co", frozenset({"ann"}))
     async with host() as served:
-        company = Principal("co", frozenset({"ann"}))
-        (message,) = client.messages(await served.frames(company, client.ask("add", n=1)))
-    assert message.payload["code"] == ErrorCode.POLICY_DENIED
+        with pytest.raises(ProtocolError) as refused:
+            await served.frames(company, Client(agent="mallory").ask("add", n=1))
+        await served.frames(BOB, Client().ask("add", n=1))
+        with pytest.raises(ProtocolError) as foreign:
+            await served.frames(company, Client().ask("add", n=1))
+    assert refused.value.code == foreign.value.code == ErrorCode.POLICY_DENIED
+    assert str(refused.value) == str(foreign.value)
+
+
+async def test_a_session_id_that_no_answer_could_carry_is_refused() -> None:
+    async with host() as served:
+        await served.frames(ANN, Client("s" * 64).ask("add", n=1))
+        for open_it in (
+            served.frames(ANN, Client("s" * 65).ask("add", n=1)),
+            served.attached(ANN, "s" * 65).__aenter__(),
+        ):
+            with pytest.raises(ProtocolError, match=r"^.*at most 64 characters, found 65: 'sss") as refused:
+                await open_it
+            assert refused.value.code == ErrorCode.PARSE_ERROR
 
 
 async def test_a_text_without_a_head_is_refused_and_begins_no_session() -> None:
@@ -145,6 +163,84 @@ async def test_what_a_handler_raises_is_the_answer(error: Exception, code: str, 
     async with host(handle) as served:
         (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
     assert (message.payload["code"], message.payload["message"]) == (code, words)
+
+
+def cancel_this_task() -> None:
+    task = asyncio.current_task()
+    assert task
+    task.cancel()
+
+
+def exit_process() -> None:
+    raise SystemExit(3)
+
+
+def raise_cancelled() -> None:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("act", [cancel_this_task, exit_process, raise_cancelled])
+async def test_a_handler_that_ends_itself_is_an_internal_error_and_runs_once(act: Any) -> None:
+    client, runs = Client(), []
+
+    async def handle(request: Request) -> Mapping[str, Any]:
+        runs.append(request.idempotency_key)
+        act()
+        await asyncio.sleep(0)
+        return {}
+
+    async with host(handle, answer_wait=20.0) as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
+    assert (message.payload["code"], message.payload["message"], runs) == ("E9999", "internal error", ["ann1"])
+
+
+@pytest.mark.parametrize("answer", [{"a": {1, 2}}, {"a": float("nan")}, {1: 2}])
+async def test_an_answer_that_cannot_be_encoded_is_a_failure(answer: Any) -> None:
+    client = Client()
+
+    async def handle(request: Request) -> Any:
+        return answer
+
+    async with host(handle, answer_wait=20.0) as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
+    assert (message.intent, message.payload["code"]) == (Intent.FAILURE, ErrorCode.INVALID_TYPE)
+
+
+async def test_a_failure_that_cannot_be_encoded_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, write = Client(), Replica.to_log
+
+    def refuse(replica: Replica, message: Message) -> str:
+        if message.payload.get("code") == "E2001":
+            raise ProtocolError("expected less", code="E2003")
+        return write(replica, message)
+
+    monkeypatch.setattr(Replica, "to_log", refuse)
+
+    async def handle(request: Request) -> Any:
+        raise ProtocolError("no such invoice", code="E2001")
+
+    async with host(handle, answer_wait=20.0) as served:
+        (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
+    assert message.payload["code"] == ErrorCode.INTERNAL_ERROR
+
+
+async def test_a_request_of_which_no_failure_can_be_recorded_is_closed_and_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, runs = Client(), []
+
+    async def handle(request: Request) -> Any:
+        runs.append(request.idempotency_key)
+        return {}
+
+    def refuse(*_: Any) -> str:
+        raise ProtocolError("expected less", code="E2003")
+
+    monkeypatch.setattr(Replica, "to_log", refuse)
+    async with host(handle, answer_wait=20.0, snapshot_every=1_000) as served:
+        frame = client.ask("pay")
+        assert [await served.frames(ANN, frame), await served.frames(ANN, frame)] == [[], []]
+    assert runs == ["ann1"]
 
 
 async def test_an_answer_that_is_no_answer_is_an_internal_error() -> None:

@@ -39,13 +39,24 @@ def authentication(token_env: str | None, host: str, option: str) -> Authenticat
 
 
 def tokens_of(token_env: str) -> dict[str, Principal]:
-    """Return the tokens in an environment variable, each with whom it is of: TOKEN, or AGENT:TOKEN."""
-    from accp_adapters.bindings.identity import Principal
+    """Return the tokens in an environment variable, each with whom it is of: TOKEN, or AGENT:TOKEN.
 
-    principals = {}
-    for word in os.environ.get(token_env, "").split():
-        agent, _, token = word.rpartition(":")
-        principals[token] = Principal(agent, frozenset({agent})) if agent else Principal("client")
+    Commas or white space stand between them.
+
+    Raises:
+        ValueError: The name of an agent has another form, or a token comes twice; the message shows no token.
+    """
+    from accp_adapters.bindings.identity import Principal
+    from accp_core.accp.grammar import AGENT_ID
+
+    principals: dict[str, Principal] = {}
+    for number, word in enumerate(os.environ.get(token_env, "").replace(",", " ").split(), 1):
+        agent, colon, token = word.rpartition(":")
+        if colon and not AGENT_ID.fullmatch(agent):
+            raise ValueError(f"expected AGENT:TOKEN as entry {number}, with an AGENT of letters, digits, '-' and '_'")
+        if token in principals:
+            raise ValueError(f"expected each token once, found that of entry {number} again")
+        principals[token] = Principal(agent, frozenset({agent})) if colon else Principal("client")
     return principals
 
 

@@ -39,7 +39,10 @@ def serve_acp(
     ] = False,
     token_env: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each."),
+        typer.Option(
+            metavar="NAME",
+            help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each, between commas or spaces.",
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.cli.app import app
+from accp_adapters.cli.serving import tokens_of
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import PATIENCE
@@ -48,6 +49,42 @@ def test_a_handler_is_served_until_a_signal_ends_it(tmp_path: Path, monkeypatch:
     assert TOKEN not in errors
     assert "Traceback" not in errors
     assert (tmp_path / "sessions.db").exists()
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        "ann:token-of-ann,bob:token-of-bob",
+        "ann:token-of-ann bob:token-of-bob",
+        " ann:token-of-ann ,\nbob:token-of-bob,",
+    ],
+)
+def test_tokens_stand_between_commas_or_spaces(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRM_TOKENS", tokens)
+    found = tokens_of("CRM_TOKENS")
+    assert {token: principal.name for token, principal in found.items()} == {
+        "token-of-ann": "ann",
+        "token-of-bob": "bob",
+    }
+    monkeypatch.setenv("CRM_TOKENS", "token-of-all")
+    assert tokens_of("CRM_TOKENS")["token-of-all"].agents is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reason"),
+    [
+        ("ann:token-of-ann;bob:token-of-bob", "expected AGENT:TOKEN as entry 1"),
+        ("ann:token-of-ann,:token-of-bob", "expected AGENT:TOKEN as entry 2"),
+        ("ann:token-of-ann,bob:token-of-ann", "expected each token once, found that of entry 2 again"),
+    ],
+)
+def test_tokens_of_nobody_are_refused_without_showing_them(
+    tokens: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRM_TOKENS", tokens)
+    with pytest.raises(ValueError, match=reason) as refused:
+        tokens_of("CRM_TOKENS")
+    assert "token-of" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,10 @@ from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
 from accp_core.accp.frame_head import frame_head
+from accp_core.accp.parser import parse_frame
 from accp_core.accp.session.delivery import FrameText
+from accp_core.accp.vocabulary import Intent
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 
 __all__ = ["HttpCarrier"]
@@ -106,28 +109,42 @@ class HttpCarrier:
         async with self._client.stream("POST", url, content=body, headers=fields) as response:
             status = response.status_code
             if status in _ANSWERED and response.headers.get("content-type", "").startswith(MEDIA_TYPE):
-                await self._take(response)
-                return None
+                return 0.0 if await self._take(response, frame) else None
             if status in _AGAIN:
                 wait = response.headers.get("retry-after", "")
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
             raise ConnectionRefused(f"expected the frames of an answer, found HTTP {status}", status=status)
 
-    async def _take(self, response: httpx.Response) -> None:
-        waiting = bytearray()
+    async def _take(self, response: httpx.Response, sent: FrameText) -> bool:
+        """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
+        waiting, last = bytearray(), ""
         async for chunk in response.aiter_raw():
             *lines, rest = chunk.split(b"\n")
             for line in lines:
-                self._take_frame((bytes(waiting) + line).decode("utf-8", "replace"))
+                last = (bytes(waiting) + line).decode("utf-8", "replace")
+                self._take_frame(last)
                 waiting.clear()
             waiting += rest
             if len(waiting) > self._frame_bytes:
                 raise ConnectionRefused(f"expected frames of at most {self._frame_bytes} bytes, found a longer one")
         if waiting:
-            self._take_frame(waiting.decode("utf-8", "replace"))
+            last = waiting.decode("utf-8", "replace")
+            self._take_frame(last)
+        return _is_gap(last, sent.envelope.msg_id)
 
     def _take_frame(self, text: str) -> None:
         with suppress(DecodeError):
             if frame_head(text).envelope.sequence == 0:
                 raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
         self._session.receive(text)
+
+
+# The missing frame is on its way in another request: the server takes this one when it is its turn.
+def _is_gap(text: str, msg_id: str | None) -> bool:
+    """Return whether a frame refuses the one with `msg_id` with E3003."""
+    try:
+        frame = parse_frame(text)
+    except DecodeError:
+        return False
+    is_error = frame.intent is Intent.FAILURE and frame.params.get("code") == ErrorCode.SEQUENCE_GAP
+    return is_error and msg_id is not None and frame.envelope.correlation_id == msg_id

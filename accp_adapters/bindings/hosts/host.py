@@ -269,15 +269,17 @@ class SessionHost:
 
     async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""
-        sent, clock, entry = 0, asyncio.get_running_loop().time, None
+        sent, refused, clock, entry = 0, -1, asyncio.get_running_loop().time, None
         until = clock() + self.limits.answer_wait
         while True:
             # An answer that other ones have displaced meanwhile is still in the entry that was found before.
             entry = (place.replica or await self._journal.refresh(place)).find(msg_id) or entry
+            # A frame that comes again waits again: what names the missing one was recorded before.
+            refused = len(entry.frames) if entry and refused < 0 else refused
             while entry is not None and sent < len(entry.frames):  # each `yield` lets more frames be recorded
                 sent += 1
                 yield entry.frames[sent - 1]
-            if entry is None or not entry.is_open:
+            if entry is None or not entry.is_open or (entry.is_held and sent > refused):
                 return
             if clock() > until:
                 raise ProtocolError("expected an answer in time", code=ErrorCode.TIMEOUT)

@@ -74,7 +74,7 @@ class Incoming:
     frames: list[str] = field(default_factory=list)
     """What was answered so far."""
     is_held: bool = False
-    """Whether it waits for an earlier frame."""
+    """Whether it waits for an earlier frame, also after E3003 has named that one."""
     number: int = 0
     """The sequence number of a frame that waits."""
     request: Message | None = None
@@ -261,8 +261,6 @@ class Replica:
             return
         mid = event.message.envelope.msg_id or ""
         entry = self.open[mid] = self.find(mid) or Incoming(digest="")
-        if answered := self._answered.pop(mid, None):  # it was held for too long, and refused meanwhile
-            self._characters -= answered.characters()
         entry.request, entry.worker, entry.runs, entry.is_held = event.message, step.worker, 1, False
 
     def _close(self) -> None:
@@ -326,7 +324,6 @@ class Replica:
         for frame in frames:
             if entry := self.open.get(frame.envelope.correlation_id or ""):
                 entry.frames.append(frame)
-                entry.is_held = False
         return list(frames)
 
     def _take_over(self, step: Step) -> list[str]:

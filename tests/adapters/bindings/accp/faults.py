@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Any
 
-__all__ = ["Cutting", "LosingAnswers", "cutting"]
+__all__ = ["Cutting", "Late", "LosingAnswers", "cutting"]
 
 
 class Cutting:
@@ -102,3 +102,30 @@ class LosingAnswers:
             half = events[1]["body"][: len(events[1]["body"]) // 2]
             await send({"type": "http.response.body", "body": half, "more_body": True})
         raise ConnectionAbortedError("the answer is lost")
+
+
+class Late:
+    """An ASGI application that gets the frames with a certain text only after it has refused another one with E3003."""
+
+    def __init__(self, app: Any, text: bytes) -> None:
+        self._app, self._text = app, text
+        self.refused = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        events = [await receive()]
+        if self._text in events[0]["body"]:
+            await self.refused.wait()
+
+        async def receive_again() -> Any:
+            return events.pop() if events else await receive()
+
+        async def watch(event: Any) -> None:
+            await send(event)
+            if b"code:E3003" in event.get("body", b""):
+                self.refused.set()
+
+        await self._app(scope, receive_again, watch)

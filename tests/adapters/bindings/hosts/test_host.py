@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
+from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
 from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, Message, StreamChunkReceived, StreamEnded, parse_frame
@@ -331,11 +331,15 @@ async def test_a_frame_whose_predecessor_does_not_come_is_refused_and_taken_late
         early = asyncio.ensure_future(served.frames(ANN, second))
         places = served._journal._places
         await async_wait_until(lambda: "s/s1" in places and places["s/s1"].replica and places["s/s1"].replica.open)
-        now[0] += 10
+        now[0] += HOST_SESSION.gap_delay
         (gap,) = await early
         assert parse_frame(gap).params["code"] == ErrorCode.SEQUENCE_GAP
+        repeated = asyncio.ensure_future(served.frames(ANN, second))
+        await asyncio.sleep(0.01)
+        assert not repeated.done()
         await served.frames(ANN, first)
         frames = await served.frames(ANN, second)
+        assert frames == await repeated
     assert (frames[0], parse_frame(frames[-1]).params["echo"]) == (gap, 2)
 
 

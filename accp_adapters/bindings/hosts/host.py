@@ -90,6 +90,7 @@ class SessionHost:
             options=options,
             secret=secret,
             answers=self.limits.answers,
+            answer_characters=self.limits.answer_characters,
             store=store or embedded_store(),
         )
         self._worker: Final = Worker(self._log, self.limits.lease)

@@ -111,8 +111,13 @@ class Journal:
     async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._finished)
         return await asyncio.shield(task)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.debug("a step was not taken: %r", error)  # whoever waits is told; perhaps nobody does any more
 
     async def _commit(self, place: Place, decide: Callable[[Replica], Step | None]) -> list[str] | None:
         async with place.lock:

@@ -18,6 +18,9 @@ class HostLimits:
     """Sessions that a worker keeps in memory; the others are read from the log when they are used again."""
     answers: int = 128
     """Frames of a session whose answers are kept for a peer that sends the same frame again."""
+    answer_characters: int = 1 << 22
+    """Characters of the answers of a session that are kept; beyond them the oldest are forgotten, but never the last.
+    A snapshot of the session holds them."""
     handlers: int = 256
     """Requests that a worker handles at once; more wait."""
     handler_time: float = 600.0

@@ -42,8 +42,6 @@ _LARGE: Final = 1 << 40
 _REQUESTS: Final = frozenset({Intent.REQUEST, Intent.QUERY})
 _ID_BYTES: Final = 6
 _VERSION: Final = 1
-_MAX_CHARACTERS: Final = 1 << 18
-"""Characters of the answers that are kept for frames that come again."""
 _UNLIMITED: Final = FrameLimits(body_hard=_LARGE, total_hard=_LARGE)
 
 
@@ -61,6 +59,8 @@ class SessionKind:
     """The key of the msg_ids."""
     answers: int
     """Received frames whose answers are kept."""
+    answer_characters: int
+    """Characters of these answers."""
     store: ColdStore
     """Where cold texts are."""
 
@@ -212,7 +212,7 @@ class Replica:
             return
         evicted = self._answered.put(mid, entry)
         self._characters += entry.characters() - (evicted[1].characters() if evicted else 0)
-        while self._characters > _MAX_CHARACTERS and len(self._answered) > 1:
+        while self._characters > self._kind.answer_characters and len(self._answered) > 1:
             self._characters -= self._answered.popitem(last=False)[1].characters()
 
     async def store_texts(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from inspect import isawaitable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accp_core.accp.frame import Envelope, Value
 from accp_core.accp.message import Message
@@ -15,6 +15,8 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["Answer", "Handler", "Request", "answers_of", "failure_of"]
+
+_NO_ANSWERS: Final = frozenset({Intent.REQUEST, Intent.QUERY, Intent.CANCEL})
 
 Answer: TypeAlias = "Message | Mapping[str, Value]"
 """A whole message; or its payload alone, of a `done` with the operation and the schema of the request."""
@@ -77,6 +79,8 @@ def _reply(request: Request, answer: object) -> Message:
     """Return an answer as a message that names its request."""
     asked, envelope = request.message, Envelope(correlation_id=reply_correlation(request.message.envelope))
     if isinstance(answer, Message):
+        if answer.intent in _NO_ANSWERS:
+            raise TypeError(f"expected an answer, found a message of intent {answer.intent.value!r}")
         return replace(
             answer, sender=request.agent, envelope=replace(answer.envelope, correlation_id=envelope.correlation_id)
         )

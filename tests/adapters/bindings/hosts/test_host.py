@@ -243,11 +243,12 @@ async def test_a_request_of_which_no_failure_can_be_recorded_is_closed_and_not_r
     assert runs == ["ann1"]
 
 
-async def test_an_answer_that_is_no_answer_is_an_internal_error() -> None:
+@pytest.mark.parametrize("answer", [7, Message(sender="", intent=Intent.REQUEST, operation="pay", payload={})])
+async def test_an_answer_that_is_no_answer_is_an_internal_error(answer: Any) -> None:
     client = Client()
 
     async def handle(request: Request) -> Any:
-        return 7
+        return answer
 
     async with host(handle) as served:
         (message,) = client.messages(await served.frames(ANN, client.ask("pay")))
@@ -344,12 +345,12 @@ async def test_a_frame_whose_predecessor_does_not_come_is_refused_and_taken_late
 
 
 async def test_the_answers_that_are_kept_are_bounded_by_their_length() -> None:
-    client, size = Client(), 50_000
+    client, size, limits = Client(), 50_000, HostLimits(answer_characters=300_000)
 
     async def handle(request: Request) -> Mapping[str, Any]:
         return {"text": "x" * size}
 
-    async with SessionHost(handle, codec=replace(CODEC, limits=PRACTICAL_LIMITS)) as served:
+    async with SessionHost(handle, codec=replace(CODEC, limits=PRACTICAL_LIMITS), limits=limits) as served:
         asked = [client.ask("tell") for _ in range(8)]
         for frame in asked:
             await served.frames(ANN, frame)

@@ -44,12 +44,11 @@ class HostLimits:
 HOST_SESSION: Final = SessionOptions(
     first=1,
     reorder=64,
-    gap_delay=30,
+    gap_delay=2,
     remembered=256,
     exchanges=128,
     checkpoints=frozenset(),
     name_session=True,
     timeout=None,
 )
-"""The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order.
-A frame may be 30 seconds late before E3003 names it: a lost request is known as lost only after that."""
+"""The options of a host's sessions: frames that overtake each other in parallel HTTP requests are put in order."""

@@ -232,7 +232,7 @@ class Distant(MemoryFrameLog):
 
 async def test_requests_are_handled_while_others_read_the_log_all_the_time() -> None:
     client, log = Client(first=1, reorder=8), Distant()
-    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(poll=0.0001)) as host:
+    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(poll=0.001), clock=lambda: 1_000.0) as host:
         frames = [client.ask("add", n=number) for number in range(4)]
         waiting = [asyncio.ensure_future(host.frames(ANN, frame)) for frame in frames[:0:-1]]
         await async_wait_until(

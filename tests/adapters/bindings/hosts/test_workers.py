@@ -235,13 +235,7 @@ async def test_requests_are_handled_while_others_read_the_log_all_the_time() -> 
     async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(poll=0.001), clock=lambda: 1_000.0) as host:
         frames = [client.ask("add", n=number) for number in range(4)]
         waiting = [asyncio.ensure_future(host.frames(ANN, frame)) for frame in frames[:0:-1]]
-        await async_wait_until(
-            lambda: (
-                len(host._journal.place("s/s1", "s1").replica.open) == 3
-                if host._journal.place("s/s1", "s1").replica
-                else False
-            )
-        )  # type: ignore[union-attr]  # it was asked
+        await async_wait_until(lambda: "s/s1" in log._logs and len(log._logs["s/s1"].texts) == 3)
         answers = await asyncio.wait_for(asyncio.gather(host.frames(ANN, frames[0]), *waiting), 20)
     assert sorted(parse_frame(answer[-1]).params["echo"] for answer in answers) == [0, 1, 2, 3]
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final, TypedDict, cast
 
-from agents import AGENTS, Workplace, agent_of
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from payroll import parse_rows
+from workplace import AGENTS, Workplace, agent_of
 
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp import Packet, PayrollEncoder, explain, validate

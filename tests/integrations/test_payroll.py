@@ -20,7 +20,7 @@ from accp_core.aacp import PayrollEncoder, parse_packet
 from accp_core.errors import ProtocolError
 
 FOLDER = Path(__file__).parents[2] / "integrations" / "payroll"
-NAMES = ("app", "agents", "payroll")
+NAMES = ("app", "payroll", "workplace")
 
 
 @pytest.fixture

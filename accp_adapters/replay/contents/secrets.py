@@ -15,7 +15,7 @@ __all__ = ["LEFT_OUT", "MAX_SECRETS", "hide_secrets", "secrets_in"]
 
 MAX_SECRETS: Final = 500
 """Secrets that are looked for in one text; a text with more is left out."""
-LEFT_OUT: Final = f"[left out: {MAX_SECRETS} secrets or more]"
+LEFT_OUT: Final = f"({MAX_SECRETS} secrets or more, so the text is left out)"
 """Shown instead of such a text."""
 
 _PAIR: Final = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -36,7 +37,7 @@ def orders() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    result = agent.run_sync("How many orders are late?")
+    result = asyncio.run(agent.run("How many orders are late?"))
     print(result.output)
     assert "12" in result.output
     assert json.dumps(ORDERS, separators=(",", ":")).encode() in result.all_messages_json()

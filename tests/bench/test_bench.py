@@ -97,5 +97,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed"),
         *("wire", "codec", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
-        *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "limits", "large_results"),
+        *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "network", "limits", "large_results"),
     }

@@ -87,6 +87,8 @@ class Handling:
         self._clock: Final = clock
         self._slots: Final = asyncio.Semaphore(limits.handlers)
         self._runs: Final[dict[tuple[str, str], tuple[Place, asyncio.Task[None]]]] = {}
+        self._recording: Final[set[tuple[str, str]]] = set()
+        """Requests of which an answer is being recorded: their handlers learn that it was, and end by themselves."""
         self._is_closed = False
         journal.on_current = self._tend
 
@@ -99,7 +101,7 @@ class Handling:
         """Begin to handle the requests that are ours, and stop the handlers of those that are not any more."""
         ours = {mid for mid, entry in replica.open.items() if entry.request and entry.worker == self._worker}
         for (name, mid), (_, task) in list(self._runs.items()):
-            if name == place.name and mid not in ours:
+            if name == place.name and mid not in ours and (name, mid) not in self._recording:
                 task.cancel()
         for mid in ours:
             if (place.name, mid) not in self._runs and not self._is_closed:
@@ -190,6 +192,7 @@ class Handling:
             number: Which answer of the request it is, from 0; None: its last one, whatever was sent before.
         """
         while True:
+            self._recording.add((place.name, mid))
             try:
                 await self._journal.commit(place, partial(self._sent, mid, message, number))
                 return
@@ -202,6 +205,8 @@ class Handling:
                 # Perhaps it was recorded: then the log says so when it is read again.
                 _LOG.warning("the answer to %r waits for the log: %s", mid, error)
                 await asyncio.sleep(self._limits.lease / 10)
+            finally:
+                self._recording.discard((place.name, mid))
 
     def _sent(self, mid: str, message: Message, number: int | None, replica: Replica) -> Step | None:
         """Return the step that answers a request, None for an answer that was recorded already.

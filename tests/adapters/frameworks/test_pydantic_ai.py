@@ -63,9 +63,9 @@ def agent(script: Script, policy: Policy | None = None) -> Agent[Any, str]:
     return made
 
 
-def test_a_model_reads_a_preview_and_fetches_what_it_needs() -> None:
+async def test_a_model_reads_a_preview_and_fetches_what_it_needs() -> None:
     script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
-    result = agent(script).run_sync("Which are late?")
+    result = await agent(script).run("Which are late?")
     assert result.output == LATE
     whole = [
         part.content for message in result.all_messages() for part in message.parts if part.part_kind == "tool-return"
@@ -76,9 +76,9 @@ def test_a_model_reads_a_preview_and_fetches_what_it_needs() -> None:
     assert all(after[: len(before)] == before for before, after in pairwise(script.sent))
 
 
-def test_what_is_not_plain_text_and_what_failed_stay_as_they_are() -> None:
+async def test_what_is_not_plain_text_and_what_failed_stay_as_they_are() -> None:
     script = Script(call("picture"), call("broken"), say_last_result)
-    result = agent(script).run_sync("?")
+    result = await agent(script).run("?")
     sent = script.sent[-1]
     assert [content for content in sent if isinstance(content, list)] == [
         [BinaryContent(b"png", media_type="image/png"), ROWS]
@@ -87,14 +87,14 @@ def test_what_is_not_plain_text_and_what_failed_stay_as_they_are() -> None:
     assert result.output
 
 
-def test_a_policy_without_previews_needs_no_tool() -> None:
+async def test_a_policy_without_previews_needs_no_tool() -> None:
     script = Script(call("orders"), say_last_result)
-    result = agent(script, Policy.lossless()).run_sync("?")
+    result = await agent(script, Policy.lossless()).run("?")
     assert "Customer 599" in result.output and len(result.output) < len(json.dumps(ROWS))
     assert not any("accp_fetch" in tools for tools in script.tools)
 
 
-def test_a_reference_of_another_run_is_refused() -> None:
+async def test_a_reference_of_another_run_is_refused() -> None:
     foreign: list[dict[str, Any]] = []
 
     def remember(text: str) -> dict[str, Any]:
@@ -102,11 +102,11 @@ def test_a_reference_of_another_run_is_refused() -> None:
         return foreign[0]
 
     script = Script(call("orders"), call("accp_fetch", remember), say_last_result)
-    assert agent(script).run_sync("?").output == LATE
+    assert (await agent(script).run("?")).output == LATE
     other = [{**row, "id": row["id"] + 1} for row in ROWS]
     stranger: Agent[Any, str] = Agent(
         FunctionModel(Script(call("other"), call("accp_fetch", lambda _: foreign[0]), say_last_result)),
         capabilities=[AccpCapability()],
     )
     stranger.tool_plain(lambda: other, name="other")
-    assert stranger.run_sync("?").output.startswith("E5002")
+    assert (await stranger.run("?")).output.startswith("E5002")

@@ -126,10 +126,10 @@ def test_both_can_be_switched_off() -> None:
 
 
 def test_without_a_cache_every_saving_counts() -> None:
-    small = "\n".join(PAGE.split("\n")[:4])
+    small = "\n".join(PAGE.split("\n")[:3])
     messages = (HumanMessage("x" * 40_000), result(small), result(small, "c2"))
     assert shown(*messages)[2] is messages[2]
-    assert shown(*messages, policy=Policy(cache_aware=False))[2].text.startswith("[as above: 4 lines")
+    assert shown(*messages, policy=Policy(cache_aware=False))[2].text.startswith("[as above: 3 lines")
 
 
 def test_a_reading_of_a_trimmed_history_names_nothing_that_is_gone() -> None:

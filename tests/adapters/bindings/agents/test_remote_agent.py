@@ -89,7 +89,7 @@ async def test_a_cold_text_is_fetched_across_the_wire(scheme: str) -> None:
 
 
 async def test_a_text_of_many_pieces_is_fetched_both_ways() -> None:
-    big = StoredText.of("grün [a|b] \n" * 40_000)
+    big = StoredText.of("grün [a|b] \n" * 12_000)
 
     async def doubler(context: AgentContext, references: GrantedReferences) -> AgentReply:
         return AgentReply(context=with_done(context), full={"1": 2 * await references.open(big.reference)})

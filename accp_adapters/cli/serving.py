@@ -5,14 +5,39 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate, Principal
 
-__all__ = ["authentication", "host_and_port", "imported", "tokens_of"]
+__all__ = [
+    "AllowedNames",
+    "CertificateFile",
+    "KeyFile",
+    "TokenVariable",
+    "authentication",
+    "host_and_port",
+    "imported",
+    "tokens_of",
+]
+
+TokenVariable: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each, between commas or spaces.",
+    ),
+]
+AllowedNames: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
+]
+CertificateFile: TypeAlias = Annotated[Path | None, typer.Option(exists=True, help="The server's certificate, in PEM.")]
+KeyFile: TypeAlias = Annotated[
+    Path | None, typer.Option(exists=True, help="The private key of the certificate, in PEM.")
+]
 
 
 def host_and_port(address: str, option: str) -> tuple[str, int]:

@@ -27,7 +27,7 @@ class TlsFiles:
     key: Path
     """The private key of the certificate."""
     client_authority: Path | None = None
-    """Whoever signs the clients' certificates, which are then required; None: clients have none."""
+    """The authority that signs the clients' certificates, which are then required; None: clients have none."""
 
 
 def listen_at(host: str, port: int) -> socket.socket:

@@ -178,7 +178,7 @@ class Connection:
         return [] if not self.connected or self._is_resuming else self._log.waiting(limit)
 
     def mark_written(self, number: int) -> None:
-        """Report that the messages up to `number` were written, or read by somebody who asked for them."""
+        """Report that the messages up to `number` were written, or read by a peer that asked for them."""
         self._log.mark_written(number)
 
     def acknowledgement(self) -> str | None:

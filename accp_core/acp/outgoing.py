@@ -77,10 +77,10 @@ class Outgoing:
         return max(0, self._log.oldest - 1 - cursor)
 
     def restart(self, unanswered: Collection[int]) -> int:
-        """Send again, to a peer that has forgotten everything, what nobody acknowledged and what awaits a reply.
+        """Send again, to a peer that has forgotten everything, what was not acknowledged and what awaits a reply.
 
         Returns:
-            How many of the texts that nobody acknowledged are not kept any more.
+            How many of the texts without acknowledgement are not kept any more.
         """
         self._skipped = self.acknowledged, frozenset(unanswered)
         lost = self.resume_after(self.acknowledged)

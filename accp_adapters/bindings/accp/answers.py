@@ -50,7 +50,7 @@ class PendingAnswer:
 
 
 class Answers:
-    """The requests without an answer; whoever asks waits for their parts."""
+    """The requests that wait for an answer; a caller takes the parts of the answer as they arrive."""
 
     def __init__(self) -> None:
         """Start without requests."""

@@ -31,7 +31,7 @@ def accp_app(
 ) -> Starlette:
     """Return the application that serves the sessions of `host`, by itself or mounted in another one.
 
-    It has POST /accp/v1/frames, the WebSocket /accp/v1/ws, and for whoever watches the server /health (it runs) and
+    It has POST /accp/v1/frames, the WebSocket /accp/v1/ws, and for monitoring /health (it runs) and
     /ready (it reaches its log). The host stays the caller's: close it when the application ends.
 
     Args:

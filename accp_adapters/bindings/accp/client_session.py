@@ -1,4 +1,4 @@
-"""A client's end of a session: messages out, answers in, whatever happens to the connections (ACCP section 3.7)."""
+"""The client of a session: sends messages, receives answers, and survives lost connections (ACCP section 3.7)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ClientSession:
     async def stream(self, message: Message) -> AsyncGenerator[Message, None]:
         """Send a request and yield its answer part by part, as it arrives.
 
-        Whoever stops early cancels the request.
+        A caller that stops early cancels the request.
 
         Raises:
             RequestFailed, SessionLost, ProtocolError: As `request`.

@@ -45,7 +45,7 @@ class Gate:
 
         Raises:
             BodyRefused: It names another host, or comes from another origin.
-            AccessDenied: It is of nobody known.
+            AccessDenied: It is of no known principal.
         """
         if refused := self._hosts.refusal(scope["headers"]):
             raise BodyRefused(*refused)

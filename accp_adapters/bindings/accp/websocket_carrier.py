@@ -127,7 +127,7 @@ class WebSocketCarrier:
         self._session.receive(text)
 
     def _take_refusal(self, text: str) -> None:
-        """Take what the server says of a connection or a frame that no session has taken."""
+        """Handle a frame with the sequence number 0: the server refuses this connection, or a frame that came by it."""
         _LOG.warning("the server refuses a frame or a connection: %.200s", text)
         # Before anything was heard the refusal is that of the session; later it may be that of a token which has ended.
         if not self._was_heard and ErrorCode.POLICY_DENIED in text:

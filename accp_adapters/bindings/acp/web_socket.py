@@ -94,7 +94,7 @@ async def _admit(server: AcpHost, socket: WebSocket) -> Principal:
     """Return whom a WebSocket is of, by the token in its path or header, or by what the server asks for itself.
 
     Raises:
-        AccessDenied: Nobody is authenticated.
+        AccessDenied: No principal is authenticated.
     """
     token = socket.headers.get(TOKEN_HEADER) or socket.path_params.get("token", "")
     scope: Any = with_bearer_token(socket.scope, token) if token else socket.scope

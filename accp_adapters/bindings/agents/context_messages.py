@@ -22,7 +22,7 @@ from accp_core.errors import ProtocolError
 __all__ = ["TextAnswer", "TextWanted", "ask_message", "cut_pieces", "text_in"]
 
 PIECE_CHARS: Final = 100_000
-"""Characters of a text in one message: below the limit of a frame, whatever they are."""
+"""Characters of a text in one message, which fit into a frame in any encoding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class TextWanted:
     request: ReferenceRequest
 
     def to_message(self) -> Message:
-        """Return the message that says so; whoever sends it adds the correlation_id of the delivery."""
+        """Return the message that says so; the sender adds the correlation_id of the delivery."""
         payload = {"number": self.number, **self.request.payload}
         return Message(sender="", intent=Intent.WAITING, operation=FETCH, payload=payload)
 

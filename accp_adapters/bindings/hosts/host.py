@@ -296,7 +296,7 @@ class SessionHost:
                 await asyncio.sleep(self.limits.lease / 3)
 
     async def _await_step(self, place: Place) -> None:
-        """Return after the next step of a session, whoever takes it, or after some time."""
+        """Return after the next step of a session, taken by any worker, or after some time."""
         replica = place.replica or await self._journal.refresh(place)
         others = {entry.worker for entry in replica.open.values() if entry.request} - {self._worker.name}
         for other in others:

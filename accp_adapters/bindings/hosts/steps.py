@@ -1,4 +1,4 @@
-"""The steps of a session: what was done to it, so that whoever repeats the steps has the same session.
+"""The steps of a session: what was done to it, so that repeating the steps gives the same session.
 
 A session is a function of what it was given (it has no clock and no randomness), so that a log of its inputs is a log
 of its outputs as well: a worker that repeats the steps comes to the same frames, byte for byte.

@@ -57,7 +57,7 @@ class Worker:
         return True
 
     async def stop(self) -> None:
-        """Say that this worker is gone, so that nobody waits for it."""
+        """Announce that this worker is gone, so that no other worker waits for it."""
         if self._fence is not None:
             with suppress(ProtocolError):
                 await self._log.release(self._fence)

@@ -1,4 +1,4 @@
-"""Who may connect: bearer tokens, signed tokens (JWT), client certificates, or nobody but this machine."""
+"""Who may connect: bearer tokens, signed tokens (JWT), client certificates, or this machine only."""
 
 from accp_adapters.bindings.identity.bearer_tokens import BearerTokens
 from accp_adapters.bindings.identity.certificates import ClientCertificates, TrustedProxy, first_of

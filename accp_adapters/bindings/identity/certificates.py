@@ -63,7 +63,7 @@ class TrustedProxy:
         """Return the principal that the proxy names.
 
         Raises:
-            AccessDenied: The request comes from elsewhere, names nobody, or somebody unknown.
+            AccessDenied: The request comes from elsewhere, names no principal, or an unknown one.
         """
         if not self._is_trusted(scope.get("client")):
             raise AccessDenied("expected a request of the trusted proxy, found one from elsewhere")

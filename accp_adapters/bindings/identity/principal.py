@@ -1,4 +1,4 @@
-"""Who sent a request: the principal that the transport has authenticated, and whoever finds that out.
+"""Who sent a request: the principal that the transport has authenticated, and what authenticates it.
 
 ACCP signs no frame: "the sender is as certain as the transport's word". Each binding asks an `Authenticate` once for a
 request or a connection; what it returns owns the sessions that are begun there.
@@ -49,11 +49,11 @@ class Principal:
 
 
 ANONYMOUS: Final = Principal("local")
-"""Whoever is on this machine, where nobody has to say who they are."""
+"""A client on this machine that need not authenticate."""
 
 
 class AccessDenied(ProtocolError):
-    """Nobody is authenticated: HTTP 401, with E5001; the reason never holds what was presented."""
+    """No principal is authenticated: HTTP 401, with E5001; the reason never holds what was presented."""
 
     def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
         """Refuse, and say why."""

@@ -83,7 +83,7 @@ class SignedTokens:
         """Return the subject of `token`.
 
         Raises:
-            AccessDenied: It is malformed, not signed by the issuer, for somebody else, too old or too new.
+            AccessDenied: It is malformed, not signed by the issuer, for another audience, too old or too new.
         """
         try:
             claims = self._read(token, await self._keys.find(self._key_id(token)))

@@ -50,7 +50,7 @@ class FrameLog(Protocol):
     """Logs by name, for any number of workers. A method raises `ProtocolError` E3001 where the store is unreachable."""
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
-        """Take the lease of `name`, None where somebody else holds it; who holds it already extends it by `renew`.
+        """Take the lease of `name`, None where another worker holds it; its holder extends it by `renew`.
 
         Args:
             name: The name of the log; any text of at most 512 characters.

@@ -195,7 +195,7 @@ class NatsFrameLog:
         return entry.revision or 0, int(number), packed
 
     async def _put_snapshot(self, name: str, number: int, packed: bytes) -> bool:
-        """Replace a snapshot by a later one; return whether nobody else has done so."""
+        """Replace a snapshot by a later one; return whether no other worker has done so."""
         revision, known, _ = await self._get_snapshot(name)
         if known >= number:
             return False
@@ -264,7 +264,7 @@ class NatsFrameLog:
         return self._clock() >= since + seconds
 
     async def _write_lease(self, name: str, revision: int, state: dict[str, Any]) -> int | None:
-        """Write a lease's entry; return its revision, None where somebody else has changed it."""
+        """Write a lease's entry; return its revision, None where another worker has changed it."""
         try:
             return await self._bucket.update(self._key("lease", name), compact_json(state).encode(), last=revision)
         except KeyWrongLastSequenceError:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.serving import authentication, host_and_port, imported
+from accp_adapters.cli.serving import (
+    AllowedNames,
+    CertificateFile,
+    KeyFile,
+    TokenVariable,
+    authentication,
+    host_and_port,
+    imported,
+)
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.hosts import Handler
@@ -31,18 +38,10 @@ def serve(
     log: Annotated[
         str, typer.Option(help="Where sessions are kept: memory, sqlite:PATH, redis://HOST or nats://HOST.")
     ] = "memory",
-    token_env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each, between commas or spaces.",
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
-    ] = None,
-    certificate: Annotated[Path | None, typer.Option(exists=True, help="The server's certificate, in PEM.")] = None,
-    key: Annotated[Path | None, typer.Option(exists=True, help="The private key of the certificate, in PEM.")] = None,
+    token_env: TokenVariable = None,
+    allow_host: AllowedNames = None,
+    certificate: CertificateFile = None,
+    key: KeyFile = None,
 ) -> None:
     """Serve a handler to agents on other machines, until a signal ends it.
 

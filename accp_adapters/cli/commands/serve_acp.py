@@ -6,13 +6,21 @@ import asyncio
 import contextlib
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
-from accp_adapters.cli.serving import authentication, host_and_port, imported, tokens_of
+from accp_adapters.cli.serving import (
+    AllowedNames,
+    CertificateFile,
+    KeyFile,
+    TokenVariable,
+    authentication,
+    host_and_port,
+    imported,
+    tokens_of,
+)
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.acp import AcpAgent, AcpHost
@@ -37,18 +45,10 @@ def serve_acp(
     stdio: Annotated[
         bool, typer.Option("--stdio", help="Serve the process that started this one (B); no other option goes with it.")
     ] = False,
-    token_env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The environment variable with the tokens: TOKEN, or AGENT:TOKEN for each, between commas or spaces.",
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name by which clients reach the server; may be repeated.")
-    ] = None,
-    certificate: Annotated[Path | None, typer.Option(exists=True, help="The server's certificate, in PEM.")] = None,
-    key: Annotated[Path | None, typer.Option(exists=True, help="The private key of the certificate, in PEM.")] = None,
+    token_env: TokenVariable = None,
+    allow_host: AllowedNames = None,
+    certificate: CertificateFile = None,
+    key: KeyFile = None,
 ) -> None:
     """Serve an agent of ACP until a signal ends it, or the end of its standard input.
 

@@ -48,7 +48,7 @@ class Gate:
         """Return whom a request is of, by `Authorization` or `X-ACP-Token`.
 
         Raises:
-            AccessDenied: Nobody is authenticated.
+            AccessDenied: No principal is authenticated.
         """
         token = request.headers.get(TOKEN_HEADER)
         scope: Any = with_bearer_token(request.scope, token) if token else request.scope

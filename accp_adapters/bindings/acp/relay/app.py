@@ -49,7 +49,7 @@ class RelayLimits:
     total_bytes: int = 256 << 20
     """Bytes of all rooms."""
     ttl_seconds: float = 60.0
-    """After which a message is forgotten, and a room that nobody used."""
+    """Seconds after which a message is deleted, and a room that was not used."""
     wait_seconds: float = 25.0
     """How long a poll may wait for a message, at most."""
     body_seconds: float = 10.0
@@ -121,7 +121,7 @@ class _Endpoints:
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
 
     async def rooms_count(self, _: Request) -> Response:
-        """Say how many rooms there are; their tokens are nobody else's business."""
+        """Return the number of rooms; their tokens stay secret."""
         return answer({"rooms": len(self._rooms)})
 
     async def my_ip(self, request: Request) -> Response:

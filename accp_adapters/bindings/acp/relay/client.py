@@ -143,7 +143,7 @@ class RelayChannel:
     async def send(self, text: str) -> None:
         """Post a text for the connection of the peer; our card is a greeting while that is unknown.
 
-        Everything else waits for the peer: a text for nobody in particular is taken by nobody.
+        Everything else waits for the peer: no peer takes a text without a recipient.
         """
         data = read_object(text)
         if data["type"] == "acp.agent_card":
@@ -162,7 +162,7 @@ class RelayChannel:
         return self._texts.popleft()
 
     async def keep_alive(self) -> None:
-        """Greet again while nobody has come: relays forget a greeting. Polls keep a room."""
+        """Repeat the greeting until a peer comes, as relays delete old greetings; polling keeps the room."""
         if self._card is not None and not self._met.is_set():
             await self._post(read_object(self._card))
 

@@ -1,4 +1,4 @@
-"""The rooms of a relay: bounded, forgotten when nobody uses them (ACP transport 0.3, sections 5.3 and 5.5)."""
+"""The rooms of a relay: bounded, deleted when they are not used (ACP transport 0.3, sections 5.3 and 5.5)."""
 
 from __future__ import annotations
 

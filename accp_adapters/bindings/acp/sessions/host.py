@@ -1,4 +1,4 @@
-"""The sessions of one agent with all its peers, whatever binding each of them uses."""
+"""The sessions of one agent with all its peers, over any binding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AcpAgent(Protocol):
 class AcpHost:
     """Finds the session of each connection and bounds how many there are.
 
-    A principal has one session, whatever binding it comes by. Who needs no authentication has one for each connection:
+    A principal has one session, over any binding. Who needs no authentication has one for each connection:
     nothing says that two of them are of the same peer, until a card names the session that it resumes.
     """
 

@@ -1,7 +1,7 @@
-"""The exchange with one peer, over one transport connection after the other and whatever binding each is of.
+"""The exchange with one peer, over one transport connection after the other, each of any binding.
 
     send, request ──► Connection (numbers, keeps) ──► writer ──► channel
-    channel ──► reader ──► Connection (once, in order) ──► inbox ──► the agent, or whoever iterates
+    channel ──► reader ──► Connection (once, in order) ──► inbox ──► the agent, or who iterates
 
 A connection that ends takes nothing with it: the next one begins with the cards, which say what each side has.
 """

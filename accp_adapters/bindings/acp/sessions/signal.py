@@ -8,10 +8,10 @@ __all__ = ["Signal"]
 
 
 class Signal:
-    """Tasks of one event loop wait for the next `notify`; whoever comes later waits for the one after."""
+    """Tasks of one event loop wait for the next `notify`; later tasks wait for the one after."""
 
     def __init__(self) -> None:
-        """Start with nobody waiting."""
+        """Start without waiting tasks."""
         self._event = asyncio.Event()
 
     def notify(self) -> None:

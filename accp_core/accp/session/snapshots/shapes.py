@@ -38,7 +38,7 @@ _MAX_SHOWN: Final = 40
 
 
 class Fault(ValueError):
-    """A value does not fit; whoever reads what contains it adds the place."""
+    """A value does not fit; the reader of the value around it adds the place."""
 
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(f"{reason}, at {place.removeprefix('.') or 'the top'}")

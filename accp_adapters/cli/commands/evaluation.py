@@ -257,7 +257,7 @@ def _model(name: str, counter: TokenCounter, base_url: str | None) -> Model:
 
 
 def _task_model(name: str, options: TaskOptions, base_url: str | None) -> BaseChatModel:
-    from accp_adapters.evaluation.tasks.models import task_model
+    from accp_adapters.evaluation.tasks.chat.models import task_model
     from accp_adapters.tokens import o200k_base
 
     with _missing_models(name):

@@ -26,16 +26,18 @@ from accp_adapters.evaluation.tasks.tools import world_tools
 from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.langgraph import handoff_tool
 
-__all__ = ["work"]
+__all__ = ["INSTRUCTIONS", "ROLES", "work"]
 
 _MAX_STEPS: Final = 80
 """Steps after which LangGraph stops a run: about 40 model calls."""
-_INSTRUCTIONS: Final = "You answer questions with the tools you have. Say only what the tools have said."
-_ROLES: Final[Mapping[str, str]] = {
-    "sales": "You are the agent of sales. " + _INSTRUCTIONS,
-    "support": "You are the agent of support. " + _INSTRUCTIONS,
-    "operations": "You are the agent of operations. " + _INSTRUCTIONS,
+INSTRUCTIONS: Final = "You answer questions with the tools you have. Say only what the tools have said."
+"""What an agent is told first."""
+ROLES: Final[Mapping[str, str]] = {
+    "sales": "You are the agent of sales. " + INSTRUCTIONS,
+    "support": "You are the agent of support. " + INSTRUCTIONS,
+    "operations": "You are the agent of operations. " + INSTRUCTIONS,
 }
+"""The name of an agent of a team to what it is told first; the areas of its tools have the same name."""
 _SUMMARY_SIZES: Final[Mapping[str, Any]] = {"trigger": ("messages", 3), "keep": ("messages", 1)}
 """All turns before the user's last words are summarized."""
 
@@ -50,7 +52,7 @@ class _Team:
 
     def agent(self, task: Task) -> Any:
         """One agent with the tools of the task."""
-        return self._agent("agent", _INSTRUCTIONS, self._tools(*task.areas))
+        return self._agent("agent", INSTRUCTIONS, self._tools(*task.areas))
 
     def summary(self, task: Task) -> Any:
         """One agent whose older messages are summarized; what our previews cite is kept in a store."""
@@ -63,7 +65,7 @@ class _Team:
         return create_agent(
             self._model,
             self._tools(*task.areas),
-            system_prompt=_INSTRUCTIONS,
+            system_prompt=INSTRUCTIONS,
             middleware=[_SummaryOfTurns(self._model, **_SUMMARY_SIZES, **options), *middlewares],
             checkpointer=InMemorySaver(),
             name="agent",
@@ -71,13 +73,13 @@ class _Team:
 
     def supervisor(self, task: Task) -> Any:
         """An agent whose tools are three other agents."""
-        tools = [self._asking(name, self._specialist(name)) for name in _ROLES]
-        return self._agent("supervisor", _INSTRUCTIONS, tools)
+        tools = [self._asking(name, self._specialist(name)) for name in ROLES]
+        return self._agent("supervisor", INSTRUCTIONS, tools)
 
     def handoff(self, task: Task) -> Any:
         """The agent of support, which hands over to that of sales."""
         transfer: BaseTool = _transfer_to_sales if self._arm.policy is None else handoff_tool("sales")
-        support = self._agent("support", _ROLES["support"], [*self._tools("support"), transfer])
+        support = self._agent("support", ROLES["support"], [*self._tools("support"), transfer])
         graph: StateGraph[Any, Any, Any, Any] = StateGraph(_TeamState)
         graph.add_node("support", support, destinations=("sales",))
         graph.add_node("sales", self._specialist("sales"))
@@ -86,7 +88,7 @@ class _Team:
         return graph.compile(checkpointer=InMemorySaver())
 
     def _specialist(self, name: str) -> Any:
-        return self._agent(name, _ROLES[name], self._tools(name))
+        return self._agent(name, ROLES[name], self._tools(name))
 
     def _agent(self, name: str, instructions: str, tools: list[BaseTool]) -> Any:
         middlewares, _ = middlewares_of(self._arm)

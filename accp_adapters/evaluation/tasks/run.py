@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
@@ -15,16 +15,19 @@ from accp_adapters.evaluation.reading.grading import Grade, grade
 from accp_adapters.evaluation.reading.questions import Question
 from accp_adapters.evaluation.run_file import RunFile
 from accp_adapters.evaluation.tasks.agents import work
-from accp_adapters.evaluation.tasks.arms import arm_named, available_arms
+from accp_adapters.evaluation.tasks.arms import Arm, arm_named, available_arms
 from accp_adapters.evaluation.tasks.catalog import make_tasks
+from accp_adapters.evaluation.tasks.chat.models import MalformedLetter
 from accp_adapters.evaluation.tasks.meter import Meter
-from accp_adapters.evaluation.tasks.models import MalformedLetter
 from accp_adapters.evaluation.tasks.report import Line, TaskReport
 from accp_adapters.evaluation.tasks.task import Task
 from accp_adapters.evaluation.tasks.world import World, make_world
 from accp_adapters.replay.prices import Prices
 
-__all__ = ["RUN_KIND", "Budget", "TaskOptions", "evaluate_tasks"]
+__all__ = ["RUN_KIND", "Budget", "TaskOptions", "Worker", "evaluate_tasks"]
+
+Worker: TypeAlias = Callable[[Task, BaseChatModel, Arm, World, Meter], str]
+"""Lets the agents of an arm work on a task in a world of its own, and returns their last answer."""
 
 RUN_KIND: Final = "tasks"
 """What the header of a run file says of its kind."""
@@ -87,6 +90,7 @@ def evaluate_tasks(
     run_file: Path | None = None,
     concurrency: int = 1,
     budget: Budget | None = None,
+    worker: Worker = work,
 ) -> TaskReport:
     """Let a model do each task in each arm and return the figures.
 
@@ -98,6 +102,8 @@ def evaluate_tasks(
             the same model and world may add arms and tasks.
         concurrency: Tasks at once.
         budget: What may be taken before no further task is begun; None: no limit.
+        worker: Builds the agents and lets them work; LangGraph's without one. `tasks.chat.functions` says what those of
+            other frameworks need.
 
     Raises:
         ValueError: the run file holds another run, or there is no such arm, task or size. What the model raises passes
@@ -111,7 +117,7 @@ def evaluate_tasks(
     def do(pair: tuple[str, Task]) -> None:
         arm, task = pair
         if _key(arm, task) not in run.answers and limits.is_left(list(run.answers.values())):
-            run.add(_key(arm, task), _line(model, arm, task, world))
+            run.add(_key(arm, task), _line(worker, model, arm, task, world))
 
     with ThreadPoolExecutor(max_workers=concurrency) as pool:
         for _ in pool.map(do, pairs):
@@ -124,11 +130,11 @@ def _key(arm: str, task: Task) -> str:
     return f"{arm}/{task.name}"
 
 
-def _line(model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
+def _line(worker: Worker, model: BaseChatModel, arm: str, task: Task, world: World) -> dict[str, Any]:
     """Do one task in a world of its own and return what the run file keeps of it."""
     own, meter = replace(world, sources=dict(world.sources)), Meter()
     try:
-        answered = work(task, model, arm_named(arm), own, meter)
+        answered = worker(task, model, arm_named(arm), own, meter)
     except MalformedLetter as error:
         answered, graded = "", Grade(right=False, error=str(error))
     else:

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from accp_adapters.evaluation.tasks.world import Row, World
 from accp_core.strict_json import compact_json
 
-__all__ = ["TOOLS", "world_tools"]
+__all__ = ["TOOLS", "world_functions", "world_tools"]
 
 _MAX_MATCHES: Final = 50
 
@@ -90,8 +90,10 @@ TOOLS: Final = frozenset(name for names in _AREAS.values() for name in names)
 """The names of all tools of the world."""
 
 
-def world_tools(world: World, areas: Iterable[str] = tuple(_AREAS), *, compact: bool = False) -> list[BaseTool]:
-    """Return the tools over a world.
+def world_functions(
+    world: World, areas: Iterable[str] = tuple(_AREAS), *, compact: bool = False
+) -> list[Callable[..., str]]:
+    """Return the tools over a world as plain functions; their docstrings are what a model reads of them.
 
     Args:
         world: What they read; `edit_source` changes its sources.
@@ -99,8 +101,12 @@ def world_tools(world: World, areas: Iterable[str] = tuple(_AREAS), *, compact: 
         compact: Whether they write JSON without blanks; else it is indented, as most APIs and MCP servers write it.
     """
     api = _Api(world, compact_json if compact else partial(json.dumps, indent=2, ensure_ascii=False))
-    names = dict.fromkeys(name for area in areas for name in _AREAS[area])
-    return [StructuredTool.from_function(getattr(api, name)) for name in names]
+    return [getattr(api, name) for name in dict.fromkeys(name for area in areas for name in _AREAS[area])]
+
+
+def world_tools(world: World, areas: Iterable[str] = tuple(_AREAS), *, compact: bool = False) -> list[BaseTool]:
+    """Return the same as tools of LangChain."""
+    return [StructuredTool.from_function(each) for each in world_functions(world, areas, compact=compact)]
 
 
 def _of(rows: Sequence[Row], customer_id: str) -> list[Row]:

@@ -17,7 +17,7 @@ from accp_adapters.evaluation.models import Answered
 from accp_adapters.evaluation.run_file import read_run
 from accp_adapters.evaluation.tasks.arms import ARMS, arm_named, available_arms
 from accp_adapters.evaluation.tasks.catalog import make_tasks
-from accp_adapters.evaluation.tasks.models import MailboxModel, task_model
+from accp_adapters.evaluation.tasks.chat.models import MailboxModel, task_model
 from accp_adapters.evaluation.tasks.report import TaskReport
 from accp_adapters.evaluation.tasks.run import Budget, TaskOptions, evaluate_tasks
 from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from accp_adapters.evaluation.tasks.chat.tool_model import ToolModel
 from accp_adapters.evaluation.tasks.scripted.plans import PLANS, Asks, Plan
 from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
 from accp_adapters.evaluation.tasks.scripted.team_plans import TEAM_PLANS, TURNS, plan_of_request
@@ -28,7 +26,7 @@ _SUMMARIZE: Final = "<messages>"
 """What stands in LangChain's prompt for a summary."""
 
 
-class ScriptedModel(BaseChatModel):
+class ScriptedModel(ToolModel):
     """Knows how each task is done, and of the world what its prompt shows.
 
     Where the cells that an answer needs are visible, it answers; else it calls the tools, or sends one query for each
@@ -48,10 +46,6 @@ class ScriptedModel(BaseChatModel):
     @property
     def _llm_type(self) -> str:
         return "accp-scripted"
-
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Return the model with tools."""
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
         self,

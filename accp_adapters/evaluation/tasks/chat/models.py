@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +13,9 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.evaluation.models import Answered, Model, full_name, mailbox
+from accp_adapters.evaluation.tasks.chat.tool_model import ToolModel
 from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
 from accp_adapters.evaluation.tasks.task import Task
 from accp_core.ports import TokenCounter
@@ -59,7 +58,7 @@ def task_model(
     return model
 
 
-class MailboxModel(BaseChatModel):
+class MailboxModel(ToolModel):
     """A chat model that is played by whoever answers the letters of a mailbox: a person, a batch job, a program.
 
     Each prompt is JSON with the messages and the tools as OpenAI's API takes them; the answer is words, or JSON with
@@ -72,10 +71,6 @@ class MailboxModel(BaseChatModel):
     @property
     def _llm_type(self) -> str:
         return "accp-mailbox"
-
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Return the model with tools."""
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
         self,

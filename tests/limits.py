@@ -4,12 +4,15 @@ A test that passes never waits that long. No test asserts that something was fas
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["PATIENCE", "PROGRAM_PATIENCE", "async_wait_until", "wait_until"]
+__all__ = ["LONG", "PATIENCE", "PROGRAM_PATIENCE", "async_wait_until", "wait_until"]
 
+LONG: Final = bool(os.environ.get("ACCP_LONG"))
+"""Whether tests take their full size: `ACCP_LONG=1`. Otherwise each takes a share that shows the same."""
 PATIENCE: Final = 120.0
 """Seconds for one event: an answer, the start of a server, the end of a process that was told to end."""
 PROGRAM_PATIENCE: Final = 900.0

@@ -16,6 +16,7 @@ CORE = sorted(["accp_core", *(module.name for module in pkgutil.walk_packages(ac
 ADAPTERS = sorted(module.name for module in pkgutil.iter_modules(accp_adapters.__path__, "accp_adapters."))
 FRAMEWORKS = {
     "langgraph": {"langgraph", "langchain", "langchain_core", "langsmith"},
+    "langchain": {"langchain_core", "langsmith"},
     "mcp": {"mcp"},
     "a2a": {"a2a"},
     "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
@@ -35,6 +36,7 @@ FRAMEWORKS = {
     "cli": {"typer", "rich"},
 }
 COMPANIONS = {
+    "langchain": {"httpx", "websockets", "tiktoken", "sqlite3", "rich"},
     "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
     "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},

@@ -15,7 +15,7 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langgraph.messages import to_records
+from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph.results import compressed_message, is_compressed
 from accp_adapters.langgraph.turns import find_call
 from accp_adapters.policy import Policy

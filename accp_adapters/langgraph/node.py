@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.messages import to_records
+from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph.projection import MessageProjector, projector_after
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.results import compressed_message, is_compressed

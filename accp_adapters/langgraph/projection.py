@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.messages import texts_in, to_records, with_arguments, with_texts
+from accp_adapters.langchain.messages import texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
 from accp_core.projection import MessageRecord, PriorPrompt, Projected, ProjectedConversations, Projector, Role
 from accp_core.references import StoredText, find_references
@@ -62,7 +62,7 @@ class MessageProjector:
         projected = self._conversations.project(records, start=_cited(records, handed_over))
         pairs = list(zip(messages, projected, strict=True))
         return ProjectedMessages(
-            messages=[_changed(message, shown) if shown.is_changed else message for message, shown in pairs],
+            messages=[with_projection(message, shown) for message, shown in pairs],
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
             rewritten=[pair for pair in pairs[_first_unsent(messages) :] if pair[1].is_changed],
             has_fetched=any(call.name == FETCH_NAME for record in records for call in record.calls),
@@ -80,14 +80,6 @@ def _first_unsent(messages: Sequence[BaseMessage]) -> int:
     """Return the index after the last message of a model."""
     turns = (index for index in reversed(range(len(messages))) if isinstance(messages[index], AIMessage))
     return next(turns, -1) + 1
-
-
-def _changed(message: BaseMessage, shown: Projected) -> BaseMessage:
-    changed = with_texts(message, shown.blocks)
-    if shown.arguments:
-        changed = with_arguments(changed, shown.arguments)
-    # What the provider counted belongs to the text as it was.
-    return changed.model_copy(update={"usage_metadata": None}) if isinstance(changed, AIMessage) else changed
 
 
 def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str | None) -> Projector:

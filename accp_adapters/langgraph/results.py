@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from accp_adapters.langgraph.messages import texts_of, with_texts
+from accp_adapters.langchain.messages import texts_of, with_texts
 from accp_core.compression import Compressed
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.references import StoredText, checked_text, find_references, is_hash_key

@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation, conv
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph.messages import calls_of, to_records, with_arguments
+from accp_adapters.langchain.messages import calls_of, to_records, with_arguments
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
 from accp_adapters.langgraph.runtime import agent_name
 from accp_adapters.langgraph.turns import as_json

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 
+from accp_adapters.langchain.messages import texts_in
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folded_source
-from accp_adapters.langgraph.messages import texts_in
 from accp_adapters.langgraph.runtime import messages_of, state_value
 from accp_adapters.remote.graphs import TEXTS_KEY
 from accp_core.references import find_references, key_of, reference_to

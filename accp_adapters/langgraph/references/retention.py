@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 
-from accp_adapters.langgraph.messages import texts_in
+from accp_adapters.langchain.messages import texts_in
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.runtime import messages_of, state_value
 from accp_core.ports import ColdStore

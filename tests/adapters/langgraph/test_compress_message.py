@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 
+from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph import Policy
-from accp_adapters.langgraph.messages import to_records
 from accp_adapters.langgraph.results import compressed_message, is_compressed, restore_message
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError

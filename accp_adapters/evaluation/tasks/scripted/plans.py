@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from accp_adapters.evaluation.tasks.scripted.previews import count_of, row_of_maximum, row_with
 from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
-from accp_adapters.langgraph.messages import calls_of
+from accp_adapters.langchain.messages import calls_of
 
 __all__ = ["PLANS", "Asks", "Plan", "listed"]
 

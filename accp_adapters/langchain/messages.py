@@ -10,10 +10,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.messages.tool import ToolCall
 
 from accp_adapters.policy import Policy
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
+from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Projected, Role
 
 __all__ = [
-    "Block", "calls_of", "plain_text", "texts_in", "texts_of", "to_records", "with_arguments", "with_texts",
+    "Block", "calls_of", "plain_text", "texts_in", "texts_of", "to_records", "with_arguments", "with_projection",
+    "with_texts",
 ]  # fmt: skip
 
 Block: TypeAlias = str | dict[str, Any]
@@ -104,6 +105,17 @@ def texts_in(message: BaseMessage) -> Iterator[str]:
     yield from (text for text in texts_of(message) if text)
     for call in calls_of(message):
         yield from (value for value in call["args"].values() if isinstance(value, str))
+
+
+def with_projection(message: BaseMessage, shown: Projected) -> BaseMessage:
+    """Return `message` as a model is sent it, the object itself where nothing changes."""
+    if not shown.is_changed:
+        return message
+    changed = with_texts(message, shown.blocks)
+    if shown.arguments:
+        changed = with_arguments(changed, shown.arguments)
+    # What the provider counted belongs to the text as it was.
+    return changed.model_copy(update={"usage_metadata": None}) if isinstance(changed, AIMessage) else changed
 
 
 def with_arguments(message: BaseMessage, arguments: Sequence[Mapping[str, str]]) -> BaseMessage:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from accp_adapters.policy import Policy
 from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Projected, Role
 
 __all__ = [
@@ -25,22 +24,19 @@ _Message = TypeVar("_Message", bound=BaseMessage)
 
 def to_records(
     messages: Iterable[BaseMessage],
-    policy: Policy,
-    agent: str | None,
+    others: OtherAgents,
     *,
     kept: Collection[str] | None = None,
     stays: Callable[[BaseMessage], bool] = lambda message: False,
 ) -> list[MessageRecord]:
-    """Return the record of each message, as the model of `agent` reads it.
+    """Return the record of each message, as the model of an agent reads it.
 
     Args:
         messages: The conversation from its first message on.
-        policy: Says which names are other agents'.
-        agent: The name of the agent, None where it has none.
+        others: The names of other agents; those to which the messages hand over are added.
         kept: The texts of the state, where the messages are not those of the state.
         stays: Returns whether a message stays as it is.
     """
-    others = OtherAgents(policy.agent_names if policy.other_agents else None, agent=agent)
     records = []
     for message in messages:
         by_other = _is_by_other(message, others)

@@ -114,7 +114,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         call, _ = find_call(messages, message.tool_call_id)
         if call and call["name"] in self._policy.exclude_tools:
             return message  # the result of a tool that returns a Command may have no name
-        (record,) = to_records([message], self._policy, None, stays=is_compressed)
+        (record,) = to_records([message], self._policy.others(None), stays=is_compressed)
         return compressed_message(message, Projector(self._policy.rules).compress(record))[0]
 
 

@@ -93,7 +93,7 @@ class CompressNode(Runnable[Any, Any]):
         changed: list[BaseMessage] = []
         texts: list[StoredText] = []
         for message in results:
-            (record,) = to_records([message], policy, None, stays=is_compressed)
+            (record,) = to_records([message], policy.others(None), stays=is_compressed)
             small, stored = compressed_message(message, projector.compress(record))
             if small is not message:
                 changed.append(_with_id(small))

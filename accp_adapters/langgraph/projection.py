@@ -58,7 +58,7 @@ class MessageProjector:
             handed_over: The keys of texts that another agent handed over to it.
         """
         kept = None if state is None else {text for message in state for text in texts_in(message)}
-        records = to_records(messages, self._policy, agent, kept=kept, stays=self._stays)
+        records = to_records(messages, self._policy.others(agent), kept=kept, stays=self._stays)
         projected = self._conversations.project(records, start=_cited(records, handed_over))
         pairs = list(zip(messages, projected, strict=True))
         return ProjectedMessages(
@@ -88,6 +88,6 @@ def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str 
     The model of a hand-built graph is bound to its tools, the fetch tool among them: a first reference costs nothing.
     """
     projector = Projector(replace(policy.rules, repeats=False), prompt=PriorPrompt(has_references=True))
-    for record in to_records(messages, policy, agent):
+    for record in to_records(messages, policy.others(agent)):
         projector.add(record)
     return projector

@@ -32,7 +32,7 @@ def count_projected_tokens(messages: Iterable[MessageLikeRepresentation], policy
     """
     alone = replace(policy.rules, repeats=False, cache_aware=False)
     messages = convert_to_messages(messages)
-    records = to_records(messages, policy, agent_name())
+    records = to_records(messages, policy.others(agent_name()))
     counter = count_once(policy.counter)
     return sum(
         counter(text)

@@ -1,4 +1,4 @@
-"""What a model is sent of a conversation that a program keeps as its provider's JSON: one pure function."""
+"""What a model is sent of a conversation that a program keeps as JSON or LangChain messages: one pure function."""
 
 from accp_adapters.messages.layouts import Layout
 from accp_adapters.messages.projection import Projection, project_messages

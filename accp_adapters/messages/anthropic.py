@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Placed, json_call, text_parts
+from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_projected
 from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
 
-__all__ = ["answer_message", "fetch_tool", "read_call", "read_messages"]
+__all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
 
 def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from accp_adapters.messages import anthropic, openai_chat, openai_responses
 from accp_adapters.messages.placed import Item, Placed
-from accp_core.projection import CallRecord, OtherAgents
+from accp_core.projection import CallRecord, OtherAgents, Projected
 
-__all__ = ["LAYOUTS", "Layout", "LayoutModule", "find_layout"]
+__all__ = ["Layout", "LayoutModule", "find_layout", "module_of"]
 
 
 class Layout(StrEnum):
@@ -23,13 +25,21 @@ class Layout(StrEnum):
     """The `input` of OpenAI's Responses."""
     ANTHROPIC = "anthropic"
     """The `messages` of Anthropic's Messages."""
+    LANGCHAIN = "langchain"
+    """Messages of LangChain, which are objects."""
 
 
 class LayoutModule(Protocol):
     """What the module of each layout has."""
 
-    def read_messages(self, messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
+    def read_messages(self, messages: Sequence[Any], others: OtherAgents) -> Iterator[Placed]:
         """Yield the records of the messages with the places of their texts."""
+        ...
+
+    def with_projected(
+        self, messages: Sequence[Any], placed: Sequence[Placed], projected: Sequence[Projected]
+    ) -> list[Any]:
+        """Return the messages as the model is sent them; what does not change is the object that was given."""
         ...
 
     def fetch_tool(self) -> dict[str, Any]:
@@ -40,30 +50,39 @@ class LayoutModule(Protocol):
         """Return the record of a tool call."""
         ...
 
-    def answer_message(self, call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:
+    def answer_message(self, call_id: str | None, text: str, *, failed: bool) -> Any:
         """Return the message that answers a tool call."""
         ...
 
 
-LAYOUTS: Final[Mapping[Layout, LayoutModule]] = MappingProxyType(
+_LAYOUTS: Final[Mapping[Layout, LayoutModule]] = MappingProxyType(
     {
         Layout.OPENAI_CHAT: openai_chat,
         Layout.OPENAI_RESPONSES: openai_responses,
         Layout.ANTHROPIC: anthropic,
     }
 )
-"""The module of each layout."""
+"""The module of each layout of JSON; that of LangChain's needs its library."""
 
 _BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 """Types of content blocks that only Anthropic's messages have."""
+
+
+def module_of(layout: Layout) -> LayoutModule:
+    """Return the module of a layout."""
+    if layout is Layout.LANGCHAIN:
+        return cast(LayoutModule, import_module("accp_adapters.messages.langchain"))
+    return _LAYOUTS[layout]
 
 
 def find_layout(messages: Sequence[Any]) -> Layout:
     """Return the layout that messages have; where they fit several, the result is the same in each.
 
     Raises:
-        ValueError: one is no JSON object with a role or a type; it names its index.
+        ValueError: one is no JSON object with a role or a type, and not all are LangChain's; it names its index.
     """
+    if messages and all(map(_is_of_langchain, messages)):
+        return Layout.LANGCHAIN
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or not ("role" in message or "type" in message):
             raise ValueError(f"expected messages with a role or a type, found {message!r:.80} at index {index}")
@@ -73,3 +92,9 @@ def find_layout(messages: Sequence[Any]) -> Layout:
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     is_anthropic = any(isinstance(block, Mapping) and block.get("type") in _BLOCKS for block in blocks)
     return Layout.ANTHROPIC if is_anthropic else Layout.OPENAI_CHAT
+
+
+def _is_of_langchain(message: Any) -> bool:
+    # Who made such a message has imported its library; nobody else need have it.
+    langchain = sys.modules.get("langchain_core.messages")
+    return langchain is not None and isinstance(message, langchain.BaseMessage)

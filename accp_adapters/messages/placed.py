@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from accp_core.projection import CallRecord, MessageRecord
+from accp_core.projection import CallRecord, MessageRecord, Projected
 
-__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_texts"]
+__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_projected"]
 
 Item: TypeAlias = Mapping[str, Any]
 """A message, or an item of a request, as JSON."""
@@ -60,8 +60,18 @@ def json_call(call_id: Any, name: Any, arguments: Any) -> CallRecord:
     return CallRecord(id=call_id if isinstance(call_id, str) else None, name=str(name or ""), args=known)
 
 
-def with_texts(messages: Sequence[Any], texts: Mapping[Place, str]) -> list[Any]:
-    """Return the messages with new texts at their places; what does not change is the object that was given."""
+def with_projected(messages: Sequence[Item], placed: Sequence[Placed], projected: Sequence[Projected]) -> list[Any]:
+    """Return the messages as the model is sent them; what does not change is the object that was given."""
+    texts = {
+        place: text
+        for where, shown in zip(placed, projected, strict=True)
+        for place, text in zip(where.places, shown.blocks, strict=True)
+        if place is not None and text is not None
+    }
+    return _with_texts(messages, texts)
+
+
+def _with_texts(messages: Sequence[Any], texts: Mapping[Place, str]) -> list[Any]:
     changed = list(messages)
     copied: dict[Place, Any] = {}
     for (index, *way), text in texts.items():

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from accp_adapters.fetching import FETCH_NAME, answer, read_request
-from accp_adapters.messages.layouts import LAYOUTS, Layout, find_layout
-from accp_adapters.messages.placed import Item, Placed, with_texts
+from accp_adapters.messages.layouts import Layout, find_layout, module_of
+from accp_adapters.messages.placed import Item, Placed
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import OtherAgents, Projector
+from accp_core.projection import Projector
 from accp_core.references import check_grant, checked_text, key_of
 
 __all__ = ["Projection", "project_messages"]
@@ -21,7 +21,7 @@ __all__ = ["Projection", "project_messages"]
 class Projection:
     """What a model is sent of a conversation."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     """The messages to send; those that did not change are the objects that were given."""
     layout: Layout
     """Their layout."""
@@ -34,7 +34,7 @@ class Projection:
     _policy: Policy = field(repr=False)
     _records: Sequence[Placed] = field(repr=False)
 
-    def open(self, call: Item) -> dict[str, Any] | None:
+    def open(self, call: Item) -> Any | None:
         """Return the message that answers a call of the fetch tool; None: it is a call of another tool.
 
         A reference opens if its text stands in the conversation. What cannot be answered is answered with an error that
@@ -42,9 +42,9 @@ class Projection:
 
         Args:
             call: The call as the model wrote it, in the layout of the messages: an entry of `tool_calls`, an item
-                `function_call`, a block `tool_use`.
+                `function_call`, a block `tool_use`, an entry of `AIMessage.tool_calls`.
         """
-        layout = LAYOUTS[self.layout]
+        layout = module_of(self.layout)
         asked = layout.read_call(call)
         if asked.name != FETCH_NAME:
             return None
@@ -62,11 +62,11 @@ class Projection:
 
     def _texts(self) -> Iterator[str]:
         for placed in self._records:
-            yield from filter(None, placed.record.blocks)
+            yield from placed.record.texts
 
 
 def project_messages(
-    messages: Sequence[Item],
+    messages: Sequence[Any],
     *,
     policy: Policy | None = None,
     layout: Layout | str | None = None,
@@ -79,33 +79,29 @@ def project_messages(
     and errors stay as they are. No text gets longer, but for one that imitates our markers.
 
     Args:
-        messages: The conversation from its first message on, as JSON. They are not changed.
-        policy: None: the defaults. `argument_limit` is not used here.
+        messages: The conversation from its first message on, as JSON or as LangChain's messages. They are not changed.
+        policy: None: the defaults. `argument_limit` is used for LangChain's messages only.
         layout: The layout of the messages; None: found from them.
         agent: The name of the agent whose model it is; None: it has none.
 
     Raises:
         ValueError: there is no such layout, or a message is no JSON object with a role or a type.
     """
-    chosen = replace((policy or Policy()).excluding(FETCH_NAME), argument_limit=None)
+    chosen = (policy or Policy()).excluding(FETCH_NAME)
     messages = list(messages)
     found = find_layout(messages) if layout is None else Layout(layout)
-    others = OtherAgents(chosen.agent_names if chosen.other_agents else None, agent=agent)
-    records = list(LAYOUTS[found].read_messages(messages, others))
+    if found is not Layout.LANGCHAIN:
+        chosen = replace(chosen, argument_limit=None)
+    module = module_of(found)
+    records = list(module.read_messages(messages, chosen.others(agent)))
     projector = Projector(chosen.rules)
     projected = [projector.project(placed.record) for placed in records]
-    texts = {
-        place: text
-        for placed, shown in zip(records, projected, strict=True)
-        for place, text in zip(placed.places, shown.blocks, strict=True)
-        if place is not None and text is not None
-    }
     has_references = any(shown.stored for shown in projected)
     has_fetched = any(call.name == FETCH_NAME for placed in records for call in placed.record.calls)
     return Projection(
-        messages=with_texts(messages, texts),
+        messages=module.with_projected(messages, records, projected),
         layout=found,
-        tools=[LAYOUTS[found].fetch_tool()] if has_references or has_fetched else [],
+        tools=[module.fetch_tool()] if has_references or has_fetched else [],
         tokens_before=sum(shown.tokens_before for shown in projected),
         tokens_after=sum(shown.tokens_after for shown in projected),
         _policy=chosen,

@@ -11,7 +11,7 @@ from accp_adapters.policy.sizes import read_size
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
-from accp_core.projection import ProjectionRules, share_batch
+from accp_core.projection import OtherAgents, ProjectionRules, share_batch
 
 __all__ = ["Policy", "names_in"]
 
@@ -179,6 +179,10 @@ class Policy:
         Each gets an equal share of `batch_limit`: what a model is sent of a result depends on nothing after it.
         """
         return share_batch(self._limits, results=results, batch=self.batch_limit)
+
+    def others(self, agent: str | None) -> OtherAgents:
+        """Return which messages other agents wrote, for the model of `agent`; None: it has no name."""
+        return OtherAgents(self.agent_names if self.other_agents else None, agent=agent)
 
     def without_previews(self) -> Policy:
         """Return this policy where nothing is hidden, for a model that has no fetch tool."""

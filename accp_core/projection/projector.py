@@ -230,7 +230,7 @@ class Projector:
         """Return the text of a block; a reference that another agent names and that does not open here is none."""
         if record.role is not Role.OTHER_AGENT or record.stays or not text or not find_references(text):
             return text
-        self._opens.update(map(key_of, (*self._unhashed, *_texts_in(record))))
+        self._opens.update(map(key_of, (*self._unhashed, *record.texts)))
         self._unhashed = []
         return replace_references(text, lambda key: None if key in self._opens else _closed(key))
 
@@ -325,7 +325,7 @@ class Projector:
         for text in texts if self._rules.repeats else ():
             self._repeats.add(text)
         self._calls.update((call.id, (call, len(record.calls))) for call in record.calls if call.id)
-        self._unhashed += _texts_in(record)
+        self._unhashed += record.texts
         if record.role is Role.USER:
             self._user_words = record.text
         sent = [*(text.text for text in texts), *(str(call.args) for call in record.calls)]
@@ -334,12 +334,6 @@ class Projector:
             saved=self._saved,
             has_references=self.prompt.has_references or cites,
         )
-
-
-def _texts_in(record: MessageRecord) -> list[str]:
-    """Return the texts by which a message opens references: its blocks and the string arguments of its calls."""
-    values = (value for call in record.calls for value in call.args.values())
-    return [*filter(None, record.blocks), *(value for value in values if isinstance(value, str))]
 
 
 def _closed(key: str) -> str:

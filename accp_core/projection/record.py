@@ -64,3 +64,9 @@ class MessageRecord:
     def text(self) -> str:
         """The texts of all blocks."""
         return "".join(block or "" for block in self.blocks)
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts by which it opens references: its blocks and the string arguments of its calls."""
+        values = (value for call in self.calls for value in call.args.values())
+        return [*filter(None, self.blocks), *(value for value in values if isinstance(value, str))]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,15 +16,17 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from accp_adapters.langgraph.projection import MessageProjector
 from accp_adapters.messages import Projection, project_messages
 from accp_adapters.policy import Policy
-from accp_core.references import find_references, reference_to
+from accp_core.references import find_references, key_of, reference_to
 from tests.adapters.langgraph.transcripts import PROVIDERS, payload
+from tests.adapters.messages.conversations import LAYOUT_OF
 from tests.properties.test_projection import policies, transcripts
 
 ROWS: Final = [
     {"id": f"C-{n:03}", "name": f"Customer {n}", "open": n % 3 == 0, "note": f"note {n * n}"} for n in range(90)
 ]
+PAGE: Final = "\n".join(f"week {n}: {n * 7} calls, {n % 5} of them by new customers" for n in range(60))
+KEY_OF_ROWS: Final = key_of(json.dumps(ROWS))
 TIGHT: Final = Policy(inline_limit=200, preview_limit=150)
-LAYOUT_OF: Final = {"openai": "openai-chat", "responses": "openai-responses", "anthropic": "anthropic"}
 FIELD_OF: Final = {"openai": "messages", "responses": "input", "anthropic": "messages"}
 
 
@@ -67,6 +68,40 @@ def test_a_conversation_has_the_projection_that_the_middleware_makes(
     shown = MessageProjector(policy).project(messages).messages
     assert projection.messages == request_of(provider, shown)
     assert given_messages == before
+
+
+@given(messages=transcripts, policy=policies)
+@settings(max_examples=40)
+def test_langchain_messages_have_the_projection_that_the_middleware_makes(
+    messages: list[AnyMessage], policy: Policy
+) -> None:
+    before = copy.deepcopy(messages)
+    projection = project_messages(messages, policy=policy)
+    assert projection.layout == ("langchain" if messages else "openai-chat")
+    assert projection.messages == MessageProjector(policy).project(messages).messages
+    assert messages == before
+
+
+def test_langchain_messages_are_opened_by_a_tool_message() -> None:
+    made = [{"name": "crm", "args": {"query": "q1", "page": PAGE}, "id": "q1"}]
+    messages = [HumanMessage("Who?"), AIMessage("", tool_calls=made), ToolMessage(json.dumps(ROWS), tool_call_id="q1")]
+    projection = project_messages(messages, policy=replace(TIGHT, argument_limit=100))
+    assert [tool["function"]["name"] for tool in projection.tools] == ["accp_fetch"]
+    assert projection.messages[0] is messages[0]
+    for key, found in zip((KEY_OF_ROWS, key_of(PAGE)), ("Customer 77", "week 3"), strict=True):
+        assert key in find_references(" ".join(map(str, projection.messages)))
+        call = {"name": "accp_fetch", "args": {"ref": reference_to(key)}, "id": "f1", "type": "tool_call"}
+        answered = projection.open(call)
+        assert isinstance(answered, ToolMessage) and found in answered.text
+        assert (answered.tool_call_id, answered.status, answered.name) == ("f1", "success", "accp_fetch")
+    refused = projection.open({"name": "accp_fetch", "args": {"ref": "$cold.000000000000000000000000"}, "id": "f2"})
+    assert (refused.status, refused.text[:5]) == ("error", "E5002")
+    assert projection.open(made[0]) is None
+
+
+def test_messages_of_two_kinds_are_refused_with_their_index() -> None:
+    with pytest.raises(ValueError, match=r"expected messages with a role or a type, found .* at index 0"):
+        project_messages([HumanMessage("hi"), {"role": "user", "content": "hi"}])
 
 
 def is_said_twice(pair: tuple[BaseMessage, BaseMessage]) -> bool:
@@ -112,20 +147,6 @@ def test_the_tools_stay_once_a_reference_was_fetched(provider: str) -> None:
     ]
     assert len(project_messages(request_of(provider, fetched)).tools) == 1
     assert project_messages(request_of(provider, fetched[:1])).tools == []
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_another_process_comes_to_the_same_bytes(provider: str) -> None:
-    messages = conversation(provider)
-    program = """if True:
-        import json, sys
-        from accp_adapters.messages import project_messages
-        from accp_adapters.policy import Policy
-        policy = Policy(inline_limit=200, preview_limit=150)
-        print(json.dumps(project_messages(json.load(sys.stdin), policy=policy).messages))"""
-    command, given_messages = [sys.executable, "-c", program], json.dumps(messages)
-    run = subprocess.run(command, input=given_messages, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == json.dumps(project_messages(messages, policy=TIGHT).messages)
 
 
 def test_what_is_not_text_stays_the_object_that_was_given() -> None:

@@ -7,7 +7,7 @@ print(compare(runs, StrategyName.TIGHT).total())
 
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.findings import Finding, Findings
-from accp_adapters.replay.formats.run_files import find_files, parse_runs, read_runs
+from accp_adapters.replay.formats.run_files import find_files, parse_runs, read_runs, runs_of
 from accp_adapters.replay.formats.table import format_named
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay, replay
@@ -42,4 +42,5 @@ __all__ = [
     "read_runs",
     "replay",
     "replay_all",
+    "runs_of",
 ]

@@ -21,7 +21,7 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.table import FORMATS, Format, detect, format_named
 from accp_adapters.replay.recorded_run import Run
 
-__all__ = ["STDIN", "find_files", "parse_runs", "read_runs"]
+__all__ = ["STDIN", "find_files", "parse_runs", "read_runs", "runs_of"]
 
 STDIN: Final = "-"
 """The path that stands for standard input."""
@@ -92,6 +92,20 @@ def parse_runs(
     chosen = format_named(run_format) if run_format else None
     reader = _Reader(path, chosen, findings or _Strict(), agent_names, Limits())
     return list(reader.runs_in(io.BytesIO(text.encode("utf-8", "surrogatepass"))))
+
+
+def runs_of(
+    documents: Iterable[tuple[int, object]], *, path: str, agent_names: Collection[str] = (), findings: Findings
+) -> Iterator[Run]:
+    """Yield the runs in JSON values that something else than a file of JSON held, such as the rows of a table.
+
+    Args:
+        documents: Each with its number from 1, which names it as the line of a file would.
+        path: Where they are from; it names the runs.
+        agent_names: Messages of these names are an agent's, whatever their role.
+        findings: Collects what is not counted.
+    """
+    yield from _Reader(path, None, findings, agent_names, Limits()).runs_of(documents)
 
 
 def find_files(path: str | os.PathLike[str]) -> list[str]:
@@ -190,7 +204,11 @@ class _Reader:
     def runs_in(self, stream: BinaryIO) -> Iterator[Run]:
         """Yield the runs in the content of the file."""
         self._tools = _tools_beside(self._path)
-        yield from self._assembled(self._items(open_bounded(stream)))
+        yield from self.runs_of(read_documents(open_bounded(stream), self._path, self._limits, self._findings.broken))
+
+    def runs_of(self, documents: Iterable[tuple[int, object]]) -> Iterator[Run]:
+        """Yield the runs in the documents of the file, each with its line."""
+        yield from self._assembled(self._items(documents))
 
     def _watched(self, stream: io.FileIO) -> io.RawIOBase:
         return _Watched(stream, self._on_read) if self._on_read else stream
@@ -211,8 +229,8 @@ class _Reader:
             return run
         return replace(run, calls=tuple(replace(call, tools=self._tools) for call in run.calls))
 
-    def _items(self, stream: BinaryIO) -> Iterator[Item]:
-        for line, document in read_documents(stream, self._path, self._limits, self._findings.broken):
+    def _items(self, documents: Iterable[tuple[int, object]]) -> Iterator[Item]:
+        for line, document in documents:
             self._findings.move_to(self._path, line)
             yield from self._read(document, line)
 

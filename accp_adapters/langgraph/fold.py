@@ -34,6 +34,9 @@ MIN_TURNS_BETWEEN: Final = 5
 """Turns from one fold to the next: at most two folds in ten calls."""
 MIN_FREED_TOKENS: Final = 400
 """Tokens that a fold must free: twice what its own text may take."""
+_TEXTS: Final = ("cut_id", "text", "key", "digest")
+_COUNTS: Final = ("upto", "turns", "results")
+"""The fields of a fold by their types."""
 LIVE_SHARE: Final = 4
 """Where `keep` is not given, the newest turns stay as they are while they take at most a fourth of `trigger`."""
 
@@ -67,7 +70,10 @@ class Fold:
         """Return the fold that a state keeps, None where it keeps none or one of another shape."""
         if not isinstance(data, Mapping) or set(data) != {field.name for field in fields(cls)}:
             return None
-        return cls(**data)
+        tools = data["exclude_tools"]
+        names = tools if isinstance(tools, list) else [None]
+        texts = all(isinstance(each, str) for each in (*(data[name] for name in _TEXTS), *names))
+        return cls(**data) if texts and all(type(data[name]) is int for name in _COUNTS) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return what a state keeps, of types that every serializer takes."""

@@ -34,8 +34,15 @@ from accp_adapters.langgraph.fold import FOLD_KEY, Fold, Folder
 from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessages
 from accp_adapters.langgraph.references import handing_over, stores
 from accp_adapters.langgraph.references.grants import expand, has_grants, keys_handed_over
-from accp_adapters.langgraph.references.retention import STORED_KEY, Retention, retain
-from accp_adapters.langgraph.runtime import SESSION_KEY, agent_name, messages_of, new_session, thread_id
+from accp_adapters.langgraph.references.retention import STORED_KEY, Retention, retain, stored_index
+from accp_adapters.langgraph.runtime import (
+    SESSION_KEY,
+    agent_name,
+    messages_of,
+    new_session,
+    private_session,
+    thread_id,
+)  # fmt: skip
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
 from accp_adapters.policy import ContextSize, Policy, names_in, read_size
 from accp_adapters.telemetry import Rewriting, Stats, Telemetry
@@ -166,7 +173,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
 
     def before_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a thread whose texts are stored a session."""
-        return None if self._store is None or state.get(SESSION_KEY) else {SESSION_KEY: new_session()}
+        return None if self._store is None or private_session(state) else {SESSION_KEY: new_session()}
 
     async def abefore_agent(self, state: AccpState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """`before_agent`, asynchronously."""
@@ -259,8 +266,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             update["accp_offered"] = True
         retention = Retention()
         if self._store is not None:
-            known = state.get(STORED_KEY) or {}
-            retention = retain(known, messages_of(state), shown.stored, session_id=state.get(SESSION_KEY) or "")
+            known = stored_index(state)
+            retention = retain(known, messages_of(state), shown.stored, session_id=private_session(state) or "")
             for key in (key for keys in retention.index.values() for key in keys if thread_id()):
                 self._stored.put((thread_id(), key), None)
             if retention.index != known:

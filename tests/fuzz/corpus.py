@@ -1,15 +1,19 @@
-"""What the fuzzers start from: the vectors, and nothing that is kept besides them."""
+"""What the fuzzers start from: the vectors, seeds that are made of them, and inputs that earlier runs found."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from accp_core.accp.profiles import BUILT_IN
 from tests.conformance.vectors import files
+from tests.fuzz import adapter_seeds
 
-__all__ = ["SEEDS", "WORDS", "write_corpus"]
+__all__ = ["KEPT", "SEEDS", "WORDS", "first_inputs", "write_corpus"]
+
+KEPT: Final = Path(__file__).parent / "kept"
+"""One file for each target: JSON strings, a line each, of inputs that reach what the seeds do not."""
 
 WORDS: Final = (
     *("@a>req:op{", "sync:state{v:1|delta:{", "sync:registry{v:1|hash:", "stream:infer{idx:0|tot:3|d:", "|schema:TC}"),
@@ -100,21 +104,41 @@ def envelopes() -> Iterator[str]:
             yield f"event: acp.message\nid: 1\ndata: {text}\n\n: keepalive\n\n"
 
 
-SEEDS: Final = {
+SEEDS: Final[Mapping[str, Callable[[], Iterator[str] | Iterator[bytes]]]] = {
     "frame": frames,
     "view": views,
     "registry": registries,
     "session": conversations,
     "packet": packets,
     "envelope": envelopes,
+    "difference": adapter_seeds.values,
+    "layout": adapter_seeds.layouts,
+    "thread": adapter_seeds.states,
+    "fetch": adapter_seeds.queries,
+    "mcp": adapter_seeds.mcp_lines,
+    "a2a": adapter_seeds.tasks,
+    "acp": adapter_seeds.acp_lines,
 }
 """Target to what yields its first inputs."""
+
+
+def kept_inputs(target: str) -> Iterator[bytes]:
+    """Yield the inputs of earlier runs that are kept for a target."""
+    path = KEPT / f"{target}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    yield from (json.loads(line).encode("latin-1") for line in lines)
+
+
+def first_inputs(target: str) -> set[bytes]:
+    """Return the seeds of a target and what is kept for it."""
+    seeds = {seed if isinstance(seed, bytes) else seed.encode("utf-8", "surrogatepass") for seed in SEEDS[target]()}
+    return seeds | set(kept_inputs(target))
 
 
 def write_corpus(target: str, folder: Path) -> int:
     """Write the seeds of one target into `folder`, one a file; return how many there are."""
     folder.mkdir(parents=True, exist_ok=True)
-    seeds = {text.encode("utf-8", "surrogatepass") for text in SEEDS[target]()}
+    seeds = first_inputs(target)
     for seed in seeds:
         (folder / sha256(seed).hexdigest()[:16]).write_bytes(seed)
     return len(seeds)

@@ -10,7 +10,7 @@ def main() -> None:
     """Fuzz until an option of libFuzzer says stop, or an input breaks the invariant."""
     target, *options = sys.argv[1:]
     # What is instrumented must not have been imported before.
-    with atheris.instrument_imports(include=["accp_core"]):
+    with atheris.instrument_imports(include=["accp_core", "accp_adapters"]):
         check = importlib.import_module(f"tests.fuzz.{target}").check
     atheris.Setup([f"fuzz {target}", *options], check)
     atheris.Fuzz()

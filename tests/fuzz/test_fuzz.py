@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz import __main__ as fuzz
-from tests.fuzz.corpus import SEEDS, write_corpus
+from tests.fuzz.corpus import SEEDS, first_inputs, write_corpus
 
 FOUND = {
     "frame": ["@a>req:op{k:" + "9" * 400 + ".1234567}", "@a>req:op{k:=1e400}", "@a>req:op{k:[[[[[$warm.1]]]]]}"],
@@ -18,6 +18,14 @@ FOUND = {
     "packet": [],
     "envelope": ['{"type":"acp.message","role":"user","parts":[{"type":"text","content":"\\ud800\udcff"}]}'],
     "session": ["@b>req:op{k:1}[mid:m1,seq:1]\n@b>req:op{k:[[[[[$hot.m1]]]]]}[mid:m2,seq:2]"],
+    "thread": [
+        '{"accp_session": [1], "messages": []}',
+        '{"accp_stored": {"m": null, "n": [1]}}',
+        '{"accp_fold": {"cut_id": 1, "upto": "x", "turns": 2, "results": 3, "text": [], "exclude_tools": 1, "key": 2, '
+        '"digest": 1}}',
+        '{"agent_contexts": 1}',
+        '{"aci_progress": "x"}',
+    ],
 }
 """What the fuzzers found, and holds now."""
 
@@ -25,10 +33,10 @@ FOUND = {
 @pytest.mark.parametrize("target", SEEDS)
 def test_the_invariant_holds_for_every_seed(target: str) -> None:
     check = importlib.import_module(f"tests.fuzz.{target}").check
-    seeds = {*SEEDS[target](), *FOUND[target]}
-    assert len(seeds) > 10
+    seeds = first_inputs(target) | {found.encode("utf-8", "surrogatepass") for found in FOUND.get(target, ())}
+    assert len(seeds) >= 8
     for seed in seeds:
-        check(seed.encode("utf-8", "surrogatepass"))
+        check(seed)
 
 
 @pytest.mark.parametrize("target", SEEDS)

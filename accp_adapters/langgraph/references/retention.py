@@ -14,7 +14,7 @@ from accp_adapters.langgraph.runtime import messages_of, state_value
 from accp_core.ports import ColdStore
 from accp_core.references import StoredText, key_of
 
-__all__ = ["STORED_KEY", "Retention", "retain", "stored_keys"]
+__all__ = ["STORED_KEY", "Retention", "retain", "stored_index", "stored_keys"]
 
 STORED_KEY: Final = "accp_stored"
 """The private state key of the index of the store: message id to the keys of its texts."""
@@ -83,10 +83,14 @@ def stored_keys(state: Any) -> frozenset[str]:
     A text whose message was changed since, as by a redaction, is not among them, nor is one that a failed model call
     stored: nothing would delete it.
     """
+    return frozenset(key for keys in _still_held(stored_index(state), messages_of(state)).values() for key in keys)
+
+
+def stored_index(state: Any) -> dict[str, list[str]]:
+    """Return the index of the store that a state keeps; entries of another shape than we write are left out."""
     index = state_value(state, STORED_KEY)
-    if not isinstance(index, Mapping):
-        return frozenset()
-    return frozenset(key for keys in _still_held(index, messages_of(state)).values() for key in keys)
+    entries = index.items() if isinstance(index, Mapping) else ()
+    return {id: keys for id, keys in entries if isinstance(keys, list) and all(isinstance(key, str) for key in keys)}
 
 
 def _still_held(index: Mapping[str, list[str]], messages: Sequence[BaseMessage]) -> dict[str, list[str]]:

@@ -42,7 +42,7 @@ def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | N
     Raises:
         ProtocolError: E1004, a value is no AgentContext; E5001, the key of a context is another SubTaskID.
     """
-    for subtask_id, context in (right or {}).items():
+    for subtask_id, context in _members("agent_contexts", right).items():
         if context is not None and (own := AgentContext.from_json(context).subtask_id) != subtask_id:
             raise ProtocolError(
                 f"expected the context of subtask {subtask_id!r}, found that of {own!r}", code=ErrorCode.POLICY_DENIED
@@ -155,7 +155,7 @@ def read_interaction(state: Mapping[str, Any]) -> Interaction:
     Raises:
         ProtocolError: E1004, the task has not begun.
     """
-    return interaction_from_json((state.get("aci_progress") or {}).get("interaction"))
+    return interaction_from_json(_members("aci_progress", state.get("aci_progress")).get("interaction"))
 
 
 def interaction_update(interaction: Interaction, session_id: str) -> dict[str, Any]:
@@ -184,4 +184,16 @@ def read_results(state: Mapping[str, Any]) -> dict[str, Any]:
     An item that is not done is "failed: …" with the reason, one that nobody can vouch for "unverified: …" with the
     agent's words. A subtask without a name, or with one that is taken, has its SubTaskID as name.
     """
-    return result_texts(AgentContext.from_json(context) for context in state.get("agent_contexts", {}).values())
+    contexts = _members("agent_contexts", state.get("agent_contexts")).values()
+    return result_texts(AgentContext.from_json(context) for context in contexts)
+
+
+def _members(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the members of a key of the state, none where it is not set.
+
+    Raises:
+        ProtocolError: E1004, it is not an object.
+    """
+    if not isinstance(value, Mapping | None):
+        raise ProtocolError(f"expected {name!r} to be an object, found {value!r:.100}", code=ErrorCode.INVALID_TYPE)
+    return value or {}

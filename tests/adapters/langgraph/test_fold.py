@@ -299,7 +299,8 @@ def test_a_fold_survives_what_a_checkpointer_makes_of_it() -> None:
     due = folder().fold(history(5), None, overhead=0)
     assert due
     assert Fold.of(json.loads(json.dumps(due.to_json()))) == due
-    for other in (None, {}, "x", {"key": "x"}, {**due.to_json(), "more": 1}):
+    wrong: list[Any] = [{**due.to_json(), name: [1]} for name in due.to_json()]
+    for other in (None, {}, "x", {"key": "x"}, {**due.to_json(), "more": 1}, {**due.to_json(), "upto": True}, *wrong):
         assert Fold.of(other) is None
 
 

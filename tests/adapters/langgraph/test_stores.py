@@ -12,6 +12,7 @@ from langgraph.store.sqlite import SqliteStore
 
 from accp_adapters.langgraph import Policy, StoreColdStore
 from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph.references.retention import STORED_KEY, stored_index, stored_keys
 from accp_adapters.stores import SqliteColdStore
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
@@ -114,3 +115,9 @@ async def test_both_kinds_of_store_are_reached_without_blocking(kind: str) -> No
     await stores.aput(store, "s", [ITEM])
     assert await stores.aget(store, "s", "cold.1") == "rows"
     assert await stores.aget(store, "s", "cold.2") is None
+
+
+@pytest.mark.parametrize("index", [None, [], {"m": None, "n": [1], "o": "cold.1"}])
+def test_an_index_of_another_shape_is_none(index: Any) -> None:
+    assert stored_index({STORED_KEY: index}) == {}
+    assert stored_keys({STORED_KEY: index, "messages": []}) == frozenset()

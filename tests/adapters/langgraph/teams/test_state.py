@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Send
 
-from accp_adapters.langgraph import AciState, begin, read_results
+from accp_adapters.langgraph import AciState, begin, read_interaction, read_results
 from accp_adapters.langgraph.teams.state import merge_contexts, merge_entries, reduce_contexts
 from accp_core.aci import AgentContext, ItemState, KeyInformation, TaskContext
 from accp_core.errors import ProtocolError
@@ -112,3 +112,9 @@ def test_results_are_abstracts_by_the_name_of_their_subtask() -> None:
     state = {"agent_contexts": {each.subtask_id: each.to_json() for each in found}}
     assert read_results(state) == {"Search": "six", "s_mail": [], "s_web": ["11", "failed: 22", "unverified: 33"]}
     assert read_results({}) == {}
+
+
+@pytest.mark.parametrize(("read", "name"), [(read_results, "agent_contexts"), (read_interaction, "aci_progress")])
+def test_a_key_of_the_state_that_is_no_object_is_refused(read: Any, name: str) -> None:
+    with pytest.raises(ProtocolError, match=f"E1004: expected '{name}' to be an object, found 5"):
+        read({name: 5})

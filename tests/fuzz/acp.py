@@ -1,0 +1,85 @@
+"""Whatever a peer, a relay or a client over HTTP says, there is one event or refusal, and what is kept is bounded."""
+
+from itertools import count
+from typing import Final
+
+from accp_core.acp import AgentCard, Connection
+from accp_core.acp.document import read_object
+from accp_core.acp.envelope import AcpMessage
+from accp_core.acp.framing import from_relay, read_request, to_relay
+from accp_core.acp.handshake import is_admitted
+from accp_core.acp.parts import TextPart
+from accp_core.errors import DecodeError, EncodeError, LocalProtocolError
+
+__all__ = ["check"]
+
+CODES: Final = {"ERR_INVALID_REQUEST", "ERR_MSG_TOO_LARGE"}
+WINDOW: Final = 8
+
+
+def check(data: bytes) -> None:
+    """Check the invariant for one input: each line is said to every reader, one after the other."""
+    numbers = count(1)
+    connection = Connection(
+        AgentCard(name="A"), new_id=lambda: f"{next(numbers):012x}", max_ids=WINDOW, max_waiting=WINDOW
+    )
+    for now, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n")):
+        match line[:1]:
+            case "+":
+                connection.opened(now)
+            case "-":
+                connection.closed()
+            case "!":
+                say(connection, line[1:], now)
+            case _:
+                assert connection.receive(line) is not None
+                check_request(line)
+        connection.handle_timer(now)
+        check_connection(connection)
+
+
+def say(connection: Connection, text: str, now: int) -> None:
+    """Send a message of our own, which must be refused or numbered."""
+    try:
+        sent = connection.send(
+            AcpMessage(role="agent", parts=(TextPart(content=text),)), now, awaits_reply=len(text) % 2 == 0
+        )
+    except (LocalProtocolError, EncodeError) as refusal:
+        assert refusal.code.startswith("ERR_"), refusal
+    else:
+        assert sent.server_seq == connection.sent
+
+
+def check_connection(connection: Connection) -> None:
+    """Check the counts that a peer can move."""
+    assert 0 <= connection.in_flight <= WINDOW
+    assert 0 <= connection.acknowledged <= connection.sent
+    assert len(connection.waiting()) <= WINDOW
+
+
+def check_request(text: str) -> None:
+    """Check what a relay and a client over HTTP may say."""
+    assert not is_admitted("0" * 32, text, {"x-acp-token": text}) or "0" * 32 in text
+    try:
+        message = read_request(text)
+    except DecodeError as refusal:
+        assert refusal.code in CODES, refusal
+        assert 0 <= refusal.position <= len(text), refusal
+    else:
+        check_relayed(message)
+    try:
+        from_relay(read_object(text))
+    except DecodeError as refusal:
+        assert refusal.code in CODES, refusal
+
+
+def check_relayed(message: AcpMessage) -> None:
+    """Check that a message survives the relay."""
+    try:
+        entry = read_object(to_relay(message))
+    except EncodeError as refusal:
+        assert refusal.code in CODES, refusal
+        return
+    again = from_relay(entry)
+    assert isinstance(again, AcpMessage)
+    assert again.parts == message.parts

@@ -1,0 +1,85 @@
+"""Whatever a value is written as is read as the same value: views, texts in every layout, previews and frames."""
+
+import json
+from itertools import pairwise
+from typing import Any, Final
+
+from accp_core import read, render
+from accp_core.accp import Codec, Message
+from accp_core.accp.frame import Intent
+from accp_core.compression import ResultLimits, compress
+from accp_core.packing.block_yaml import write_block_yaml
+from accp_core.packing.delta import apply, diff
+from accp_core.strict_json import compact_json
+from accp_core.view import Options
+from tests.conformance.vectors import exact
+from tests.fuzz.values import value_of
+from tests.fuzz.view import count
+
+__all__ = ["check"]
+
+CODEC: Final = Codec(counter=len)
+SMALL: Final = ResultLimits(inline=80, preview=60)
+WHOLE: Final = ResultLimits(inline=None)
+
+
+def check(data: bytes) -> None:
+    """Check the invariant for the value that the input stands for; its first byte chooses how it is written."""
+    choice, value = data[0] if data else 0, value_of(data[1:])
+    options = Options(affixes=bool(choice & 1))
+    view = render(value, counter=count, options=options)
+    assert exact(read(view)) == exact(value), view
+    assert count(view) <= count(compact_json(value))
+    check_frame(value)
+    text = WRITERS[(choice >> 2) % len(WRITERS)](value)
+    shown = compress(text, limits=SMALL if choice & 2 else WHOLE, counter=count)
+    assert shown.restore() == text
+    assert count(shown.text) <= count(text)
+
+
+def as_yaml(value: Any) -> str:
+    """Return a value as block YAML, where that can hold it."""
+    try:
+        return write_block_yaml(value)
+    except ValueError:
+        return repr(value)
+
+
+def as_lines(value: Any) -> str:
+    """Return the members of a list as JSON Lines."""
+    return "\n".join(map(json.dumps, value if isinstance(value, list) else [value, value]))
+
+
+def as_table(value: Any) -> str:
+    """Return the members of a list as CSV."""
+    rows = value if isinstance(value, list) else [value]
+    return "\n".join(",".join(map(str, row.values() if isinstance(row, dict) else [row])) for row in rows)
+
+
+WRITERS: Final = (
+    compact_json,
+    lambda value: json.dumps(value, indent=2),
+    repr,
+    as_yaml,
+    as_lines,
+    as_table,
+    lambda value: f"Result:\n{compact_json(value)}\nand more {json.dumps(value)}",
+    lambda value: json.dumps({"inner": compact_json(value), "again": json.dumps(value, indent=2)}),
+    lambda value: json.dumps({"inner": as_yaml(value), "table": as_table(value), "lines": as_lines(value)}),
+    lambda value: f"meta=None content=[Text(type='text', text={compact_json(value)!r}, a=None)]",
+    lambda value: json.dumps(value, indent=1)[:-3],
+)
+"""Layouts in which a tool may write a value."""
+
+
+def check_frame(value: Any) -> None:
+    """Check that a message is the same after its frames, and that a difference leads from one map to the other."""
+    message = Message(sender="a", intent=Intent.COMPLETE, operation="op", payload={"result": value})
+    frames = CODEC.encode(message).frames
+    if len(frames) == 1:
+        decoded = CODEC.decode(frames[0])
+        assert isinstance(decoded, Message)
+        assert exact(decoded.payload) == exact(message.payload)
+    maps = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    for old, new in pairwise(maps):
+        assert exact(apply(old, diff(old, new))) == exact(new)

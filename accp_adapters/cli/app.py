@@ -16,6 +16,7 @@ from accp_adapters.cli.commands.demo import demo
 from accp_adapters.cli.commands.doctor import doctor
 from accp_adapters.cli.commands.evaluation import evaluation
 from accp_adapters.cli.commands.frame import frame
+from accp_adapters.cli.commands.inspect import inspect
 from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
@@ -85,6 +86,7 @@ def accp(
 app.command()(view)
 app.command()(query)
 app.command()(replay)
+app.command()(inspect)
 app.command()(demo)
 app.command()(doctor)
 app.command()(serve)

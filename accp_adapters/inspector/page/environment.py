@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from accp_adapters.inspector.page.plain_text import printable
 
-__all__ = ["render_page", "security_policy"]
+__all__ = ["read_asset", "render_page", "render_template", "security_policy"]
 
 _ROOT: Final = Path(__file__).parents[1]
 
@@ -27,11 +27,16 @@ def render_page(template: str, *, script: str, styles: tuple[str, ...] = (), **v
         styles: Paths of style sheets that follow the shared one.
         values: What the template shows. Each is escaped, and unprintable characters are shown as pictures.
     """
-    code = _read(script)
-    style = "".join(map(_read, ("page/style.css", *styles)))
+    code = read_asset(script)
+    style = "".join(map(read_asset, ("page/style.css", *styles)))
     # Package data, the same in every page; the policy allows these two and nothing else.
     own = {"script": Markup(code), "style": Markup(style)}
-    return _environment().get_template(template).render(**values, **own, policy=security_policy(code, style))
+    return render_template(template, **values, **own, policy=security_policy(code, style))
+
+
+def render_template(template: str, **values: Any) -> str:
+    """Return what a template gives; its path and `values` are as those of `render_page`."""
+    return _environment().get_template(template).render(**values)
 
 
 def security_policy(script: str, style: str) -> str:
@@ -67,7 +72,8 @@ def _share(part: float, whole: float) -> str:
 
 
 @functools.cache
-def _read(path: str) -> str:
+def read_asset(path: str) -> str:
+    """Return a script or a style sheet, by its path below the folder of the inspector."""
     return (_ROOT / path).read_text(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.strategy import SentMessage
 
-__all__ = ["Contents", "contents_of"]
+__all__ = ["Contents", "contents_of", "kind_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +44,12 @@ def contents_of(
     """
     tokens: Counter[str] = Counter(tools=definitions)
     for position in call.prompt:
-        tokens[_kind(run.messages[position], call.agent)] += count(sent[position].text)
+        tokens[kind_of(run.messages[position], call.agent)] += count(sent[position].text)
     return Contents(**tokens)
 
 
-def _kind(message: RecordedMessage, agent: str) -> str:
+def kind_of(message: RecordedMessage, agent: str) -> str:
+    """Return what a message is to the prompt of `agent`: the name of a field of `Contents`."""
     match message.role:
         case Role.INSTRUCTIONS:
             return "instructions"

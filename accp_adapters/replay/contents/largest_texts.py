@@ -11,7 +11,7 @@ from accp_adapters.replay.contents.named_lines import NamedLines, find_named_lin
 from accp_adapters.replay.contents.secrets import hide_secrets, secrets_in
 from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["MAX_TEXTS", "MAX_TEXT_CHARS", "LargestTexts", "ShownText", "largest_of"]
+__all__ = ["MAX_TEXTS", "MAX_TEXT_CHARS", "LargestTexts", "ShownText", "beginning_of", "largest_of"]
 
 MAX_TEXTS: Final = 10
 """Messages whose texts are kept."""
@@ -85,9 +85,9 @@ class LargestTexts:
             above: Position and text of each message before it in the prompt, as sent.
         """
         secrets = secrets_in(message.text)
-        sent = _beginning(text, secrets, MAX_TEXT_CHARS)
+        sent = beginning_of(text, secrets, MAX_TEXT_CHARS)
         named = (
-            replace(each, text=_beginning(each.text, secrets, _MAX_NAMED_CHARS))
+            replace(each, text=beginning_of(each.text, secrets, _MAX_NAMED_CHARS))
             for each in find_named_lines(sent, position, above)
         )
         shown = ShownText(
@@ -96,7 +96,7 @@ class LargestTexts:
             sender=message.tool or message.sender,
             recorded_tokens=tokens[0],
             sent_tokens=tokens[1],
-            recorded=_beginning(message.text, secrets, MAX_TEXT_CHARS),
+            recorded=beginning_of(message.text, secrets, MAX_TEXT_CHARS),
             recorded_chars=len(message.text),
             sent=sent,
             sent_chars=len(text),
@@ -105,5 +105,6 @@ class LargestTexts:
         self.texts = largest_of([*self.texts, shown])
 
 
-def _beginning(text: str, secrets: frozenset[str], limit: int) -> str:
+def beginning_of(text: str, secrets: frozenset[str], limit: int) -> str:
+    """Return the first `limit` characters of `text` without its own secrets and those that are known."""
     return hide_secrets(text[: limit + _LONGEST_SECRET], secrets)[:limit]

@@ -6,19 +6,21 @@ Source: `langgraph.checkpoint.postgres.base` (the tables `checkpoints` and `chec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from contextlib import contextmanager
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.plain_values import read_value
 from accp_adapters.replay.formats.checkpoints.threads import Checkpoint
 
-__all__ = ["is_postgres", "read_postgres"]
+__all__ = ["is_postgres", "postgres_state", "read_postgres", "without_options"]
 
 _LAST: Final = """
     SELECT DISTINCT ON (thread_id, checkpoint_ns) thread_id, checkpoint_ns, checkpoint
     FROM checkpoints ORDER BY thread_id, checkpoint_ns, checkpoint_id DESC
 """
+_STATE: Final = "SELECT count(*), max(checkpoint_id) FROM checkpoints"
 # Values that are plain stand in the checkpoint, all others in the other table.
 _BLOBS: Final = """
     SELECT channel, type, blob FROM checkpoint_blobs
@@ -44,21 +46,46 @@ def read_postgres(address: str, limit: int) -> Iterator[Checkpoint]:
         UnreadableRun: the URL has a password, the database cannot be reached, or it holds no checkpoints.
         ImportError: psycopg is not installed.
     """
+    from psycopg.types.json import Jsonb
+
+    with _connected(address) as connection:
+        for thread, namespace, checkpoint in connection.execute(_LAST).fetchall():
+            values = dict(checkpoint.get("channel_values") or {})
+            versions = Jsonb(checkpoint.get("channel_versions") or {})
+            blobs = connection.execute(_BLOBS, (versions, thread, namespace, limit)).fetchall()
+            values |= {channel: read_value(kind, bytes(blob)) for channel, kind, blob in blobs}
+            written = str(checkpoint.get("ts") or "")
+            yield Checkpoint(thread=thread, namespace=namespace, values=values, written=written)
+
+
+def postgres_state(address: str) -> tuple[int, str]:
+    """Return what tells whether checkpoints were added or removed: their number, and the id of the last one.
+
+    Raises:
+        UnreadableRun, ImportError: as `read_postgres`.
+    """
+    with _connected(address) as connection:
+        count, last = connection.execute(_STATE).fetchone() or (0, None)
+    return count, str(last or "")
+
+
+def without_options(address: str) -> str:
+    """Return the URL of a database without user, password and options."""
     parts = urlsplit(address)
-    shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """Connect to a database, read-only; what goes wrong is an UnreadableRun."""
+    parts, shown = urlsplit(address), without_options(address)
     if parts.password or "password=" in parts.query:
         raise UnreadableRun("expected the password in PGPASSWORD or ~/.pgpass, found one in the URL", path=shown)
     import psycopg
-    from psycopg.types.json import Jsonb
 
     try:
         with psycopg.connect(address, options="-c default_transaction_read_only=on") as connection:
-            for thread, namespace, checkpoint in connection.execute(_LAST).fetchall():
-                values = dict(checkpoint.get("channel_values") or {})
-                versions = Jsonb(checkpoint.get("channel_versions") or {})
-                blobs = connection.execute(_BLOBS, (versions, thread, namespace, limit)).fetchall()
-                values |= {channel: read_value(kind, bytes(blob)) for channel, kind, blob in blobs}
-                yield Checkpoint(thread=thread, namespace=namespace, values=values)
+            yield connection
     except (psycopg.Error, ValueError) as error:
         if isinstance(error, UnreadableRun):
             raise

@@ -43,7 +43,8 @@ def read_sqlite(path: str, limit: int) -> Iterator[Checkpoint]:
             _protect(database)
             _check(database, path, limit)
             for thread, namespace, kind, content, _ in database.execute(_LAST, (limit,)):
-                yield Checkpoint(thread=thread, namespace=namespace, values=_values(kind, content))
+                values, written = _values(kind, content)
+                yield Checkpoint(thread=thread, namespace=namespace, values=values, written=written)
     except (sqlite3.Error, ValueError) as error:
         if isinstance(error, UnreadableRun):
             raise
@@ -66,9 +67,10 @@ def _check(database: sqlite3.Connection, path: str, limit: int) -> None:
         raise UnreadableRun(f"expected checkpoints of at most {limit:,} bytes, found one of {largest:,}", path=path)
 
 
-def _values(kind: str, content: bytes) -> dict[str, Any]:
+def _values(kind: str, content: bytes) -> tuple[dict[str, Any], str]:
+    """Return the channels of a checkpoint, and when it was written."""
     value = read_value(kind, content)
     values = value.get("channel_values") if isinstance(value, dict) else None
-    if isinstance(values, dict):
-        return values
+    if isinstance(value, dict) and isinstance(values, dict):
+        return values, str(value.get("ts") or "")
     raise ValueError("found one without 'channel_values'")

@@ -28,6 +28,8 @@ class Checkpoint:
     """Empty for the graph itself, else the path of the subgraph."""
     values: Mapping[str, Any]
     """The name of each channel to its value, as plain data."""
+    written: str = ""
+    """When it was written, in ISO 8601; empty: not recorded."""
 
 
 def read_threads(checkpoints: Iterable[Checkpoint], findings: Findings) -> Iterator[Item]:

@@ -1,0 +1,1 @@
+"""Where the inspector reads: checkpoints, recorded runs, files of frames, logs of sessions."""

@@ -1,0 +1,83 @@
+"""The frame logs of session hosts in NATS JetStream (`NatsFrameLog`), read message by message."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import nats
+import nats.errors
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
+from accp_adapters.inspector.live.sources.steps import record_of_step
+from accp_adapters.inspector.live.threads import Observed
+from accp_adapters.stores.addresses import without_password
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["NatsLog"]
+
+_STREAM: Final = "accp"
+_SUBJECTS: Final = "accp.log.*"
+_SECONDS: Final = 5
+_DIGITS: Final = 12
+
+
+class NatsLog:
+    """All logs of one stream, "accp"; a subject names its session by a hash only, and so do we."""
+
+    def __init__(self, url: str) -> None:
+        """Follow the logs of the server at `url`, which each look connects to."""
+        self.name = without_password(url)
+        self._url: Final = url.split(",")
+        self._last = 0
+        self._sessions: Final = Sessions()
+        self._observed: Observed | None = None
+
+    def read(self) -> Observed:
+        """Return the sessions that are there now; for a thread without an event loop.
+
+        Raises:
+            ProtocolError: E3001, the server cannot be reached.
+        """
+        try:
+            changed = asyncio.run(self._look())
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            reason = f"expected NATS at {self.name} to read, found: {error!r:.200}"
+            raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
+        if self._observed is None or changed:
+            self._observed = self._sessions.observed()
+        return self._observed
+
+    async def _look(self) -> bool:
+        """Add the new steps; return whether there are any."""
+        client = await nats.connect(
+            self._url, connect_timeout=_SECONDS, allow_reconnect=False, max_reconnect_attempts=0, error_cb=_quiet
+        )
+        try:
+            return await self._follow(client.jetstream(timeout=_SECONDS))
+        finally:
+            await client.close()
+
+    async def _follow(self, js: JetStreamContext) -> bool:
+        begin = self._last
+        try:
+            end = (await js.stream_info(_STREAM)).state.last_seq
+            self._last = max(begin, end - MAX_FRAMES)
+            while self._last < end:
+                message = await js.get_msg(_STREAM, self._last + 1, _SUBJECTS, next=True)
+                self._last = message.seq or end
+                # An empty message only shuts out another writer.
+                if message.data:
+                    name = (message.subject or "").rpartition(".")[2][:_DIGITS]
+                    self._sessions.add(record_of_step(message.data.decode("utf-8", "replace")), f"log {name}")
+        except NotFoundError:
+            # There is no stream, or no later message.
+            return self._last > begin
+        return self._last > begin
+
+
+async def _quiet(error: Exception) -> None:
+    """Leave the error to the call that failed."""

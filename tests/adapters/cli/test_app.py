@@ -11,7 +11,16 @@ from typer.testing import CliRunner
 from accp_adapters.cli.app import app
 
 runner = CliRunner()
-COMMANDS = (["view"], ["replay"], ["inspect"], ["demo"], ["doctor"], ["frame", "parse"], ["frame", "format"], ["frame", "check"])
+COMMANDS = (
+    ["view"],
+    ["replay"],
+    ["inspect"],
+    ["demo"],
+    ["doctor"],
+    ["frame", "parse"],
+    ["frame", "format"],
+    ["frame", "check"],
+)
 
 
 def accp(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":

@@ -22,6 +22,7 @@ from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
 from accp_adapters.cli.commands.serve import serve
 from accp_adapters.cli.commands.serve_acp import serve_acp
+from accp_adapters.cli.commands.serve_compress import serve_compress
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 
@@ -91,6 +92,7 @@ app.command()(demo)
 app.command()(doctor)
 app.command()(serve)
 app.command(name="serve-acp")(serve_acp)
+app.command(name="serve-compress")(serve_compress)
 app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from accp_adapters.messages.layouts import Layout, find_layout, module_of
 from accp_adapters.messages.placed import Item, Placed
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import Projector
+from accp_core.projection import MessageRecord, Projector, Role
 from accp_core.references import check_grant, checked_text, key_of
 
 __all__ = ["Projection", "project_messages"]
@@ -31,6 +31,8 @@ class Projection:
     """Tokens of the texts that changed, as they were; of a very long text an estimate."""
     tokens_after: int
     """Tokens of their new texts."""
+    stored: dict[str, str]
+    """The texts behind the references that it shows, by key; `open` needs no store, as the conversation has them."""
     _policy: Policy = field(repr=False)
     _records: Sequence[Placed] = field(repr=False)
 
@@ -71,6 +73,7 @@ def project_messages(
     policy: Policy | None = None,
     layout: Layout | str | None = None,
     agent: str | None = None,
+    results_only: bool = False,
 ) -> Projection:
     """Return what a model is sent of a conversation: views, previews, repeat markers, other agents' words.
 
@@ -83,6 +86,8 @@ def project_messages(
         policy: None: the defaults. `argument_limit` is used for LangChain's messages only.
         layout: The layout of the messages; None: found from them.
         agent: The name of the agent whose model it is; None: it has none.
+        results_only: Whether what a result becomes depends on the results before it alone, for a caller that is given
+            a part of the conversation: neither anybody's words nor the arguments of calls count.
 
     Raises:
         ValueError: there is no such layout, or a message is no JSON object with a role or a type.
@@ -94,16 +99,28 @@ def project_messages(
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
     records = list(module.read_messages(messages, chosen.others(agent)))
+    if results_only:
+        records = list(_results(records))
     projector = Projector(chosen.rules)
     projected = [projector.project(placed.record) for placed in records]
-    has_references = any(shown.stored for shown in projected)
+    stored = {each.key: each.text for shown in projected for each in shown.stored}
     has_fetched = any(call.name == FETCH_NAME for placed in records for call in placed.record.calls)
     return Projection(
         messages=module.with_projected(messages, records, projected),
         layout=found,
-        tools=[module.fetch_tool()] if has_references or has_fetched else [],
+        tools=[module.fetch_tool()] if stored or has_fetched else [],
         tokens_before=sum(shown.tokens_before for shown in projected),
         tokens_after=sum(shown.tokens_after for shown in projected),
+        stored=stored,
         _policy=chosen,
         _records=records,
     )
+
+
+def _results(records: Iterable[Placed]) -> Iterator[Placed]:
+    """Yield the results, and before them whose they are: the names of the calls, without a word."""
+    for placed in records:
+        if placed.record.role is Role.TOOL:
+            yield placed
+        elif calls := tuple(replace(call, args={}) for call in placed.record.calls):
+            yield Placed(record=MessageRecord(role=Role.MODEL, blocks=(), calls=calls), places=())

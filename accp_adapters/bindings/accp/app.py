@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from accp_adapters.bindings.accp.addresses import FRAMES_PATH, WEBSOCKET_PATH
-from accp_adapters.bindings.accp.gate import Gate
+from accp_adapters.bindings.accp.gate import HostGate
 from accp_adapters.bindings.accp.http_endpoint import HttpEndpoint
 from accp_adapters.bindings.accp.websocket_endpoint import WebSocketEndpoint
 from accp_adapters.bindings.hosts import SessionHost
@@ -41,7 +41,7 @@ def accp_app(
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
             from web pages of other origins are refused.
     """
-    gate = Gate(host, authenticate, limits or BindingLimits(), AllowedHosts.of(hosts))
+    gate = HostGate(host, authenticate, limits or BindingLimits(), AllowedHosts.of(hosts))
 
     async def ready(_: Request) -> PlainTextResponse:
         try:

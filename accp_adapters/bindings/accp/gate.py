@@ -1,4 +1,4 @@
-"""What every ACCP request and connection passes first: its host and origin, who it is of, and a free place."""
+"""What every request and connection passes first: its host and origin, who it is of, and a free place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accp_adapters.serving.hosts import AllowedHosts
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
-__all__ = ["Gate", "Refusal", "refusal_of"]
+__all__ = ["Gate", "HostGate", "Refusal", "refusal_of"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -24,12 +24,8 @@ _LOG: Final = logging.getLogger(__name__)
 class Gate:
     """Lets requests and connections in, or says why not; one for each application."""
 
-    def __init__(
-        self, host: SessionHost, authenticate: Authenticate, limits: BindingLimits, hosts: AllowedHosts
-    ) -> None:
+    def __init__(self, authenticate: Authenticate, limits: BindingLimits, hosts: AllowedHosts) -> None:
         """Let in whom `authenticate` knows, at the names of `hosts`."""
-        self.host: Final = host
-        """Serves the sessions."""
         self.limits: Final = limits
         """Limits of memory and time."""
         self.rate: Final = RateLimit(limits)
@@ -50,6 +46,18 @@ class Gate:
         if refused := self._hosts.refusal(scope["headers"]):
             raise BodyRefused(*refused)
         return await self._authenticate(scope)
+
+
+class HostGate(Gate):
+    """The gate of a session host."""
+
+    def __init__(
+        self, host: SessionHost, authenticate: Authenticate, limits: BindingLimits, hosts: AllowedHosts
+    ) -> None:
+        """Let requests for the sessions of `host` in."""
+        super().__init__(authenticate, limits, hosts)
+        self.host: Final = host
+        """Serves the sessions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Final, cast
 
-from accp_adapters.bindings.accp.gate import Gate, refusal_of
+from accp_adapters.bindings.accp.gate import HostGate, refusal_of
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import Headers, header
@@ -29,7 +29,7 @@ _FIELDS: Final = ((b"content-type", b"application/accp; charset=utf-8"), (b"cach
 class HttpEndpoint:
     """The ASGI application of the path `/accp/v1/frames`."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: HostGate) -> None:
         """Serve whom `gate` lets in."""
         self._gate = gate
 

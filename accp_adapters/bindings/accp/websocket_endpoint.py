@@ -15,7 +15,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from accp_adapters.bindings.accp.gate import Gate, Refusal, refusal_of
+from accp_adapters.bindings.accp.gate import HostGate, Refusal, refusal_of
 from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
 from accp_adapters.bindings.hosts import Attachment
 from accp_adapters.bindings.identity import AccessDenied, Principal
@@ -34,7 +34,7 @@ _REPLACED: Final = 4409
 class WebSocketEndpoint:
     """The ASGI application of the path `/accp/v1/ws`."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: HostGate) -> None:
         """Serve whom `gate` lets in."""
         self._gate = gate
 
@@ -55,7 +55,7 @@ class WebSocketEndpoint:
 class _Connection:
     """One connection that was let in."""
 
-    def __init__(self, gate: Gate, principal: Principal, socket: WebSocket) -> None:
+    def __init__(self, gate: HostGate, principal: Principal, socket: WebSocket) -> None:
         self._gate, self._principal, self._socket = gate, principal, socket
         self._limits: Final = gate.limits
 
@@ -140,7 +140,7 @@ def check_first(head: Frame) -> None:
     raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
-async def _refuse(socket: WebSocket, gate: Gate, refusal: Refusal) -> None:
+async def _refuse(socket: WebSocket, gate: HostGate, refusal: Refusal) -> None:
     """Tell the peer why it is refused, by an HTTP response where the connection is not a WebSocket yet."""
     frame = gate.host.refusal(refusal.error)
     if socket.client_state is WebSocketState.CONNECTED and socket.application_state is WebSocketState.CONNECTED:

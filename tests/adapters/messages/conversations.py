@@ -39,7 +39,7 @@ def _text(random: Random) -> str:
             "done",
             "E: no such table",
             f'[as above: 3 lines from "{first}"]',
-            f"see accp_fetch $cold.{first:024x}",
+            f"see accp_fetch $cold.{first:029d}",
             "日本語のテキスト。" * 20,
         ]
     )

@@ -1,0 +1,180 @@
+"""The compression contract of headroom's server, which LiteLLM's guardrail calls, as an ASGI application.
+
+    POST /v1/compress          {messages, model}  →  {messages, tokens_before, tokens_after, ccr_hashes, …}
+    GET /v1/retrieve/{hash}    ?query=…           →  {original_content}
+
+Nothing of a conversation is needed from one request to the next: the same messages give the same bytes in any process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Final, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from accp_adapters.bindings.accp.gate import Gate, refusal_of
+from accp_adapters.bindings.identity import Authenticate, Principal, loopback_only
+from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compress_messages, key_of_hash
+from accp_adapters.gateway.kept_texts import KeptTexts
+from accp_adapters.policy import Policy
+from accp_adapters.serving.bodies import BodyRefused, ByteLease, Scope, read_body
+from accp_adapters.serving.hosts import AllowedHosts, header
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+from accp_core.references import reference_to
+from accp_core.strict_json import read_json
+
+__all__ = ["GATEWAY_LIMITS", "GATEWAY_POLICY", "compress_app"]
+
+GATEWAY_POLICY: Final = replace(Policy.lossless(), cache_aware=False)
+"""Nothing is hidden, and what a gateway withholds of the conversation changes nothing."""
+GATEWAY_LIMITS: Final = BindingLimits(frame_bytes=8 * 1024 * 1024, places=256, places_each=32, rate=50.0, burst=200)
+"""The limits of the service: its frames are requests."""
+_MAX_MESSAGES: Final = 10_000
+
+_Work: TypeAlias = Callable[[Request, str, ByteLease], Awaitable[dict[str, Any]]]
+
+
+def compress_app(
+    *,
+    policy: Policy | None = None,
+    authenticate: Authenticate = loopback_only,
+    limits: BindingLimits | None = None,
+    hosts: Iterable[str] = (),
+    kept: KeptTexts | None = None,
+    tool: str = RETRIEVE_TOOL,
+) -> Starlette:
+    """Return the application that compresses the messages of gateways, by itself or mounted in another one.
+
+    Args:
+        policy: What becomes a preview; None: nothing, and then there is nothing to retrieve.
+        authenticate: Returns whom a request is of; without it, only clients on this machine are served.
+        limits: The limits of memory and time; None: `GATEWAY_LIMITS`.
+        hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
+            from web pages of other origins are refused.
+        kept: Keeps the texts behind previews for the token whose request showed them; None: an hour, 16 MiB for each.
+        tool: The name of the tool that a preview names.
+
+    Raises:
+        ValueError: The texts of one request might not fit into `kept`.
+    """
+    chosen, kept, limits = policy or GATEWAY_POLICY, kept or KeptTexts(), limits or GATEWAY_LIMITS
+    if chosen.previews and kept.max_bytes < limits.frame_bytes:
+        reason = f"expected to keep at least the {limits.frame_bytes} bytes of a request, found {kept.max_bytes!r}"
+        raise ValueError(reason)
+    service = _Service(Gate(authenticate, limits, AllowedHosts.of(hosts)), chosen, kept, tool)
+    return Starlette(
+        routes=[
+            Route("/v1/compress", service.compress, methods=["POST"]),
+            Route("/v1/retrieve/{hash}", service.retrieve, methods=["GET"]),
+            Route("/health", lambda _: PlainTextResponse("ok\n")),
+        ]
+    )
+
+
+class _Service:
+    def __init__(self, gate: Gate, policy: Policy, kept: KeptTexts, tool: str) -> None:
+        self._gate, self._policy, self._kept, self._tool = gate, policy, kept, tool
+
+    async def compress(self, request: Request) -> Response:
+        return await self._answered(request, self._compress)
+
+    async def retrieve(self, request: Request) -> Response:
+        return await self._answered(request, self._retrieve)
+
+    async def _answered(self, request: Request, work: _Work) -> Response:
+        try:
+            principal = await self._gate.admit(request.scope)
+            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
+                self._gate.rate.check(principal.name)
+                return _json_response(await work(request, _owner_of(principal, request.scope), lease))
+        except Exception as error:  # every failure is told to the client; none ends the server
+            refusal = refusal_of(error)
+            told = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
+            return _json_response(told, refusal.status, refusal.headers)
+
+    async def _compress(self, request: Request, owner: str, lease: ByteLease) -> dict[str, Any]:
+        _check_content(request.scope)
+        limits = self._gate.limits
+        body = await read_body(
+            request.scope, request.receive, lease, limit=limits.frame_bytes, seconds=limits.body_time
+        )
+        done = await asyncio.to_thread(self._compressed, body)
+        self._kept.put(owner, done.stored)
+        saved = done.tokens_before - done.tokens_after
+        return {
+            "messages": done.messages,
+            "tokens_before": done.tokens_before,
+            "tokens_after": done.tokens_after,
+            "tokens_saved": saved,
+            "compression_ratio": round(saved / done.tokens_before, 4) if saved else 0.0,
+            "transforms_applied": ["accp:views", "accp:previews"] if done.stored else ["accp:views"] if saved else [],
+            "ccr_hashes": sorted(done.stored),
+        }
+
+    def _compressed(self, body: bytes) -> Compression:
+        try:
+            return compress_messages(_messages_in(body), policy=self._policy, tool=self._tool)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ProtocolError(f"{error}", code=ErrorCode.INVALID_TYPE) from error
+
+    async def _retrieve(self, request: Request, owner: str, lease: ByteLease) -> dict[str, Any]:
+        name = request.path_params["hash"].lower()
+        key, text = key_of_hash(name), self._kept.get(owner, name)
+        if key is None or text is None:
+            reason = f"expected the hash of a text that was shown to this token and is kept, found {name!r:.100}"
+            raise BodyRefused(HTTPStatus.NOT_FOUND, reason)
+        query = request.query_params.get("query", "").strip()
+        found = await asyncio.to_thread(self._found, key, text, query) if query else text
+        return {"hash": name, "original_content": found}
+
+    def _found(self, key: str, text: str, query: str) -> str:
+        """Return what a query finds; a refusal is an answer that the model reads."""
+        request = FetchRequest(ref=reference_to(key), query=query)
+        try:
+            return answer({key: text}, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+        except ProtocolError as refusal:
+            return str(refusal)
+
+
+def _messages_in(body: bytes) -> list[Any]:
+    asked = read_json(body.decode())
+    messages = asked.get("messages") if isinstance(asked, Mapping) else None
+    if not isinstance(messages, list) or len(messages) > _MAX_MESSAGES:
+        raise ValueError(f"expected an object with at most {_MAX_MESSAGES} messages, found {asked!r:.80}")
+    return messages
+
+
+def _check_content(scope: Scope) -> None:
+    """Refuse what is no JSON, and a compressed body, whose length says nothing about that of the messages."""
+    kind = header(scope["headers"], b"content-type").partition(";")[0].strip().lower()
+    encoding = header(scope["headers"], b"content-encoding").lower()
+    if kind != "application/json" or encoding not in ("", "identity"):
+        reason = f"expected 'application/json' without compression, found {kind!r:.100} and {encoding!r:.100}"
+        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
+
+
+def _owner_of(principal: Principal, scope: Scope) -> str:
+    """Return whose texts are kept: the principal's with this very token, as several may have one name."""
+    token = header(scope["headers"], b"authorization")
+    return hashlib.sha256(f"{principal.name}\n{token}".encode()).hexdigest()
+
+
+def _json_response(
+    value: Mapping[str, Any], status: int = HTTPStatus.OK, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> Response:
+    # ASCII: JSON may hold halves of surrogate pairs, which UTF-8 cannot.
+    response = Response(json.dumps(value).encode(), status, media_type="application/json")
+    response.raw_headers += [(b"cache-control", b"no-store"), *headers]
+    return response

@@ -7,7 +7,6 @@ session that goes on. A session outlives its connections.
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from http import HTTPStatus
 from typing import Final
@@ -69,8 +68,7 @@ class _Connection:
         head = self._gate.host.head(self._principal, first)
         check_first(head)
         # Without a session id the session is that of this connection, and ends with it.
-        session_id = head.envelope.session_id or f"ws-{secrets.token_hex(8)}"
-        async with self._gate.host.attached(self._principal, session_id) as attachment:
+        async with self._gate.host.attached(self._principal, head.envelope.session_id) as attachment:
             await self._serve(attachment, first)
 
     async def _serve(self, attachment: Attachment, first: str) -> None:

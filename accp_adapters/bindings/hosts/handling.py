@@ -181,6 +181,11 @@ class Handling:
                 reason = "expected the chunks of the run before, which was cut off, found others"
                 raise ProtocolError(reason, code=ErrorCode.INTERNAL_ERROR)
             number += 1
+        replica = place.replica or await self._journal.refresh(place)
+        entry = replica.open.get(mid)
+        # Left open, the request would be handled again at the next look at the log.
+        if entry is not None and entry.request is not None and entry.worker == self._worker:
+            raise ProtocolError("the handler ended without an answer", code=ErrorCode.INTERNAL_ERROR)
 
     async def _record(self, place: Place, mid: str, message: Message, number: int | None = None) -> None:
         """Record one message, as soon as the peer has room for it and the log is within reach.

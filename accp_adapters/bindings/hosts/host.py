@@ -19,6 +19,13 @@ from typing import Final, Self
 from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
 from accp_adapters.bindings.hosts.journal import Journal, Place
+from accp_adapters.bindings.hosts.names import (
+    check_session_id,
+    connection_name,
+    foreign_session,
+    sender_name,
+    session_name,
+)
 from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of
 from accp_adapters.bindings.hosts.requests import Handler
@@ -41,8 +48,6 @@ __all__ = ["SessionHost"]
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_REASON_CHARS: Final = 200
-MAX_SESSION_ID: Final = 64
-"""Characters of a session id, as many as of a msg_id: each frame names it."""
 
 
 class SessionHost:
@@ -122,9 +127,9 @@ class SessionHost:
 
         Raises:
             DecodeError: E1001, E1002 or E1004, the head of the frame cannot be read; no session is involved.
-            ProtocolError: E1001, the session id has more than 64 characters; E5001, the session is not the
-                principal's, or the sender no agent of the principal's; E3001, there is no answer in time, the store is
-                unreachable, or another worker holds the session: send the same text again.
+            ProtocolError: E1001, the session id has more than 64 characters; E5001, the sender is no agent of the
+                principal's; E3001, there is no answer in time, the store is unreachable, or another worker holds the
+                session: send the same text again.
         """
         return [frame async for frame in self.stream(principal, text)]
 
@@ -147,18 +152,26 @@ class SessionHost:
                 yield frame
 
     @asynccontextmanager
-    async def attached(self, principal: Principal, session_id: str) -> AsyncIterator[Attachment]:
+    async def attached(self, principal: Principal, session_id: str | None) -> AsyncIterator[Attachment]:
         """Attach a connection to a session: it yields the frames to send on it (section 11.2).
 
         A session has one connection: an earlier one is ended, on whichever worker it is.
 
+        Args:
+            principal: Whom the connection is of.
+            session_id: The session of this principal; None: one of this connection, whose frames do not name it.
+
         Raises:
             ProtocolError: as `frames`.
         """
-        check_session_id(session_id)
+        check_session_id(session_id or "")
         await self._start()
-        place = self._journal.place(f"s/{session_id}", session_id)
-        attachment = Attachment(f"{self._worker.name}-{secrets.token_hex(6)}", partial(self._take, principal, place))
+        name = f"{self._worker.name}-{secrets.token_hex(6)}"
+        place = self._journal.place(
+            connection_name(principal, name) if session_id is None else session_name(principal, session_id),
+            name if session_id is None else session_id,
+        )
+        attachment = Attachment(name, partial(self._take, principal, place))
         place.listeners.add(attachment.listen)
         watch = asyncio.ensure_future(self._watch(place))
         try:
@@ -224,18 +237,16 @@ class SessionHost:
         """Return the place of a frame's session; frames without a session id have one of their principal and sender."""
         session_id = head.envelope.session_id
         if session_id is not None:
-            return self._journal.place(f"s/{session_id}", session_id)
-        return self._journal.place(f"n/{principal.name}/{head.sender}", head.sender)
+            return self._journal.place(session_name(principal, session_id), session_id)
+        return self._journal.place(sender_name(principal, head.sender), head.sender)
 
     def _received(self, principal: Principal, msg_id: str, text: str, replica: Replica) -> Step | None:
         """Return the step that takes a frame, None for one that was taken."""
-        check_owner(replica, principal)
         if _is_known(replica, msg_id, text):
             return None
         return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text)
 
     def _connected(self, principal: Principal, name: str, replica: Replica) -> Step:
-        check_owner(replica, principal)
         return self._step(replica, StepKind.CONNECT, principal, name=name)
 
     def _disconnected(self, name: str, replica: Replica) -> Step | None:
@@ -319,34 +330,6 @@ def _warned() -> Iterator[None]:
         yield
     except ProtocolError as error:
         _LOG.warning("the log of the sessions is out of reach: %s", error)
-
-
-def check_session_id(session_id: str) -> None:
-    """Refuse a session id that no answer could carry.
-
-    Raises:
-        ProtocolError: E1001.
-    """
-    if len(session_id) > MAX_SESSION_ID:
-        reason = (
-            f"expected a session id of at most {MAX_SESSION_ID} characters, found {len(session_id)}: {session_id!r:.40}"
-        )
-        raise ProtocolError(reason, code=ErrorCode.PARSE_ERROR)
-
-
-def check_owner(replica: Replica, principal: Principal) -> None:
-    """Refuse a session that belongs to another principal.
-
-    Raises:
-        ProtocolError: E5001; whether the session exists is not said.
-    """
-    if replica.principal not in ("", principal.name):
-        raise foreign_session()
-
-
-def foreign_session() -> ProtocolError:
-    """Return the exception for a frame of a session that is not its sender's."""
-    return ProtocolError("expected a session of this principal", code=ErrorCode.POLICY_DENIED)
 
 
 def _is_known(replica: Replica, msg_id: str, text: str) -> bool:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from accp_adapters.bindings.hosts.names import is_named
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
@@ -106,7 +107,10 @@ class Replica:
             ProtocolError: E9999, the text is no snapshot of this version.
         """
         self.name: Final = name
+        """The name of its log, and the namespace of its texts in the cold store."""
         self._kind: Final = kind
+        # What a frame does not say is not said in the answer.
+        self._options: Final = kind.options if is_named(name) else replace(kind.options, name_session=False)
         self.number = 0
         """The number of the last step."""
         self.now = 0
@@ -125,7 +129,7 @@ class Replica:
         self.unsaved_since = 0
         """The time of the first step after the last snapshot, 0 where there is none."""
         self._codecs: tuple[Codec | None, Codec] = (None, kind.codec)
-        self.session = Session(session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=kind.options)
+        self.session = Session(session_id, kind.agent, codec=kind.codec, new_id=self._new_id, options=self._options)
         """The session."""
 
         if snapshot is not None:
@@ -184,7 +188,7 @@ class Replica:
             if found["version"] != _VERSION:
                 raise ValueError(f"expected version {_VERSION}, found {found['version']!r}")
             self.session = Session.restore(
-                found["session"].encode(), codec=kind.codec, new_id=self._new_id, options=kind.options
+                found["session"].encode(), codec=kind.codec, new_id=self._new_id, options=self._options
             )
             self.number, self.now = found["number"], found["now"]
             self.principal, self.connection = found["principal"], found["connection"]
@@ -218,7 +222,7 @@ class Replica:
     async def store_texts(self) -> None:
         """Put into the cold store what must be there before a frame of the last step is sent."""
         for stored in self.session.texts_to_store():
-            await asyncio.to_thread(self._kind.store.put, self.session.session_id, stored.key, stored.text)
+            await asyncio.to_thread(self._kind.store.put, self.name, stored.key, stored.text)
 
     async def _receive(self, step: Step) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
@@ -234,7 +238,7 @@ class Replica:
         """Return the events with those that follow once the texts of the cold store were read."""
         store, taken = self._kind.store, list(events)
         while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
-            texts = {key: await asyncio.to_thread(store.get, key.session_id, key.key) for key in keys}
+            texts = {key: await asyncio.to_thread(store.get, self.name, key.key) for key in keys}
             events = self.session.resolve(texts, now)
             taken += events
         return taken

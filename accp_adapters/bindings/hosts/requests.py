@@ -32,9 +32,9 @@ class Request:
     """The request, with references resolved and defaults filled in."""
     idempotency_key: str
     """The msg_id of the request. A handler may run again for the same request, after the worker that ran it was killed:
-    what it does beyond its answer, it must do once for each `(session_id, idempotency_key)`."""
+    what it does beyond its answer, it must do once for each `(principal, session_id, idempotency_key)`."""
     session_id: str
-    """The session."""
+    """The session; another principal may have one with the same id."""
     principal: str
     """Whom the transport has authenticated; the agent that asks is `message.sender`."""
     runs: int = 1

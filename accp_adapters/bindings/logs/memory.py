@@ -114,11 +114,13 @@ class MemoryFrameLog:
         return log
 
     def _make_room(self) -> None:
-        """Remove the logs that were not used for `ttl`: they stand first."""
+        """Remove the logs that were not used for `ttl`: they stand first. Whoever holds a lease uses its log."""
+        now = self._clock()
         for name, log in list(self._logs.items()):
-            if log.used_at + self._ttl > self._clock():
+            if log.used_at + self._ttl > now:
                 break
-            del self._logs[name]
+            if log.lease_ends <= now:
+                del self._logs[name]
         if len(self._logs) >= self._limit:
             raise ProtocolError(f"expected at most {self._limit} sessions", code=ErrorCode.BUDGET_EXCEEDED)
 

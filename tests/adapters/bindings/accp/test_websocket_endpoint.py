@@ -130,16 +130,32 @@ async def test_a_foreign_agent_is_refused_by_its_session() -> None:
         assert parse_frame(await receive(socket)).params["code"] == "E5001"
 
 
-async def test_a_session_of_somebody_else_is_refused() -> None:
+async def test_the_same_session_id_of_somebody_else_is_another_session() -> None:
     ann, bob = Client(registry_first=True), Client(agent="bob", registry_first=True)
-    async with serving(authenticate=TOKENS) as address:
-        async with opened(address, "token-of-ann") as socket:
-            await socket.send(ann.session.connected(1_000)[0])
-            await receive(socket)
-        async with opened(address, "token-of-bob") as socket:
-            await socket.send(bob.session.connected(1_000)[0])
-            frames, closed = await closing(socket)
-    assert ([parse_frame(frame).params["code"] for frame in frames], closed) == (["E5001"], 1008)
+    async with (
+        serving(authenticate=TOKENS) as address,
+        opened(address, "token-of-ann") as first,
+        opened(address, "token-of-bob") as second,
+    ):
+        for socket, client in ((first, ann), (second, bob)):
+            await socket.send(client.session.connected(1_000)[0])
+            registry = await receive(socket)
+            assert (parse_frame(registry).envelope.sequence, client.messages([registry])) == (1, [])
+        await first.send(ann.ask("add", n=1))
+        (message,) = ann.messages([await receive(first)])
+    assert message.payload["n"] == 1
+
+
+async def test_a_connection_whose_frames_name_no_session_is_answered_without_one() -> None:
+    """ACCP Table 4: `sid` is optional; a connection is a session by itself."""
+    async with serving() as address, opened(address) as socket:
+        await socket.send("@ann>sync:registry{v:1|hash:abc}[mid:a,seq:1,ts:1000]")
+        await socket.send("@ann>req:add{n:1}[mid:b,seq:2,ts:1000]")
+        await socket.send("@ann>req:add{n:1}[mid:c,seq:3,ts:1000,sid:other]")
+        frames = [parse_frame(await receive(socket)) for _ in range(2)]
+        _, closed = await closing(socket)
+    assert [frame.envelope.session_id for frame in frames] == [None, None]
+    assert closed == 1008
 
 
 async def test_a_session_has_one_connection() -> None:

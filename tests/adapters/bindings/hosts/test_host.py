@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
+from accp_adapters.bindings.hosts.journal import Place
+from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
+from accp_adapters.bindings.logs import MemoryFrameLog
+from accp_adapters.stores import embedded_store
 from accp_core.accp import PRACTICAL_LIMITS, FrameRefused, Message, StreamChunkReceived, StreamEnded, parse_frame
 from accp_core.accp.vocabulary import Intent
 from accp_core.error_codes import ErrorCode
@@ -26,6 +30,11 @@ async def echo(request: Request) -> Mapping[str, Any]:
 
 def host(handler: Any = echo, **limits: Any) -> SessionHost:
     return SessionHost(handler, codec=CODEC, limits=HostLimits(**limits))
+
+
+def _place(served: SessionHost) -> Place:
+    """Return the place of Ann's session."""
+    return served._journal.place(session_name(ANN, "s1"), "s1")
 
 
 async def test_a_request_is_answered_by_what_the_handler_returns() -> None:
@@ -51,31 +60,47 @@ async def test_the_same_frame_again_gets_the_same_frames_and_runs_nothing() -> N
     assert runs == ["ann1"]
 
 
-async def test_a_session_of_another_principal_is_refused_without_a_word_about_it() -> None:
-    """ACCP 9: frames are not signed; the session belongs to the principal that began it."""
+async def test_nobody_learns_which_session_ids_others_use() -> None:
+    """ACCP 9: a session belongs to its principal; the same id of another principal is another session."""
     async with host() as served:
-        frame = Client().ask("add", n=1)
-        await served.frames(ANN, frame)
-        with pytest.raises(ProtocolError) as refused:
-            await served.frames(BOB, frame)
-        with pytest.raises(ProtocolError):
-            async with served.attached(BOB, "s1"):
-                pass
-    assert refused.value.code == ErrorCode.POLICY_DENIED
-    assert "s1" not in str(refused.value)
+        frame, before = Client().ask("add", n=1), await served.frames(BOB, Client("free").ask("add", n=1))
+        (ours,) = await served.frames(ANN, frame)
+        (theirs,) = await served.frames(BOB, frame)
+        async with served.attached(BOB, "s1"):
+            pass
+    found, other, free = (parse_frame(text) for text in (ours, theirs, *before))
+    assert (found.params, found.envelope.sequence) == (other.params, other.envelope.sequence)
+    assert found.envelope.msg_id != other.envelope.msg_id
+    assert (other.params, other.envelope.sequence) == (free.params, free.envelope.sequence)
+
+
+async def test_cold_texts_of_another_principal_are_not_found() -> None:
+    """ACCP 9: "Cold state references MUST be scoped to the current session", whatever its id is."""
+    store = embedded_store()
+    shared = replace(CODEC, shared_store=True)
+    long = {"words": "a text of more than fifty characters, which is stored and not sent"}
+
+    async def tell(_: Request) -> Mapping[str, Any]:
+        return long
+
+    async with SessionHost(tell, codec=shared, store=store) as served:
+        (answer,) = await served.frames(ANN, Client().ask("tell"))
+        ref = parse_frame(answer).params["words"]
+        again = f"@ann>req:read{{words:${ref.key}}}[mid:a2,seq:2,ts:1000,sid:s1]"  # type: ignore[union-attr]  # a Ref
+        (opened,) = await served.frames(ANN, again)
+        (refused,) = await served.frames(BOB, again.replace("seq:2", "seq:1"))
+    assert parse_frame(opened).intent is Intent.COMPLETE
+    assert parse_frame(refused).params["code"] == ErrorCode.REF_NOT_FOUND
 
 
 async def test_an_agent_that_the_principal_may_not_speak_for_is_refused() -> None:
-    """ACCP 9: whether the session exists is not told, and a refused frame begins none."""
+    """ACCP 9: frames are not signed; a refused frame begins no session."""
     company = Principal("co", frozenset({"ann"}))
     async with host() as served:
         with pytest.raises(ProtocolError) as refused:
             await served.frames(company, Client(agent="mallory").ask("add", n=1))
-        await served.frames(BOB, Client().ask("add", n=1))
-        with pytest.raises(ProtocolError) as foreign:
-            await served.frames(company, Client().ask("add", n=1))
-    assert refused.value.code == foreign.value.code == ErrorCode.POLICY_DENIED
-    assert str(refused.value) == str(foreign.value)
+        assert not served._journal._places
+    assert refused.value.code == ErrorCode.POLICY_DENIED
 
 
 async def test_a_session_id_that_no_answer_could_carry_is_refused() -> None:
@@ -105,7 +130,20 @@ async def test_a_frame_without_a_session_id_belongs_to_its_principal_and_sender(
     async with host() as served:
         (ours,) = await served.frames(ANN, "@ann>req:add{n:1}[mid:a,seq:1]")
         (theirs,) = await served.frames(BOB, "@ann>req:add{n:2}[mid:a,seq:1]")
-    assert (parse_frame(ours).params["echo"], parse_frame(theirs).params["echo"]) == (1, 2)
+        for _ in range(2):
+            (other,) = await served.frames(ANN, "@ann>req:add{n:3}[mid:a,seq:1,sid:ann]")
+    found = [parse_frame(text) for text in (ours, theirs, other)]
+    assert [frame.params["echo"] for frame in found] == [1, 2, 3]
+    assert [frame.envelope.session_id for frame in found] == [None, None, "ann"]
+
+
+async def test_a_session_without_an_id_goes_on_without_one_after_a_snapshot() -> None:
+    log = MemoryFrameLog()
+    for number in (1, 2, 3):
+        async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(snapshot_every=1)) as served:
+            (answer,) = await served.frames(ANN, f"@ann>req:add{{n:{number}}}[mid:a{number},seq:{number}]")
+        frame = parse_frame(answer)
+        assert (frame.envelope.sequence, frame.envelope.session_id) == (number, None)
 
 
 async def test_chunks_that_a_handler_yields_are_a_stream() -> None:
@@ -139,7 +177,7 @@ async def test_frames_that_are_recorded_while_one_is_sent_are_sent_too() -> None
         async for frame in served.stream(ANN, asked):
             frames.append(frame)
             await finished.wait()
-            await async_wait_until(lambda: not served._journal.place("s/s1", "s1").replica.open)  # type: ignore[union-attr]  # it was read
+            await async_wait_until(lambda: not _place(served).replica.open)  # type: ignore[union-attr]  # it was read
         assert frames == await served.frames(ANN, asked)
     chunks = [event for event in client.take(frames) if isinstance(event, StreamChunkReceived)]
     assert [chunk.message.payload["data"] for chunk in chunks] == ["0", "1", "2", "3", "4", ""]
@@ -330,8 +368,7 @@ async def test_a_frame_whose_predecessor_does_not_come_is_refused_and_taken_late
     async with SessionHost(echo, codec=CODEC, limits=HostLimits(poll=0.001), clock=lambda: now[0]) as served:
         first, second = client.ask("add", n=1), client.ask("add", n=2)
         early = asyncio.ensure_future(served.frames(ANN, second))
-        places = served._journal._places
-        await async_wait_until(lambda: "s/s1" in places and places["s/s1"].replica and places["s/s1"].replica.open)
+        await async_wait_until(lambda: (replica := _place(served).replica) is not None and bool(replica.open))
         now[0] += HOST_SESSION.gap_delay
         (gap,) = await early
         assert parse_frame(gap).params["code"] == ErrorCode.SEQUENCE_GAP
@@ -358,3 +395,46 @@ async def test_the_answers_that_are_kept_are_bounded_by_their_length() -> None:
         (again,) = await served.frames(ANN, asked[-1])
     assert parse_frame(refused).params["code"] == ErrorCode.DUPLICATE
     assert len(again) > size
+
+
+@pytest.mark.parametrize(
+    ("intent", "operation", "payload"),
+    [
+        (Intent.WAITING, "approval", {"reason": "a person decides"}),
+        (Intent.SYNCHRONIZE, "state", {"version": 1, "context": {"step": 1}}),
+        (Intent.ACKNOWLEDGE, "pay", {}),
+        (Intent.ESCALATE, "pay", {}),
+        (Intent.STREAM, "pay", {"chunk_index": 0, "data": "one"}),
+    ],
+)
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_a_handler_that_ends_without_an_answer_runs_once(
+    intent: Intent, operation: str, payload: dict[str, Any], is_stream: bool
+) -> None:
+    """ACCP 3.7: a request is handled once; where its handler ends without an answer, that is a failure."""
+    client, runs = Client(), []
+    schema = "ST" if intent is Intent.STREAM else None
+    message = Message(sender="", intent=intent, operation=operation, payload=payload, schema=schema)
+
+    async def one(request: Request) -> Message:
+        runs.append(request.idempotency_key)
+        return message
+
+    async def several(request: Request) -> AsyncIterator[Any]:
+        runs.append(request.idempotency_key)
+        yield message
+        if intent is Intent.STREAM:
+            raise ProtocolError("expected more", code="E9999")
+
+    async with host(several if is_stream else one, answer_wait=20.0) as served:
+        frame = client.ask("pay")
+        frames = await served.frames(ANN, frame)
+        assert await served.frames(ANN, frame) == frames
+        await served.frames(ANN, client.ask("add", intent=Intent.PING))
+    assert runs == ["ann1"]
+    last = parse_frame(frames[-1])
+    assert parse_frame(frames[0]).intent is intent
+    if is_stream and intent is not Intent.STREAM:
+        assert (last.intent, last.params["schema"]) == (Intent.STREAM, "ST")
+    else:
+        assert (last.intent, last.params["code"]) == (Intent.FAILURE, ErrorCode.INTERNAL_ERROR)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import Handler, HostLimits, Request, SessionHost
+from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.logs import Fenced, FrameLog, MemoryFrameLog, open_log
 from accp_core.accp import FrameRefused, StreamChunkReceived, parse_frame
 from accp_core.errors import ProtocolError
@@ -18,6 +19,7 @@ from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
 from tests.limits import async_wait_until
 
 SHORT = 0.3
+NAME = session_name(ANN, "s1")
 
 
 async def echo(request: Request) -> Mapping[str, Any]:
@@ -235,7 +237,7 @@ async def test_requests_are_handled_while_others_read_the_log_all_the_time() -> 
     async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(poll=0.001), clock=lambda: 1_000.0) as host:
         frames = [client.ask("add", n=number) for number in range(4)]
         waiting = [asyncio.ensure_future(host.frames(ANN, frame)) for frame in frames[:0:-1]]
-        await async_wait_until(lambda: "s/s1" in log._logs and len(log._logs["s/s1"].texts) == 3)
+        await async_wait_until(lambda: NAME in log._logs and len(log._logs[NAME].texts) == 3)
         answers = await asyncio.wait_for(asyncio.gather(host.frames(ANN, frames[0]), *waiting), 20)
     assert sorted(parse_frame(answer[-1]).params["echo"] for answer in answers) == [0, 1, 2, 3]
 
@@ -271,7 +273,7 @@ async def test_a_session_of_which_a_part_is_missing_is_refused() -> None:
     client, log = Client(), MemoryFrameLog()
     async with SessionHost(echo, codec=CODEC, log=log) as host:
         await host.frames(ANN, client.ask("add", n=1))
-    log._logs["s/s1"].texts.popleft()
+    log._logs[NAME].texts.popleft()
     async with SessionHost(echo, codec=CODEC, log=log) as host:
         with pytest.raises(ProtocolError, match="expected the whole log") as refused:
             await host.frames(ANN, client.ask("add", n=2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
@@ -12,6 +11,7 @@ from typing import Final, Self
 
 from accp_adapters.bindings.accp.answers import Answers, join_parts
 from accp_adapters.bindings.accp.client_errors import SessionLost
+from accp_adapters.bindings.clock import SteadyClock
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.frame_head import frame_head
@@ -49,11 +49,11 @@ class ClientSession:
     every method raises `SessionLost`, with the code E3003 where the server does not keep what is missing.
     """
 
-    def __init__(self, session: Session, store: ColdStore, *, clock: Callable[[], float] = time.time) -> None:
-        """Start without a connection; `connect` does that."""
+    def __init__(self, session: Session, store: ColdStore, *, clock: Callable[[], float] | None = None) -> None:
+        """Start without a connection; `connect` does that. Without a `clock` it is a `SteadyClock`."""
         self._session: Final = session
         self._store: Final = store
-        self._clock: Final = clock
+        self._clock: Final = clock or SteadyClock()
         self._answers: Final = Answers()
         self._messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue(_MAX_MESSAGES + 1)
         self._lost: ProtocolError | None = None

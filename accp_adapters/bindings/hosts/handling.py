@@ -228,7 +228,7 @@ class Handling:
         return replace(self._step(replica, StepKind.SEND, name=mid, text=text), message=message)
 
     def _step(self, replica: Replica, kind: StepKind, *, name: str, text: str = "") -> Step:
-        now = max(whole_seconds(self._clock()), replica.now)
+        now = whole_seconds(replica.time(self._clock()))
         return Step(kind=kind, now=now, worker=self._worker, name=name, text=text)
 
     def _finished(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
+from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
 from accp_adapters.bindings.hosts.journal import Journal, Place
@@ -67,7 +67,7 @@ class SessionHost:
         limits: HostLimits | None = None,
         store: ColdStore | None = None,
         secret: bytes = b"accp",
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """Serve with `handler`; nothing is opened before the first frame.
 
@@ -80,14 +80,15 @@ class SessionHost:
             limits: Limits and times of the host.
             store: Where the cold texts of the sessions are; all workers need the same one. None: in this process.
             secret: The key of the msg_ids that the host gives; the same in all workers.
-            clock: Returns the time in seconds of the Unix epoch.
+            clock: Returns the time in seconds of the Unix epoch; None: a `SteadyClock`, which no change of the wall
+                clock disturbs.
         """
         self.agent_id: Final = agent_id
         """The agent at our end of each session."""
         self.limits: Final = limits or HostLimits()
         """Limits and times."""
         self._log: Final = MemoryFrameLog() if log is None else log
-        self._clock: Final = clock
+        self._clock: Final = clock or SteadyClock()
         self._codec: Final = codec or Codec(counter=o200k_base())
         kind = SessionKind(
             agent=agent_id,
@@ -100,7 +101,7 @@ class SessionHost:
         )
         self._worker: Final = Worker(self._log, self.limits.lease)
         self._journal: Final = Journal(self._log, kind, self.limits, self._worker.name)
-        self._handling: Final = Handling(handler, self._journal, self.limits, self._worker.name, agent_id, clock)
+        self._handling: Final = Handling(handler, self._journal, self.limits, self._worker.name, agent_id, self._clock)
         self._ticker: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -210,7 +211,9 @@ class SessionHost:
             mid = frame_head(text, limits=self._codec.grammar).envelope.msg_id
         code = ErrorCode(error.code) if error.code in set(ErrorCode) else ErrorCode.INTERNAL_ERROR
         frame = self._codec.encode(error_message(self.agent_id, code, error.reason[:_MAX_REASON_CHARS])).frames[0]
-        envelope = Envelope(msg_id=secrets.token_hex(6), sequence=0, timestamp=self._now(), correlation_id=mid)
+        envelope = Envelope(
+            msg_id=secrets.token_hex(6), sequence=0, timestamp=whole_seconds(self._clock()), correlation_id=mid
+        )
         return self._codec.write(replace(frame, envelope=envelope))
 
     async def _start(self) -> None:
@@ -229,9 +232,6 @@ class SessionHost:
             for place in self._handling.places():
                 with _warned():
                     await self._journal.refresh(place)
-
-    def _now(self) -> int:
-        return whole_seconds(self._clock())
 
     def _place(self, principal: Principal, head: Frame) -> Place:
         """Return the place of a frame's session; frames without a session id have one of their principal and sender."""
@@ -255,14 +255,14 @@ class SessionHost:
     def _timed(self, replica: Replica) -> Step | None:
         """Return the step for a time that was reached."""
         timer = replica.session.get_timer()
-        return None if timer is None or timer > self._now() else self._step(replica, StepKind.TIMER)
+        return None if timer is None or timer > replica.time(self._clock()) else self._step(replica, StepKind.TIMER)
 
     def _step(
         self, replica: Replica, kind: StepKind, principal: Principal | None = None, *, text: str = "", name: str = ""
     ) -> Step:
         return Step(
             kind=kind,
-            now=max(self._now(), replica.now),
+            now=whole_seconds(replica.time(self._clock())),
             worker=self._worker.name,
             text=text,
             name=name,
@@ -314,12 +314,12 @@ class SessionHost:
             if await self._worker.is_gone(other):
                 await self._journal.commit(place, partial(self._handling.taken_over, other))
         timer = replica.session.get_timer()
-        due = self.limits.idle_poll if timer is None else max(0.0, timer - self._clock())
+        due = self.limits.idle_poll if timer is None else max(0.0, timer - replica.time(self._clock()))
         waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
         pause = self.limits.poll if waits_for_others else max(due, self.limits.poll)
         if not await place.wait(min(pause, self.limits.idle_poll)):
             await self._journal.refresh(place)
-        if timer is not None and timer <= self._clock():
+        if timer is not None and timer <= replica.time(self._clock()):
             await self._journal.commit(place, self._timed)
 
 

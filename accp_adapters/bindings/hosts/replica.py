@@ -115,6 +115,7 @@ class Replica:
         """The number of the last step."""
         self.now = 0
         """Its time, in seconds of the Unix epoch."""
+        self._seen_at: float | None = None
         self.principal = ""
         """Whose session it is; "" before the first step."""
         self.connection = ""
@@ -134,6 +135,15 @@ class Replica:
 
         if snapshot is not None:
             self._restore(snapshot)
+
+    def time(self, clock: float) -> float:
+        """Return the time of the session when our clock says `clock`.
+
+        It goes on from the time of the last step where the clock of the worker that took it is ahead of ours.
+        """
+        if self._seen_at is None:
+            self._seen_at = clock
+        return max(clock, self.now + clock - self._seen_at)
 
     def find(self, msg_id: str) -> Incoming | None:
         """Return what answers a received frame, None where it is unknown or forgotten."""
@@ -155,7 +165,7 @@ class Replica:
         self._ids = 0
         frames = await self._receive(step) if step.kind is StepKind.RECEIVE else _ACTIONS[step.kind](self, step)
         self.number += 1
-        self.now = step.now
+        self.now, self._seen_at = step.now, None
         self.unsaved_since = self.unsaved_since or step.now
         self.principal = self.principal or step.principal
         self._close()

@@ -1,4 +1,8 @@
-"""Logs in one SQLite file, for the processes of one machine; they survive its restart."""
+"""Logs in one SQLite file, for the processes of one machine; they survive its restart.
+
+No time is compared between processes, as the clock of a machine may be set: a lease that its holder did not give back
+counts as ended when somebody has seen it unchanged for its whole time.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
+from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -24,8 +30,9 @@ T = TypeVar("T")
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS logs (
-    name BLOB PRIMARY KEY, token INTEGER NOT NULL DEFAULT 0, ends REAL NOT NULL DEFAULT 0, used REAL NOT NULL,
-    last INTEGER NOT NULL DEFAULT 0, number INTEGER NOT NULL DEFAULT 0, snapshot BLOB
+    name BLOB PRIMARY KEY, token INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0,
+    renewed INTEGER NOT NULL DEFAULT 0, used REAL NOT NULL, last INTEGER NOT NULL DEFAULT 0,
+    number INTEGER NOT NULL DEFAULT 0, snapshot BLOB
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS logs_used ON logs (used);
 CREATE TABLE IF NOT EXISTS texts (
@@ -33,6 +40,7 @@ CREATE TABLE IF NOT EXISTS texts (
 ) WITHOUT ROWID;
 """
 _REMOVED_AT_ONCE: Final = 16
+_REMEMBERED: Final = 10_000
 _PAGE: Final = 256
 
 
@@ -48,7 +56,7 @@ class SqliteFrameLog:
         *,
         ttl: float = 604_800.0,
         power_safe: bool = True,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """Use the database at `path`, which is created with the first use, for its owner only (mode 0600).
 
@@ -57,14 +65,19 @@ class SqliteFrameLog:
             ttl: Seconds after its last use until a log is removed.
             power_safe: Whether each text is on the disk before it counts, so that it survives a loss of power; False:
                 it survives the end of the processes only, and is several times faster.
-            clock: Returns the time in seconds, the same in all processes.
+            clock: Returns the time in seconds of the Unix epoch, for `ttl`; None: a `SteadyClock`.
         """
         self._path: Final = Path(path)
         self._ttl: Final = ttl
         self._synchronous: Final = "FULL" if power_safe else "NORMAL"
-        self._clock: Final = clock
+        self._clock: Final = clock or SteadyClock()
         self._thread: Final = ThreadPoolExecutor(1, thread_name_prefix="accp-log")
         self._connection: sqlite3.Connection | None = None
+        self._file = 0, 0
+        self._held: Final[dict[tuple[str, int], float]] = {}
+        """Our leases, and when each ends by the clock of this process."""
+        self._seen: Final[BoundedDict[str, tuple[tuple[int, int], float]]] = BoundedDict(_REMEMBERED)
+        """Leases of others: token and renewals, and since when they are unchanged."""
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
         """Take the lease of `name`, as `FrameLog.lease`."""
@@ -117,35 +130,55 @@ class SqliteFrameLog:
         except sqlite3.Error as error:
             reason = f"expected {os.fspath(self._path)!r} to be usable, found: {error}"
             raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
+        except OSError as error:
+            raise ProtocolError(self._advice(error), code=ErrorCode.TIMEOUT) from error
+
+    def _advice(self, error: OSError) -> str:
+        """Return why the file cannot be used, and what to do."""
+        path, folder = os.fspath(self._path), os.fspath(self._path.parent)
+        if isinstance(error, FileNotFoundError):
+            return f"expected a folder at {folder!r} for the log {path!r}, found none: create it, or name another path"
+        return f"expected {path!r} to be usable as a log, found: {error.strerror}"
 
     def _lease(self, name: str, owner: str, seconds: float) -> Fence | None:
         now, key = self._clock(), encode_name(name)
         with self._transaction() as connection:
             self._remove_old(connection, now)
             connection.execute("INSERT OR IGNORE INTO logs (name, used) VALUES (?, ?)", (key, now))
-            rows = connection.execute(
-                "UPDATE logs SET token = token + 1, ends = ?, used = ? WHERE name = ? AND ends <= ? "
-                "RETURNING token, last",
-                (now + seconds, now, key, now),
-            ).fetchall()
-        return Fence(name=name, owner=owner, token=rows[0][0], last=rows[0][1]) if rows else None
+            query = "SELECT token, renewed, seconds, last FROM logs WHERE name = ?"
+            token, renewed, held, last = connection.execute(query, (key,)).fetchone()
+            if held and not self._has_ended(name, (token, renewed), held):
+                return None
+            values = token + 1, seconds, now, key
+            connection.execute("UPDATE logs SET token = ?, seconds = ?, used = ? WHERE name = ?", values)
+        self._held[name, token + 1] = time.monotonic() + seconds
+        return Fence(name=name, owner=owner, token=token + 1, last=last)
+
+    def _has_ended(self, name: str, lease: tuple[int, int], seconds: float) -> bool:
+        """Return whether a lease was seen unchanged for its whole time."""
+        now, (known, since) = time.monotonic(), self._seen.get(name, ((0, 0), 0.0))
+        if known != lease:
+            self._seen.put(name, (lease, now))
+            return False
+        return now >= since + seconds
 
     def _extend(self, fence: Fence, seconds: float) -> None:
         with self._transaction() as connection:
-            self._held(connection, fence)
-            now = self._clock()
-            values = now + seconds, now, encode_name(fence.name)
-            connection.execute("UPDATE logs SET ends = ?, used = ? WHERE name = ?", values)
+            self._check(connection, fence)
+            values = seconds, self._clock(), encode_name(fence.name)
+            connection.execute("UPDATE logs SET seconds = ?, renewed = renewed + 1, used = ? WHERE name = ?", values)
+        self._held[fence.name, fence.token] = time.monotonic() + seconds
 
     def _release(self, fence: Fence) -> None:
+        self._held.pop((fence.name, fence.token), None)
         with self._transaction() as connection:
             values = encode_name(fence.name), fence.token
-            connection.execute("UPDATE logs SET ends = 0 WHERE name = ? AND token = ?", values)
+            connection.execute("UPDATE logs SET seconds = 0 WHERE name = ? AND token = ?", values)
 
     def _append(self, fence: Fence, number: int, text: str) -> bool:
         key = encode_name(fence.name)
         with self._transaction() as connection:
-            last, snapshot = self._held(connection, fence)
+            last, snapshot = self._check(connection, fence)
             if not check_number(number, last, fence.name):
                 return False
             check_texts(number - snapshot, text)
@@ -156,7 +189,7 @@ class SqliteFrameLog:
     def _save(self, fence: Fence, number: int, packed: bytes) -> None:
         key = encode_name(fence.name)
         with self._transaction() as connection:
-            self._held(connection, fence)
+            self._check(connection, fence)
             connection.execute("UPDATE logs SET number = ?, snapshot = ? WHERE name = ?", (number, packed, key))
             connection.execute("DELETE FROM texts WHERE name = ? AND number <= ?", (key, number))
 
@@ -167,16 +200,17 @@ class SqliteFrameLog:
 
     def _remove_old(self, connection: sqlite3.Connection, now: float) -> None:
         """Remove a few of the logs that were not used for `ttl`."""
-        query = "SELECT name FROM logs WHERE used < ? AND ends < ? ORDER BY used LIMIT ?"
-        for (key,) in connection.execute(query, (now - self._ttl, now, _REMOVED_AT_ONCE)).fetchall():
+        query = "SELECT name FROM logs WHERE used < ? ORDER BY used LIMIT ?"
+        for (key,) in connection.execute(query, (now - self._ttl, _REMOVED_AT_ONCE)).fetchall():
             for table in ("logs", "texts"):
                 connection.execute(f"DELETE FROM {table} WHERE name = ?", (key,))
 
-    def _held(self, connection: sqlite3.Connection, fence: Fence) -> tuple[int, int]:
+    def _check(self, connection: sqlite3.Connection, fence: Fence) -> tuple[int, int]:
         """Return the numbers of the last text and of the snapshot, if the lease is still held."""
-        query = "SELECT last, number FROM logs WHERE name = ? AND token = ? AND ends > ?"
-        row = connection.execute(query, (encode_name(fence.name), fence.token, self._clock())).fetchone()
-        if row is None:
+        query = "SELECT last, number FROM logs WHERE name = ? AND token = ? AND seconds > 0"
+        row = connection.execute(query, (encode_name(fence.name), fence.token)).fetchone()
+        if row is None or time.monotonic() >= self._held.get((fence.name, fence.token), 0.0):
+            self._held.pop((fence.name, fence.token), None)
             raise Fenced(fence)
         return row[0], row[1]
 
@@ -204,5 +238,18 @@ class SqliteFrameLog:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
             connection.executescript(_TABLES)
-            self._connection = connection
+            self._connection, self._file = connection, _identity(self._path)
+        elif _identity(self._path) != self._file:
+            # What is written into a removed file ends with this process.
+            reason = f"expected the log at {os.fspath(self._path)!r}, found that its file was removed or replaced"
+            raise ProtocolError(f"{reason}: put it back, or start the workers again", code=ErrorCode.TIMEOUT)
         return self._connection
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Return by what a file is known, whatever its name is; zeros where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_dev, found.st_ino

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +21,7 @@ from starlette.routing import Route
 
 from accp_adapters.bindings.acp.http_sse.requests import answer
 from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
+from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts
 from accp_core.acp.document import MAX_MESSAGE_BYTES, read_object
@@ -86,6 +86,7 @@ class _Endpoints:
     def __init__(self, limits: RelayLimits, allowed: AllowedHosts) -> None:
         self._limits = limits
         self._allowed = allowed
+        self._clock = SteadyClock()
         self._budget = ByteBudget(limits.total_bytes)
         self._waiting = 0
         self._rooms = Rooms(
@@ -115,7 +116,7 @@ class _Endpoints:
 
     async def new(self, request: Request) -> Response:
         token, existed = self._rooms.create(
-            request.query_params.get("token", ""), time.time(), lambda: f"tok_{secrets.token_hex(8)}"
+            request.query_params.get("token", ""), self._clock(), lambda: f"tok_{secrets.token_hex(8)}"
         )
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
@@ -132,7 +133,7 @@ class _Endpoints:
         return answer({"ok": True, "deleted": True})
 
     async def act(self, request: Request) -> Response:
-        room = self._rooms.get(request.path_params["token"], time.time())
+        room = self._rooms.get(request.path_params["token"], self._clock())
         match request.method, request.path_params["action"]:
             case "POST", "join":
                 return await self._join(request, room)
@@ -141,7 +142,7 @@ class _Endpoints:
             case "GET", "poll":
                 return await self._poll(request, room)
             case "GET", "status":
-                return answer(room.status(time.time()))
+                return answer(room.status(self._clock()))
         raise RoomRefused("unknown_action", 400)
 
     async def _body(self, request: Request) -> dict[str, Any]:
@@ -157,13 +158,13 @@ class _Endpoints:
         name = str(body.get("name") or "agent")[:64]
         card = body.get("card", body)  # the reference's guest sends its card alone
         entry = {"type": "acp.agent_joined", "from": name, "name": name, "card": card}
-        _, number, _ = self._rooms.add(room, entry, time.time(), secrets.token_hex(8))
+        _, number, _ = self._rooms.add(room, entry, self._clock(), secrets.token_hex(8))
         room.agents.put(name, True)
         return answer({"ok": True, "session_id": room.session_id, "seq": number, "agent_name": name})
 
     async def _send(self, request: Request, room: Room) -> Response:
         entry_id, number, is_new = self._rooms.add(
-            room, await self._body(request), time.time(), f"relay_{secrets.token_hex(8)}"
+            room, await self._body(request), self._clock(), f"relay_{secrets.token_hex(8)}"
         )
         if not is_new:
             return answer({"ok": True, "deduped": True, "id": entry_id})

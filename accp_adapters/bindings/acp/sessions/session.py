@@ -21,6 +21,7 @@ from accp_adapters.bindings.acp.sessions.channel import REPLACED, Channel, Chann
 from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_parts
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits, TokenBucket
 from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
 from accp_core.acp import (
     AcpError,
@@ -98,6 +99,7 @@ class AcpSession:
         """The messages that the peer may still send."""
         self._channel: Channel | None = None
         self._is_handling = self._ended = False
+        self._clock = SteadyClock()
 
     @property
     def peer(self) -> AgentCard | None:
@@ -145,7 +147,7 @@ class AcpSession:
             raise RemoteProtocolError(reason, code=AcpError.TIMEOUT, reply=None) from None
         finally:
             self._replies.pop(message_id, None)
-            self.connection.handle_timer(time.time())
+            self.connection.handle_timer(self._clock())
 
     async def messages(self) -> AsyncIterator[AcpMessage]:
         """Yield the messages of the peer in order, each once; end when the session ends."""
@@ -225,7 +227,7 @@ class AcpSession:
         self, message: AcpMessage, *, wait: bool = True, future: asyncio.Future[tuple[Part, ...]] | None = None
     ) -> SendResult:
         def send() -> SendResult:
-            result = self.connection.send(message, time.time(), awaits_reply=future is not None)
+            result = self.connection.send(message, self._clock(), awaits_reply=future is not None)
             if future is not None:
                 self._replies[result.message_id] = future
             return result
@@ -264,7 +266,7 @@ class AcpSession:
         await channel.aclose()
 
     async def _write(self, channel: Channel) -> ChannelClosed:
-        texts = self.connection.opened(time.time())
+        texts = self.connection.opened(self._clock())
         try:
             for text in texts:
                 await self._put(channel, text)

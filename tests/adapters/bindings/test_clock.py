@@ -1,0 +1,73 @@
+"""Time that goes on, whatever happens to the wall clock of a worker or of a client."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.bindings.clock import SteadyClock
+from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, SessionHost
+from accp_adapters.bindings.logs import MemoryFrameLog
+from accp_adapters.stores import embedded_store
+from accp_core.accp import Intent, Message, Session, SessionOptions, parse_frame
+from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
+from tests.adapters.bindings.hosts.test_host import echo
+from tests.limits import async_wait_until
+
+HOUR = 3_600.0
+JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR])
+
+
+@JUMPS
+def test_it_does_not_jump_with_the_wall_clock(jump: float) -> None:
+    wall, steady = [1_000_000.0], [5.0]
+    clock = SteadyClock(wall=lambda: wall[0], steady=lambda: steady[0])
+    wall[0] += jump
+    steady[0] += 2.0
+    assert clock() == 1_000_002.0
+
+
+def test_it_begins_with_the_time_of_the_wall_clock() -> None:
+    assert abs(SteadyClock()() - time.time()) < 60
+
+
+@JUMPS
+async def test_a_wall_clock_that_is_set_ends_no_request_of_a_client(
+    jump: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ACCP 3.7 and 11.2: neither E3001 nor a missed heartbeat."""
+    options = SessionOptions(timeout=60, heartbeat=30, name_session=True)
+    session = ClientSession(Session("s1", "ann", codec=CODEC, new_id=lambda: "a1", options=options), embedded_store())
+    silent = list[str]()
+    session.on_silence = lambda: silent.append("silent")
+    message = Message(sender="", intent=Intent.REQUEST, operation="add", payload={})
+    asked = asyncio.ensure_future(session.request(message))
+    await asyncio.sleep(0)
+    monkeypatch.setattr(time, "time", lambda now=time.time: now() + jump)
+    session.tick()
+    await asyncio.sleep(0)
+    assert (asked.done(), silent) == (False, [])
+    asked.cancel()
+    await asyncio.wait([asked])
+
+
+async def test_a_session_goes_on_where_another_worker_had_a_clock_that_was_ahead() -> None:
+    """ACCP 3.7: a gap is named after `gap_delay`, not when the slower clock has caught up."""
+    log, client, now = MemoryFrameLog(), Client(first=1, reorder=8), [1_000.0]
+    limits = HostLimits(poll=0.001)
+    async with (
+        SessionHost(echo, codec=CODEC, log=log, limits=limits, clock=lambda: 1_000.0 + HOUR) as ahead,
+        SessionHost(echo, codec=CODEC, log=log, limits=limits, clock=lambda: now[0]) as behind,
+    ):
+        await ahead.frames(ANN, client.ask("add", n=0))
+        client.ask("add", n=1)  # is lost
+        early = asyncio.ensure_future(behind.frames(ANN, client.ask("add", n=2)))
+        places = behind._journal._places.values()
+        await async_wait_until(lambda: any(place.replica and place.replica.open for place in places))
+        await asyncio.sleep(0.01)
+        now[0] += HOST_SESSION.gap_delay + 1
+        (gap,) = await early
+    assert parse_frame(gap).params["code"] == "E3003"

@@ -1,20 +1,22 @@
 """Stores: SQLite in a file or in memory, which needs no server; Redis, which several machines share."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from accp_adapters.stores.addresses import open_store
-from accp_adapters.stores.instructions import SqliteInstructionRegistry
 from accp_adapters.stores.sqlite import SqliteColdStore, embedded_store
+from accp_core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
+    from accp_adapters.stores.instructions import SqliteInstructionRegistry
     from accp_adapters.stores.redis import RedisColdStore
+else:
+    # Redis needs its extra, and the registry the packets of AACP.
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "accp_adapters.stores.instructions": "SqliteInstructionRegistry",
+            "accp_adapters.stores.redis": "RedisColdStore",
+        },
+    )
 
 __all__ = ["RedisColdStore", "SqliteColdStore", "SqliteInstructionRegistry", "embedded_store", "open_store"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import `RedisColdStore` on first use: it needs the extra `redis`."""
-    if name != "RedisColdStore":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("accp_adapters.stores.redis").RedisColdStore

@@ -96,8 +96,9 @@ DEFAULT_LIMITS: Final = GrammarLimits()
 
 _DELIMITER = r"[@>:{}\[\]|$,~\\]"
 _SAFE = r"[^@>:{}\[\]|$,~\\]"
-_NOT_ASCII = r"\x00- @>:{}\[\]|$,~\\\x7f-\U0010ffff"
-_PLAIN = rf"[^{_NOT_ASCII}]"
+# VCHAR of ASCII without the delimiters, as ranges: what is left out would take many times as long to compile.
+_PLAIN = r"[!-#%-+\--9;-=?A-Z^-z]"
+_PLAIN_START = r"[!#%-+./;<?A-Z^-z]"
 _ID = rf"{_PLAIN}++"
 USUAL_DIGITS: Final = 18
 """Digits of the numbers of usual metadata; there are limits that allow fewer."""
@@ -112,7 +113,7 @@ USUAL_METADATA: Final = re.compile(
 )
 
 # The same in the other direction: what stands for itself, whatever the options.
-PLAIN_TEXT: Final = re.compile(rf'(?!(?:true|false|null)\Z)[^"=0-9\-{_NOT_ASCII}]{_PLAIN}*+')
+PLAIN_TEXT: Final = re.compile(rf"(?!(?:true|false|null)\Z){_PLAIN_START}{_PLAIN}*+")
 PLAIN_KEY: Final = re.compile(r"(?:[A-Za-z0-9]|_(?!x))++")
 PLAIN_ID: Final = re.compile(rf"{_PLAIN}++")
 

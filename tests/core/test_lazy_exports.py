@@ -1,0 +1,72 @@
+"""What importing a package loads, and that every name it offers is found when it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from accp_core.lazy_exports import lazy_exports
+
+LAZY = ("accp_core", "accp_core.accp", "accp_adapters.stores")
+LIST = "import sys; {}; print(*sys.modules)"
+
+
+def modules_after(statement: str) -> set[str]:
+    """Return the modules that a fresh interpreter has after `statement`."""
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", LIST.format(statement)], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith(("accp_core", "accp_adapters"))}
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_what_a_type_checker_sees_is_what_is_imported(name: str) -> None:
+    package = importlib.import_module(name)
+    [choice] = [node for node in ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8")).body
+                if isinstance(node, ast.If) and is_type_checking(node)]  # fmt: skip
+    seen = {
+        node.module: {alias.name for alias in node.names} for node in choice.body if isinstance(node, ast.ImportFrom)
+    }
+    [homes] = [ast.literal_eval(node) for node in ast.walk(choice) if isinstance(node, ast.Dict)]
+    assert {module: set(names.split()) for module, names in homes.items()} == seen
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_no_lazy_name_is_that_of_a_module(name: str) -> None:
+    package = importlib.import_module(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    lazily = set(package.__all__) - {"frame_head"}  # imported with the package
+    assert modules.isdisjoint(lazily)
+
+
+def test_a_name_that_nobody_offers_is_refused_as_python_does() -> None:
+    with pytest.raises(AttributeError, match="module 'accp_core' has no attribute 'no_such_name'"):
+        lazy_exports("accp_core", {"accp_core.errors": "DecodeError"})("no_such_name")
+
+
+def test_importing_the_core_imports_nothing_of_it() -> None:
+    assert ours(modules_after("import accp_core")) == {"accp_core", "accp_core.lazy_exports"}
+
+
+def test_who_reads_frames_loads_no_views_and_no_sessions() -> None:
+    loaded = modules_after("from accp_core import parse_frame, serialize_frame")
+    assert not {name for name in loaded if name.startswith(("accp_core.view", "accp_core.accp.session"))}
+    assert len(ours(loaded)) <= 20
+
+
+def test_who_renders_loads_no_frames() -> None:
+    assert not {name for name in modules_after("from accp_core import render") if name.startswith("accp_core.accp")}

@@ -33,7 +33,7 @@ SHIPPED = [
     "accp_core/view/notation.py",
     "accp_adapters/__init__.py",
     "accp_adapters/py.typed",
-    "accp_adapters/tokens/o200k_base.tiktoken.xz",
+    "accp_adapters/tokens/o200k_base.tokens",
     "accp_adapters/tokens/LICENSE.o200k_base",
 ]
 

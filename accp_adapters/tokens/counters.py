@@ -26,8 +26,8 @@ _LONG_RUN: Final = re.compile(rf"(?<!\s)\s{{{MAX_BLANKS}}}\s*+")
 def o200k_base() -> TokenCounter:
     """Return the counter of o200k_base (GPT-4o and later); its vocabulary is in the package, no network is used.
 
-    The vocabulary is loaded for the first text that is counted (about half a second, see `make bench`), and once more
-    for the first text with two blanks in a row.
+    The vocabulary is loaded for the first text that is counted (see `make bench`); the first text with two blanks in a
+    row needs a second encoding of the same vocabulary.
     """
 
     def count(text: str) -> int:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import base64
+import functools
 import hashlib
-import lzma
 import re
 from importlib import resources
+from itertools import accumulate, pairwise
 from typing import Final
 
 import tiktoken
 
-__all__ = ["O200K_BASE_SHA256", "has_simple_blanks", "load_o200k_base", "read_o200k_base"]
+__all__ = ["O200K_BASE_SHA256", "has_simple_blanks", "load_o200k_base", "o200k_base_ranks"]
 
-O200K_BASE_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""Of the vocabulary file as published."""
+O200K_BASE_SHA256: Final = "440741350e7cfa1c0f4869ce742d1b043550adbda5187adcac9e787edac6fba9"
+"""Of the packaged tokens."""
+_TOKENS: Final = 199_998
 
 # The alternatives: a word with its leading character, up to three digits, punctuation, white space.
 _WORDS: Final = "|".join(
@@ -35,18 +36,22 @@ _OTHER_BLANK: Final = re.compile("[\t\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u
 _SPECIAL: Final = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
 
 
-def read_o200k_base() -> bytes:
-    """Return the vocabulary file as published: lines of a base64 token, a space and a rank.
+@functools.cache
+def o200k_base_ranks() -> dict[bytes, int]:
+    """Return the rank of each token; every encoding takes the same dictionary, which is not to be changed.
+
+    The packaged file holds the tokens in the order of their ranks, behind a byte for the length of each. It is read in
+    a third of the time that base64 takes.
 
     Raises:
-        ValueError: the packaged file is not the published one.
+        ValueError: the packaged file is not the one that was made of the published vocabulary.
     """
-    packed = resources.files("accp_adapters.tokens").joinpath("o200k_base.tiktoken.xz").read_bytes()
-    published = lzma.decompress(packed)
-    found = hashlib.sha256(published).hexdigest()
+    packed = resources.files("accp_adapters.tokens").joinpath("o200k_base.tokens").read_bytes()
+    found = hashlib.sha256(packed).hexdigest()
     if found != O200K_BASE_SHA256:
-        raise ValueError(f"expected the o200k_base vocabulary with sha256 {O200K_BASE_SHA256!r}, found {found!r}")
-    return published
+        raise ValueError(f"expected the o200k_base tokens with sha256 {O200K_BASE_SHA256!r}, found {found!r}")
+    ends = accumulate(packed[:_TOKENS], initial=_TOKENS)
+    return {packed[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
 
 
 def load_o200k_base(*, simple: bool = False) -> tiktoken.Encoding:
@@ -56,12 +61,10 @@ def load_o200k_base(*, simple: bool = False) -> tiktoken.Encoding:
         simple: Return a faster encoding, which gives the same tokens only for a text with `has_simple_blanks`.
 
     Raises:
-        ValueError: the packaged vocabulary is not the published one.
+        ValueError: as `o200k_base_ranks`.
     """
-    pairs = (line.split() for line in read_o200k_base().splitlines())
-    ranks = {base64.b64decode(token): int(rank) for token, rank in pairs}
     words = _WORDS.replace(_BLANKS, "") if simple else _WORDS
-    return tiktoken.Encoding("o200k_base", pat_str=words, mergeable_ranks=ranks, special_tokens=_SPECIAL)
+    return tiktoken.Encoding("o200k_base", pat_str=words, mergeable_ranks=o200k_base_ranks(), special_tokens=_SPECIAL)
 
 
 def has_simple_blanks(text: str) -> bool:

@@ -5,7 +5,7 @@ Of several marks for lines only the first one says so, the others are `[…112-1
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -35,6 +35,7 @@ class Excerpt:
         is_view: bool = False,
         in_line: bool = False,
         max_rated: int = MAX_RATED,
+        known: Mapping[str, int] | None = None,
     ) -> None:
         """Rate the pieces of `text`; of a text that is no view and too long for that, only parts of it.
 
@@ -47,6 +48,7 @@ class Excerpt:
                 counted; those of any other text are named by the numbers that they have in a query.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
+            known: As in `rate`.
         """
         self._text = text
         self._marks = marks
@@ -61,7 +63,7 @@ class Excerpt:
             else cut_lines(text, candidate_spans(text, requested, max_rated), max_piece)
         )
         self._pieces = list(pieces)
-        rate(self._pieces, requested)
+        rate(self._pieces, requested, known)
         self._blank = {number for number, piece in enumerate(self._pieces) if not piece.text.strip()}
         numbers = (number for number in range(len(self._pieces)) if number not in self._blank)
         self._ranked = sorted(numbers, key=lambda number: (-self._pieces[number].score, number))

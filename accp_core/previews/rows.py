@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from accp_core.previews.candidates import MAX_RATED
 from accp_core.previews.column_facts import ColumnFacts
 from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.marks import Marks
+from accp_core.previews.named_rows import NamedRows
 from accp_core.previews.share import share
 from accp_core.previews.words import WORD
 from accp_core.strict_json import compact_json
@@ -23,6 +24,8 @@ _SHORT_CELL: Final = 60
 """Characters of a cell up to which it holds no blob."""
 _MIN_RATED: Final = 2_000
 """Characters of a long cell that are rated at least; all of them share what may be rated of a text."""
+_MAX_COMPARED: Final = 200
+"""Long cells of a column whose words are counted."""
 _MIN_EXCERPT: Final = 200
 """Characters of a long cell that are shown at least, about."""
 _REQUESTED: Final = 4.0
@@ -35,6 +38,10 @@ _COUNTED: Final = 2_000
 """Rows that are counted to tell how long all are."""
 _CHUNK: Final = 500
 """Rows in which the words of the request are searched for at once."""
+_MAX_NAMED: Final = 3_000
+"""Characters of the rows that a request names up to which all of them come first; of more, the ends of their ranges."""
+_NAMED: Final = 100.0
+_NAMED_END: Final = 4.0
 _MIN_ROOM: Final = 60
 """Characters; in less room no row is shown."""
 
@@ -42,13 +49,26 @@ _MIN_ROOM: Final = 60
 class RankedRows:
     """The rows of a table, those first that differ from the others or that the request names."""
 
-    def __init__(self, table: Table, facts: Sequence[ColumnFacts], *, requested: frozenset[str], marks: Marks) -> None:
+    def __init__(
+        self,
+        table: Table,
+        facts: Sequence[ColumnFacts],
+        *,
+        requested: frozenset[str],
+        marks: Marks,
+        named: NamedRows | None = None,
+    ) -> None:
+        """Rank the rows of `table`; `named` are those whose values the request names."""
         self._table = table
         self._requested = requested
         self._marks = marks
-        self._ranked = _rank(table, facts, requested)
+        named_size = _sizes([table.rows[number] for number in named.numbers])[0] if named else 0
+        self.named_size = named_size if named_size <= _MAX_NAMED else 0
+        """Characters of the named rows, about, where they come first."""
+        self._ranked = _rank(table, facts, requested, _worths(named, are_first=self.named_size > 0))
         self._sized: dict[int, Mapping[str, Any]] = {}
         self._excerpts: dict[tuple[int, str], Excerpt] = {}
+        self._known: dict[str, Mapping[str, int]] = {}
         self._max_rated = MAX_RATED
         sizes, long_sizes = _sizes(table.rows)
         self.size = sizes
@@ -56,10 +76,10 @@ class RankedRows:
         self.long_size = long_sizes
         """Characters of the long texts in them, about."""
 
-    def choose(self, room: float) -> list[dict[str, Any]]:
-        """Return rows that take about `room` characters, in the order of the table."""
+    def choose(self, room: float) -> dict[int, dict[str, Any]]:
+        """Return rows by their numbers that take about `room` characters, in the order of the table."""
         if room < min(_MIN_ROOM, self.size):
-            return []
+            return {}
         columns = self._columns(room)
         chosen: list[int] = []
         left = room - sum(len(name) + 1 for name in columns)
@@ -78,7 +98,7 @@ class RankedRows:
                 places, share(lengths, max(left, 0) + sum(min(length, _MIN_EXCERPT) for length in lengths)), strict=True
             )
         )
-        return [self._show(number, columns, rooms) for number in sorted(chosen)]
+        return {number: self._show(number, columns, rooms) for number in sorted(chosen)}
 
     def _row(self, number: int) -> Mapping[str, Any]:
         """Return a row with the sizes of the blobs in its cells in their places."""
@@ -122,21 +142,48 @@ class RankedRows:
             return self._marks.gap(f"{'array' if type(cell) is list else 'map'} of {len(cell)}")
         return cell
 
+    def _words(self, column: str) -> Mapping[str, int]:
+        """Return in how many of some cells of a column each word stands: what all of them say is worth little."""
+        if column not in self._known:
+            cells = [
+                cell for row in self._table.rows if type(cell := row.get(column)) is str and len(cell) > _LONG_CELL
+            ]
+            some = cells[:: -(-len(cells) // _MAX_COMPARED)]
+            most = MAX_RATED // len(some)
+            self._known[column] = Counter(word for cell in some for word in set(WORD.findall(cell[:most])))
+        return self._known[column]
+
     def _excerpt(self, number: int, column: str, cell: str) -> Excerpt:
         place = (number, column)
         if place not in self._excerpts:
             self._excerpts[place] = Excerpt(
-                cell, requested=self._requested, marks=self._marks, in_line=True, max_rated=self._max_rated
+                cell,
+                requested=self._requested,
+                marks=self._marks,
+                max_piece=_MIN_EXCERPT // 2,
+                in_line=True,
+                max_rated=self._max_rated,
+                known=self._words(column),
             )
         return self._excerpts[place]
 
 
-def _rank(table: Table, facts: Sequence[ColumnFacts], requested: frozenset[str]) -> list[int]:
+def _worths(named: NamedRows | None, *, are_first: bool) -> dict[int, float]:
+    """Return what the rows are worth that a request names."""
+    if named is None:
+        return {}
+    first = dict.fromkeys(named.numbers, _NAMED) if are_first else {}
+    return first | {number: first.get(number, 0.0) + _NAMED_END for number in named.ends}
+
+
+def _rank(
+    table: Table, facts: Sequence[ColumnFacts], requested: frozenset[str], named: Mapping[int, float]
+) -> list[int]:
     """Return the numbers of the rows, those that differ most first, then the others in order."""
     scores: defaultdict[int, float] = defaultdict(float)
     total = len(table.rows)
     edges = {edge % total: worth for edge, worth in _EDGES.items()}
-    for worths in (edges, _matches(table.rows, requested), *(column.rows for column in facts)):
+    for worths in (edges, named, _matches(table.rows, requested), *(column.rows for column in facts)):
         for number, worth in worths.items():
             scores[number] += worth
     first = sorted(scores, key=lambda number: (-scores[number], number))

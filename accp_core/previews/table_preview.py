@@ -6,6 +6,8 @@ ord_001 15.2 shipped
 ord_017 80.0 late
 ord_110 2246.03 pending
 orders.items: 214 rows, 2 shown, orders_id = orders.id; …
+
+Where the request names values of columns, a second line says which rows have them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from accp_core.ports import TokenCounter
 from accp_core.previews.column_facts import facts_of
 from accp_core.previews.example import query_table
 from accp_core.previews.marks import Marks
+from accp_core.previews.named_rows import find_named_rows
 from accp_core.previews.rows import RankedRows
 from accp_core.previews.share import share
 from accp_core.tables import Table
@@ -29,6 +32,8 @@ _FACTS_SHARE: Final = 0.5
 """The share of a table's room that the facts of its columns may take."""
 _NAMES_SHARE: Final = 0.65
 """The share that they may take with the names of the other columns."""
+_NAMED_SHARE: Final = 0.5
+"""The share of what the facts leave that the line about the named rows may take."""
 _MAX_TABLES: Final = 12
 """Tables that are described; the others are counted."""
 _MAX_COLUMNS: Final = 64
@@ -96,7 +101,9 @@ class _DescribedTable:
         self._marks = marks
         self._counter = counter
         self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
-        self._rows = RankedRows(table, self._facts, requested=requested, marks=marks)
+        # Of a sample nothing can be counted.
+        self._named = None if table.name in totals else find_named_rows(table, self._facts, requested)
+        self._rows = RankedRows(table, self._facts, requested=requested, marks=marks, named=self._named)
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
 
@@ -104,7 +111,8 @@ class _DescribedTable:
     def enough(self) -> float:
         """Characters that are enough of the table."""
         facts = sum(len(column.name) + len(column.texts[-1]) + 4 for column in self._facts)
-        return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + self._rows.long_size)
+        named = len(self._named.describe(are_shown=True)) + self._rows.named_size if self._named else 0
+        return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._rows.long_size)
 
     @property
     def example(self) -> str:
@@ -115,16 +123,24 @@ class _DescribedTable:
         """Yield the lines of the table in about `room` characters."""
         rows = self._rows.choose(room if self.size <= room else room - _TITLE_CHARS)
         if self.size <= room or self._shows_all(rows):
-            yield from self._with_rows(rows, "")
+            yield from self._with_rows(list(rows.values()), "")
             return
         facts = self._describe(room)
-        rows = self._rows.choose(room - len(facts) - _TITLE_CHARS)
-        yield from self._with_rows(rows, facts)
+        left = room - len(facts) - _TITLE_CHARS
+        rows = self._rows.choose(left - len(self._describe_named(rows, left)))
+        yield from self._with_rows(list(rows.values()), facts + self._describe_named(rows, left))
 
-    def _shows_all(self, rows: Sequence[Mapping[str, object]]) -> bool:
+    def _describe_named(self, rows: Mapping[int, object], room: float) -> str:
+        """Return the line about the rows that the request names, of which `rows` are shown."""
+        if self._named is None:
+            return ""
+        line = self._named.describe(are_shown=self._named.numbers <= rows.keys())
+        return f"\n{line}" if len(line) <= room * _NAMED_SHARE else ""
+
+    def _shows_all(self, rows: Mapping[int, Mapping[str, object]]) -> bool:
         """Return whether every row is among `rows` with all its cells, so that facts would repeat what they show."""
         total = self._table.rows
-        return len(rows) == len(total) and all(len(row) == len(whole) for row, whole in zip(rows, total, strict=True))
+        return len(rows) == len(total) and all(len(row) == len(total[number]) for number, row in rows.items())
 
     def _with_rows(self, rows: list[dict[str, object]], facts: str) -> Iterator[str]:
         total = len(self._table.rows)
@@ -142,7 +158,7 @@ class _DescribedTable:
     def _describe(self, room: float) -> str:
         """Return the facts of the columns, with as much detail as the room allows."""
         further = self._table.columns[len(self._facts) :]
-        for detail in (2, 1, 0) if not further else ():
+        for detail in (2, 1, 0)[self._named is not None :] if not further else ():
             text = "".join(f"; {column.name}: {column.texts[detail]}" for column in self._facts)
             if len(text) <= room * _FACTS_SHARE:
                 return text

@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.evaluation.tasks.scripted.previews import count_of, row_of_maximum, row_with
+from accp_adapters.evaluation.tasks.scripted.previews import (
+    count_of,
+    count_where,
+    greatest_where,
+    row_of_maximum,
+    row_with,
+    rows_where,
+    sum_where,
+)
 from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
 from accp_adapters.langchain.messages import calls_of
 
@@ -28,17 +36,21 @@ def listed(rows: list[tuple[Any, ...]]) -> str:
 
 def _late_orders(prompt: Prompt, asks: Asks) -> str:
     where = f"status = 'late' AND warehouse = '{asks['warehouse']}' AND total > {asks['total']}"
-    return listed(prompt.rows("list_orders", {}, f"SELECT id FROM rows WHERE {where}"))
+    sql = f"SELECT id FROM rows WHERE {where}"
+    seen = rows_where(sql, status="late", warehouse=asks["warehouse"])
+    return listed(prompt.rows("list_orders", {}, sql, seen))
 
 
 def _critical_tickets(prompt: Prompt, asks: Asks) -> str:
     where = f"severity = 'critical' AND product = '{asks['product']}' AND state = '{asks['state']}'"
-    return listed(prompt.rows("list_tickets", {}, f"SELECT id FROM rows WHERE {where}"))
+    sql = f"SELECT id FROM rows WHERE {where}"
+    return listed(prompt.rows("list_tickets", {}, sql, rows_where(sql, severity="critical", **asks)))
 
 
 def _failed_deployments(prompt: Prompt, asks: Asks) -> str:
     where = f"result = 'failed' AND author = '{asks['author']}' AND service = '{asks['service']}'"
-    return listed(prompt.rows("list_deployments", {}, f"SELECT id FROM rows WHERE {where}"))
+    sql = f"SELECT id FROM rows WHERE {where}"
+    return listed(prompt.rows("list_deployments", {}, sql, rows_where(sql, result="failed", **asks)))
 
 
 def _greatest_order(prompt: Prompt, asks: Asks) -> object:
@@ -48,7 +60,9 @@ def _greatest_order(prompt: Prompt, asks: Asks) -> object:
 
 def _greatest_paid(prompt: Prompt, asks: Asks) -> object:
     where = f"status = 'paid' AND warehouse = '{asks['warehouse']}'"
-    return prompt.rows("list_orders", {}, f"SELECT id FROM rows WHERE {where} ORDER BY total DESC LIMIT 1")[0][0]
+    sql = f"SELECT id FROM rows WHERE {where} ORDER BY total DESC LIMIT 1"
+    seen = greatest_where("total", "id", status="paid", warehouse=asks["warehouse"])
+    return prompt.rows("list_orders", {}, sql, seen)[0][0]
 
 
 def _slowest_deployment(prompt: Prompt, asks: Asks) -> object:
@@ -64,29 +78,36 @@ def _returned_orders(prompt: Prompt, asks: Asks) -> object:
 
 def _gold_customers(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT count(*) AS n FROM rows WHERE tier = 'gold' AND city = '{asks['city']}'"
-    return prompt.rows("list_customers", {}, sql)[0][0]
+    return prompt.rows("list_customers", {}, sql, count_where(tier="gold", city=asks["city"]))[0][0]
 
 
 def _late_in_month(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT count(*) AS n FROM rows WHERE status = 'late' AND placed LIKE '{asks['month']}%'"
-    return prompt.rows("list_orders", {}, sql)[0][0]
+    return prompt.rows("list_orders", {}, sql, rows_where(sql, status="late"))[0][0]
 
 
 def _sent_items(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT sum(items) AS n FROM rows WHERE carrier = '{asks['carrier']}' AND status = 'sent'"
-    return prompt.rows("list_orders", {}, sql)[0][0]
+    return prompt.rows("list_orders", {}, sql, sum_where("items", status="sent", carrier=asks["carrier"]))[0][0]
 
 
 def _gold_orders(prompt: Prompt, asks: Asks) -> str:
+    some_sql = f"SELECT DISTINCT customer_id FROM rows WHERE status = '{asks['status']}' AND total > {asks['total']}"
+    gold_sql = "SELECT id FROM rows WHERE tier = 'gold'"
+    some, gold = prompt.all(
+        lambda: prompt.visible("list_orders", {}, rows_where(some_sql, status=asks["status"])),
+        lambda: prompt.visible("list_customers", {}, rows_where(gold_sql, tier="gold")),
+    )
+    if some is not None and gold is not None:
+        return listed([row for row in some if row in gold])
     where = f"o.status = '{asks['status']}' AND o.total > {asks['total']} AND c.tier = 'gold'"
     sql = f"SELECT DISTINCT c.id FROM {{0}} o JOIN {{1}} c ON c.id = o.customer_id WHERE {where}"
     joined = prompt.joined(sql, ("list_orders", {}), ("list_customers", {}))
     if joined is not None:
         return listed(joined)
-    where = f"status = '{asks['status']}' AND total > {asks['total']}"
     some, gold = prompt.all(
-        lambda: prompt.rows("list_orders", {}, f"SELECT DISTINCT customer_id FROM rows WHERE {where}"),
-        lambda: prompt.rows("list_customers", {}, "SELECT id FROM rows WHERE tier = 'gold'"),
+        lambda: prompt.rows("list_orders", {}, some_sql, rows_where(some_sql, status=asks["status"])),
+        lambda: prompt.rows("list_customers", {}, gold_sql, rows_where(gold_sql, tier="gold")),
     )
     return listed([row for row in some if row in gold])
 
@@ -119,7 +140,8 @@ def _best_customer_tickets(prompt: Prompt, asks: Asks) -> object:
 
 def _mail_of_greatest(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT customer_id, total FROM rows WHERE status = 'cancelled' ORDER BY total DESC LIMIT 1"
-    return _customer(prompt, prompt.rows("list_orders", {}, sql)[0][0], "email")
+    seen = greatest_where("total", "customer_id", status="cancelled")
+    return _customer(prompt, prompt.rows("list_orders", {}, sql, seen)[0][0], "email")
 
 
 def _customer(prompt: Prompt, customer: str, cell: str) -> object:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from accp_adapters.evaluation.tasks.scripted.prompt import Rows, Seen
+from accp_adapters.evaluation.tasks.scripted.prompt import Rows, Seen, selected
 from accp_core.view import read
 
-__all__ = ["count_of", "row_of_maximum", "row_with"]
+__all__ = ["count_of", "count_where", "greatest_where", "row_of_maximum", "row_with", "rows_where", "sum_where"]
+
+_NAMED: Final = re.compile(
+    r"^(?P<conditions>\w+=[^:\n]*): (?P<count>[\d,]+) rows?(?P<all>, all shown)?(?P<facts>;.*)?$", re.M
+)
+"""The line of a preview about the rows that the request names: `status=late: 55 rows; items: 1 to 11, sum 293`."""
+_NUMBERS: Final = r"; {}: (?:[\d.-]+ to )?(?P<greatest>[\d.-]+)(?:, sum (?P<sum>[\d.-]+))?(?:;|$)"
 
 
 def count_of(column: str, value: str) -> Seen:
@@ -46,6 +53,64 @@ def row_with(column: str, value: str, *cells: str) -> Seen:
         return [tuple(found[0].get(cell) for cell in cells)] if found else None
 
     return seen
+
+
+def rows_where(sql: str, **conditions: Any) -> Seen:
+    """Return what answers a SELECT from the rows that a preview shows, if it shows all that fulfil some conditions."""
+
+    def seen(preview: str) -> Rows | None:
+        for line, named in _named(preview):
+            rows = [row for row in _rows(preview) if named.items() <= row.items()]
+            if line["all"] and named.items() <= conditions.items() and len(rows) == int(line["count"].replace(",", "")):
+                return selected(rows, sql)
+        return None
+
+    return seen
+
+
+def count_where(**conditions: Any) -> Seen:
+    """Return what finds how many rows fulfil the conditions."""
+
+    def seen(preview: str) -> Rows | None:
+        return next(
+            ([(int(line["count"].replace(",", "")),)] for line, named in _named(preview) if named == conditions), None
+        )
+
+    return seen
+
+
+def sum_where(column: str, **conditions: Any) -> Seen:
+    """Return what finds the sum of a column of the rows that fulfil the conditions."""
+
+    def seen(preview: str) -> Rows | None:
+        for line, named in _named(preview):
+            found = re.search(_NUMBERS.format(column), line["facts"] or "")
+            if named == conditions and found:
+                return [(int(found["sum"] or found["greatest"]),)]
+        return None
+
+    return seen
+
+
+def greatest_where(column: str, cell: str, **conditions: Any) -> Seen:
+    """Return what finds `cell` of the row with the greatest `column` of those that fulfil the conditions."""
+
+    def seen(preview: str) -> Rows | None:
+        for line, named in _named(preview):
+            found = re.search(_NUMBERS.format(column), line["facts"] or "")
+            rows = [row for row in _rows(preview) if named.items() <= row.items()]
+            best = [row for row in rows if found and str(row.get(column)) == found["greatest"]]
+            if named == conditions and best:
+                return [(best[0][cell],)]
+        return None
+
+    return seen
+
+
+def _named(preview: str) -> list[tuple[re.Match[str], Mapping[str, str]]]:
+    """Return the lines of a preview about named rows, each with its conditions."""
+    lines = list(_NAMED.finditer(preview))
+    return [(line, dict(pair.split("=", 1) for pair in line["conditions"].split(", "))) for line in lines]
 
 
 def _rows(preview: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
 from accp_core.view import read
 
-__all__ = ["MustCall", "Prompt", "Rows", "Seen"]
+__all__ = ["MustCall", "Prompt", "Rows", "Seen", "selected"]
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 """The cells of each row that a query found."""
@@ -80,9 +80,18 @@ class Prompt:
         """
         shown = self.text(tool, **arguments)
         if reference := self._reference(shown):
-            visible = seen(shown) if seen else None
+            visible = seen(self._without_markers(shown)) if seen else None
             return self.fetched(reference, sql) if visible is None else visible
         return _as_rows(value_at(_json_of(self._whole(shown)), sql))
+
+    def visible(self, tool: str, arguments: Mapping[str, Any], seen: Seen) -> Rows | None:
+        """Return what a preview shows of a tool's result; None where it does not, or the result is no preview.
+
+        Raises:
+            MustCall: the tool was not called yet.
+        """
+        shown = self.text(tool, **arguments)
+        return seen(self._without_markers(shown)) if self._reference(shown) else None
 
     def lines(self, tool: str, arguments: Mapping[str, Any], words: str, *, all_of_them: bool = False) -> list[str]:
         """Return the lines of a tool's result that contain `words`; of a preview one that it shows is enough.
@@ -215,6 +224,11 @@ class Prompt:
         for message in takewhile(lambda each: each.text != shown, self.messages):
             read.add(Shortened(text=message.text, markers=_markers_in(message.text)))
         return read.restore([Shortened(text=shown, markers=markers)])[0]
+
+
+def selected(rows: list[dict[str, Any]], sql: str) -> Rows:
+    """Return what a SELECT finds in rows that are visible."""
+    return _as_rows(value_at(json.dumps(rows), sql)) if rows else []
 
 
 def _markers_in(text: str) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from accp_adapters.evaluation.tasks.scripted.plans import Asks, Plan, _customer, _ticket_text, last_answers, listed
-from accp_adapters.evaluation.tasks.scripted.previews import count_of
+from accp_adapters.evaluation.tasks.scripted.previews import count_of, count_where, greatest_where, rows_where
 from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
 
 __all__ = ["REQUESTS", "TEAM_PLANS", "TURNS", "plan_of_request"]
@@ -61,11 +61,12 @@ def _ask_of(prompt: Prompt, task: str) -> object:
 def _late_customers(prompt: Prompt, asks: Asks) -> str:
     total = asks["words"].partition("above ")[2].partition("?")[0]
     sql = f"SELECT DISTINCT customer_id FROM rows WHERE status = 'late' AND total > {total}"
-    return listed(prompt.rows("list_orders", {}, sql))
+    return listed(prompt.rows("list_orders", {}, sql, rows_where(sql, status="late")))
 
 
 def _open_customers(prompt: Prompt, asks: Asks) -> str:
-    return listed(prompt.rows("list_tickets", {}, "SELECT DISTINCT customer_id FROM rows WHERE state = 'open'"))
+    sql = "SELECT DISTINCT customer_id FROM rows WHERE state = 'open'"
+    return listed(prompt.rows("list_tickets", {}, sql, rows_where(sql, state="open")))
 
 
 def _failed_of(prompt: Prompt, asks: Asks) -> object:
@@ -77,12 +78,12 @@ def _failed_of(prompt: Prompt, asks: Asks) -> object:
 def _open_about(prompt: Prompt, asks: Asks) -> object:
     product = asks["words"].partition("product ")[2].partition("?")[0]
     sql = f"SELECT count(*) AS n FROM rows WHERE product = '{product}' AND state = 'open'"
-    return prompt.rows("list_tickets", {}, sql)[0][0]
+    return prompt.rows("list_tickets", {}, sql, count_where(product=product, state="open"))[0][0]
 
 
 def _greatest_of_warehouse(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT id FROM rows WHERE warehouse = '{asks['warehouse']}' ORDER BY total DESC LIMIT 1"
-    return prompt.rows("list_orders", {}, sql)[0][0]
+    return prompt.rows("list_orders", {}, sql, greatest_where("total", "id", warehouse=asks["warehouse"]))[0][0]
 
 
 def _closed_tickets(prompt: Prompt, asks: Asks) -> object:
@@ -109,7 +110,8 @@ def _rolled_back(prompt: Prompt, asks: Asks) -> object:
 def _sum_with_answers(prompt: Prompt, asks: Asks) -> int:
     numbers = [int(answer) for answer in last_answers(prompt) if answer.isdigit()]
     sql = "SELECT count(*) AS n FROM rows WHERE severity = 'critical' AND state = 'closed'"
-    return sum(numbers[:2]) + int(prompt.rows("list_tickets", {}, sql)[0][0])
+    seen = count_where(severity="critical", state="closed")
+    return sum(numbers[:2]) + int(prompt.rows("list_tickets", {}, sql, seen)[0][0])
 
 
 TEAM_PLANS: Final[Mapping[str, Plan]] = {

@@ -1,0 +1,135 @@
+"""A preview says how many rows have the values that the request names, and shows them where they fit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accp_core.previews import preview
+from accp_core.previews.column_facts import facts_of
+from accp_core.previews.marks import Marks
+from accp_core.previews.named_rows import NamedRows, find_named_rows
+from accp_core.previews.words import requested_words
+from accp_core.tables import tables_of
+
+STATUSES = ("paid", "sent", "late", "rolled back")
+WAREHOUSES = ("north", "south", "harbour")
+ORDERS: list[dict[str, Any]] = [
+    {
+        "id": f"O-{number}",
+        "status": STATUSES[number % 4],
+        "warehouse": WAREHOUSES[number % 3],
+        "total": number * 1.25,
+        "items": number % 11,
+        "note": f"left with neighbour {number}",
+    }
+    for number in range(120)
+]
+
+
+def words(char_count: str) -> int:
+    return len(char_count) // 4
+
+
+def named(rows: list[dict[str, Any]], request: str) -> NamedRows | None:
+    (table,) = tables_of(rows)
+    facts = [facts_of(table, column, Marks("[…")) for column in table.columns]
+    return find_named_rows(table, facts, requested_words(request))
+
+
+def shown(request: str, limit: int = 700, rows: list[dict[str, Any]] = ORDERS) -> str:
+    return preview(json.dumps(rows), limit=limit, opening="accp_fetch $cold.abc", counter=words, request=request)
+
+
+def test_the_rows_are_counted_summed_and_all_shown() -> None:
+    text = shown("Which orders of the warehouse south are late?")
+    late = [row for row in ORDERS if row["status"] == "late" and row["warehouse"] == "south"]
+    total, items = sum(row["total"] for row in late), sum(row["items"] for row in late)
+    line = (
+        f"status=late, warehouse=south: {len(late)} rows, all shown; total: {late[0]['total']} to {late[-1]['total']}, "
+        f"sum {total:g}; items: 0 to 10, sum {items}"
+    )
+    assert line in text.splitlines()
+    assert [row["id"] for row in late if row["id"] not in text] == []
+
+
+def test_too_many_rows_are_counted_and_their_ends_shown() -> None:
+    text = shown("What is the greatest total of a paid or sent order?", 300)
+    assert "\nstatus=paid|sent: 60 rows; total: 0.0 to 146.25, sum 4387.5; items:" in text
+    assert "O-117 " in text
+
+
+def test_a_value_of_several_words_is_named_by_all_of_them() -> None:
+    assert "status=rolled back: 30 rows" in shown("How many were rolled back?")
+    assert "status=" not in shown("How many came back?")
+
+
+@pytest.mark.parametrize(
+    "request_text", ["", "How many orders are there?", "paid sent late rolled back", "paid north LATE-ish harbours"]
+)
+def test_a_request_that_names_no_value_or_all_adds_nothing(request_text: str) -> None:
+    found = named(ORDERS, request_text)
+    assert found is None or "north" in found.conditions
+
+
+def test_no_row_has_all_named_values() -> None:
+    rows = [{"id": n, "a": "left" if n % 2 else "right", "b": "lower" if n % 2 else "upper"} for n in range(40)]
+    assert named(rows, "left upper") is None
+
+
+def test_one_row_has_its_numbers_and_ids_have_no_range() -> None:
+    rows = [{"user_id": n, "kind": "odd one" if n == 7 else "plain", "n": n} for n in range(40)]
+    found = named(rows, "the odd one")
+    assert found is not None
+    assert found.describe(are_shown=True) == "kind=odd one: 1 row, all shown; n: 7"
+
+
+def test_a_sum_of_too_many_digits_is_left_out() -> None:
+    rows = [{"kind": "big" if n < 3 else "plain", "n": 1e300 if n else 1.0} for n in range(40)]
+    found = named(rows, "big")
+    assert found is not None and found.facts == "; n: 1.0 to 1e+300"
+
+
+def test_values_with_signs_of_the_line_are_quoted() -> None:
+    rows = [{"kind": "a: b, hot" if n % 2 else "cold"} for n in range(40)]
+    found = named(rows, "hot") or named([{"kind": "hot: yes" if n % 2 else "cold"} for n in range(40)], "hot yes")
+    assert found is not None and found.conditions == 'kind="hot: yes": 20 rows'
+
+
+def test_a_line_that_takes_too_much_of_the_room_is_left_out() -> None:
+    columns = {f"measurement_of_sensor_{n}": 3.0 for n in range(6)}
+    rows = [{"kind": "late" if n % 2 else "paid", **columns, "n": n} for n in range(200)]
+    assert "kind=late" not in shown("late", 60, rows)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.integers(-9, 9)), min_size=30, max_size=60),
+    st.sets(st.sampled_from("abcd")),
+)
+def test_what_is_said_of_the_rows_is_so(cells: list[tuple[str, str, int]], asked: set[str]) -> None:
+    rows = [{"x": f"{x}-kind", "y": f"{y}-kind", "n": n} for x, y, n in cells]
+    found = named(rows, " ".join(f"{each}-kind" for each in asked))
+    if found is None:
+        return
+    fitting = [
+        (number, n)
+        for number, (x, y, n) in enumerate(cells)
+        if ("x=" not in found.conditions or x in asked) and ("y=" not in found.conditions or y in asked)
+    ]
+    assert found.numbers == {number for number, _ in fitting}
+    assert f": {len(fitting)} row" in found.conditions
+    if len(fitting) > 1:
+        assert f"sum {sum(n for _, n in fitting)}" in found.facts
+
+
+def test_what_all_long_cells_say_gives_way_to_what_one_says() -> None:
+    """The cells are alike but for one sentence; the preview shows this sentence, though others stand before it."""
+    common = "The parcel came in time and the box was whole. Nobody has answered my letters since the first of May. "
+    rows = [{"id": n, "text": common + f"I live in house {n} of the street. " + common} for n in range(60)]
+    rows[31]["text"] = common + "A courier smelled of diesel and sang. " + common
+    assert "diesel" in shown("Which customer writes that the courier smelled of diesel?", 900, rows)

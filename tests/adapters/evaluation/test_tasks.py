@@ -156,7 +156,7 @@ def test_a_model_without_a_plan_says_so() -> None:
 
 
 def test_a_mailbox_plays_the_model_with_tool_calls(tmp_path: Path) -> None:
-    folder, chosen = tmp_path / "letters", options(names=TWO[:1])
+    folder, chosen = tmp_path / "letters", options(names=("late_city",))
     scripted, seen = ScriptedModel(chosen.tasks()), threading.Event()
 
     def person() -> None:

@@ -10,12 +10,17 @@ LOWEST := .venv-lowest
 # The first generation of the MCP SDK, which langchain-mcp-adapters needs and which cannot stand beside the second.
 MCP1   := .venv-mcp1
 
+# Google ADK and LiteLLM, which cannot stand beside the newest of the rest.
+OTHERS := .venv-others
+# Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
+OTHERS_AT :=
+
 # Tests start hundreds of interpreters: without compiled modules each would compile ours again.
 unexport PYTHONDONTWRITEBYTECODE
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 check bench conformance conformance-mcp fuzz clean
+.PHONY: demo test test-lowest test-mcp1 test-others check bench conformance conformance-mcp fuzz clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
@@ -32,6 +37,11 @@ test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versio
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
 	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp $(PYTEST_MCP1) \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
+
+test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway with LiteLLM's own guardrail
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway \
+		tests/adapters/frameworks/test_google_adk.py tests/adapters/gateway/test_litellm.py
+	$(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway tests/test_examples.py -k google_adk
 
 check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/ruff format --check .
@@ -53,7 +63,7 @@ bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MCP1)
+	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -71,4 +81,10 @@ $(MCP1)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(MCP1)
 	$(MCP1)/bin/pip install --quiet --upgrade 'pip>=25.1'
 	$(MCP1)/bin/pip install --quiet --group mcp1 --editable .
+	touch $@
+
+$(OTHERS)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/pip install --quiet uv
+	VIRTUAL_ENV=$(OTHERS) $(OTHERS)/bin/uv pip install --quiet --group others --editable '.[bindings,google-adk,langgraph]' $(OTHERS_AT)
 	touch $@

@@ -58,7 +58,7 @@ def test_the_core_needs_no_framework() -> None:
 
 def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
     assert {"dev", "fuzz"} <= set(PROJECT["dependency-groups"])
-    frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai"}
+    frameworks = {"langgraph", "mcp", "a2a", "openai-agents", "pydantic-ai", "google-adk"}
     assert set(EXTRAS) == {
         *frameworks,
         "bindings",
@@ -73,7 +73,8 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:
-    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "eval-local"}
+    # The weights of a model are large; Google ADK holds what others need in a newer version.
+    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "eval-local", "google-adk"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 from agents import Agent, ModelResponse, RunConfig, Runner, Usage, function_tool, handoff
 from agents.models.interface import Model
+from agents.run import ModelInputData
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -19,9 +20,17 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
+from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
+from accp_adapters.evaluation.tasks.arms import Arm
+from accp_adapters.evaluation.tasks.chat.functions import Completion, completion
+from accp_adapters.evaluation.tasks.meter import Meter
+from accp_adapters.evaluation.tasks.task import Task
+from accp_adapters.evaluation.tasks.tools import world_functions
+from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.frameworks.openai_agents import AccpInputFilter
 from accp_adapters.messages import project_messages
-from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments
+from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments, own_loop
+from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 Items: TypeAlias = list[dict[str, Any]]
 Turn: TypeAlias = Callable[[Items], Any]
@@ -37,7 +46,8 @@ class Scripted(Model):
     async def get_response(self, system_instructions: str | None, input: Any, *_: Any, **__: Any) -> ModelResponse:
         self.sent.append(input)
         await asyncio.sleep(0)
-        return ModelResponse(output=[next(self._turns)(input)], usage=Usage(), response_id=None)
+        made = next(self._turns)(input)
+        return ModelResponse(output=made if isinstance(made, list) else [made], usage=Usage(), response_id=None)
 
     async def stream_response(
         self, system_instructions: str | None, input: Any, *_: Any, **__: Any
@@ -143,3 +153,139 @@ async def test_runs_at_once_open_their_own_references_only() -> None:
     runs = [Runner.run(agent, "?", run_config=config(accp)) for agent in (thief, owner)]
     refused, found = await asyncio.gather(*runs)
     assert (refused.final_output[:5], found.final_output) == ("E5002", LATE)
+
+
+def chat_of(instructions: str | None, items: Items) -> list[dict[str, Any]]:
+    """Return the items of a request as messages of OpenAI's Chat."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": instructions or ""}]
+    for item in items:
+        match item.get("type", "message"):
+            case "function_call":
+                add_call(messages, item["call_id"], item["name"], item["arguments"])
+            case "function_call_output":
+                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
+            case _:
+                content = item["content"]
+                text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+                messages.append({"role": item["role"], "content": text})
+    return messages
+
+
+class Completing(Scripted):
+    """A model that a function over messages of OpenAI's Chat stands in for."""
+
+    def __init__(self, complete: Completion) -> None:
+        super().__init__()
+        self._complete = complete
+
+    async def get_response(self, system_instructions: str | None, input: Any, *_: Any, **options: Any) -> ModelResponse:
+        tools = [tool_definition(each.name, each.description, each.params_json_schema) for each in options["tools"]]
+        answer = self._complete(chat_of(system_instructions, input), tools, "agent")
+        calls = [
+            ResponseFunctionToolCall(type="function_call", call_id=each["id"], **each["function"])
+            for each in answer.get("tool_calls") or ()
+        ]
+        said = [] if calls else [say_last_output([{"output": answer["content"]}])]
+        return ModelResponse(output=[*calls, *said], usage=Usage(), response_id=None)
+
+
+def work(task: Task, model: Any, arm: Arm, world: World, meter: Meter) -> str:
+    accp = AccpInputFilter(arm.policy) if arm.policy else None
+    tools = [function_tool(each) for each in world_functions(world, task.areas)]
+    made = Completing(completion(model, meter))
+    agent = Agent("clerk", instructions=INSTRUCTIONS, tools=[*tools, *([accp.tool] if accp else [])], model=made)
+    settings = RunConfig(call_model_input_filter=accp, tracing_disabled=True)
+    history: list[Any] = []
+    for words in task.turns:
+        result = asyncio.run(
+            Runner.run(agent, [*history, {"role": "user", "content": words}], run_config=settings, max_turns=30)
+        )
+        history = result.to_input_list()
+    return str(result.final_output)
+
+
+def test_the_tasks_come_out_as_with_langgraph() -> None:
+    check_tasks(work)
+
+
+def test_a_synchronous_run_does_the_same() -> None:
+    accp = AccpInputFilter()
+    agent = Agent("clerk", tools=[orders, accp.tool], model=finding())
+    with own_loop():
+        assert Runner.run_sync(agent, "Which are late?", run_config=config(accp)).final_output == LATE
+
+
+async def test_a_session_that_goes_on_keeps_what_was_sent() -> None:
+    accp = AccpInputFilter()
+    model = Scripted(
+        call("orders"), say_last_output, call("accp_fetch", ask_for_late_rows), lambda sent: say_last_output(sent)
+    )
+    agent = Agent("clerk", tools=[orders, accp.tool], model=model)
+    first = await Runner.run(agent, "Hello", run_config=config(accp))
+    kept = json.loads(json.dumps(first.to_input_list()))
+    again = AccpInputFilter()
+    agent = Agent("clerk", tools=[orders, again.tool], model=model)
+    result = await Runner.run(agent, [*kept, {"role": "user", "content": "Go on."}], run_config=config(again))
+    assert result.final_output == LATE
+    assert all(after[: len(before)] == before for before, after in pairwise(model.sent))
+
+
+async def test_parallel_calls_keep_their_pairs() -> None:
+    def twice(sent: Items) -> list[Any]:
+        return [
+            ResponseFunctionToolCall(call_id=each, name="orders", arguments="{}", type="function_call")
+            for each in ("a", "b")
+        ]
+
+    accp = AccpInputFilter()
+    model = Scripted(twice, say_last_output)
+    result = await Runner.run(Agent("clerk", tools=[orders, accp.tool], model=model), "Which?", run_config=config(accp))
+    outputs = [item for item in model.sent[-1] if item.get("type") == "function_call_output"]
+    assert [item["call_id"] for item in outputs] == ["a", "b"]
+    assert "[preview" in outputs[0]["output"] and "[as above" in outputs[1]["output"]
+    assert result.final_output == outputs[1]["output"]
+
+
+async def test_images_and_files_stay_as_they_are() -> None:
+    image = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "auto"}
+    words = {"role": "user", "content": [image, {"type": "input_text", "text": "What is this?"}]}
+    made = {"type": "function_call", "call_id": "1", "name": "orders", "arguments": "{}"}
+    answered = {"type": "function_call_output", "call_id": "1", "output": as_json()}
+    other = {**made, "call_id": "2"}
+    shown = {**answered, "call_id": "2", "output": [{"type": "input_text", "text": "x"}, image]}
+    accp, model = AccpInputFilter(), Scripted(call("accp_fetch", ask_for_late_rows), say_last_output)
+    agent = Agent("clerk", tools=[orders, accp.tool], model=model)
+    history: Any = [words, made, answered, other, shown, {"role": "user", "content": "Which are late?"}]
+    result = await Runner.run(agent, history, run_config=config(accp))
+    assert result.final_output == LATE
+    sent = model.sent[0]
+    assert (sent[0], sent[1], sent[3], sent[4]) == (words, made, other, shown)
+
+
+async def test_a_filter_around_ours_sees_what_is_sent() -> None:
+    accp, seen = AccpInputFilter(), list[Any]()
+
+    def newest(data: Any) -> Any:
+        sent = accp(data)
+        seen.append(sent.input)
+        return ModelInputData(input=sent.input[-2:], instructions=sent.instructions)
+
+    model = finding()
+    agent = Agent("clerk", tools=[orders, accp.tool], model=model)
+    settings = RunConfig(call_model_input_filter=newest, tracing_disabled=True)
+    assert (await Runner.run(agent, "Which are late?", run_config=settings)).final_output == LATE
+    assert [sent[-2:] for sent in seen] == model.sent
+
+
+async def test_an_agent_as_a_tool_has_references_of_its_own() -> None:
+    accp = AccpInputFilter()
+
+    def cite(sent: Items) -> ResponseOutputMessage:
+        return say_last_output([{"output": f"All in {ask_for_late_rows(sent)['ref']}"}])
+
+    helper = Agent("helper", tools=[orders, accp.tool], model=Scripted(call("orders"), cite))
+    as_tool = helper.as_tool("helper", "Ask the helper.", run_config=config(accp))
+    argument = call("helper", lambda _: {"input": "Which are late?"})
+    model = Scripted(argument, call("accp_fetch", ask_for_late_rows), say_last_output)
+    result = await Runner.run(Agent("clerk", tools=[as_tool, accp.tool], model=model), "?", run_config=config(accp))
+    assert result.final_output.startswith("E5002")

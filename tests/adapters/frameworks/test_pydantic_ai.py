@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+import pytest
 from pydantic_ai import Agent, BinaryContent, ModelRetry
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.capabilities import ProcessHistory
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
+from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
+from accp_adapters.evaluation.tasks.arms import Arm
+from accp_adapters.evaluation.tasks.chat.functions import completion
+from accp_adapters.evaluation.tasks.meter import Meter
+from accp_adapters.evaluation.tasks.task import Task
+from accp_adapters.evaluation.tasks.tools import world_functions
+from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.frameworks.pydantic_ai import AccpCapability
 from accp_adapters.policy import Policy
-from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments
+from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments, own_loop
+from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 Turn: TypeAlias = Callable[[list[str]], Any]
 
@@ -31,7 +51,8 @@ class Script:
         self.sent.append([getattr(part, "content", None) for part in parts])
         self.tools.append([tool.name for tool in info.function_tools])
         results = [part.model_response_str() for part in parts if isinstance(part, ToolReturnPart)]
-        return ModelResponse(parts=[next(self._turns)(results)])
+        made = next(self._turns)(results)
+        return ModelResponse(parts=made if isinstance(made, list) else [made])
 
 
 def call(name: str, arguments: Callable[[str], dict[str, Any]] | None = None) -> Turn:
@@ -110,3 +131,109 @@ async def test_a_reference_of_another_run_is_refused() -> None:
     )
     stranger.tool_plain(lambda: other, name="other")
     assert (await stranger.run("?")).output.startswith("E5002")
+
+
+async def test_parallel_calls_keep_their_pairs() -> None:
+    made = [ToolCallPart("orders", {}, tool_call_id=each) for each in ("a", "b")]
+    script = Script(
+        lambda _: made, call("accp_fetch", lambda _: fetch_arguments(str(script.sent[-1]))), say_last_result
+    )
+    result = await agent(script).run("Which are late?")
+    assert result.output == LATE
+    first, second = script.sent[-1][3:5]
+    assert "[preview" in first and "[as above" in second
+
+
+async def test_an_agent_that_goes_on_with_a_history_opens_what_the_first_one_was_shown() -> None:
+    first = Script(call("orders"), say_last_result)
+    kept = ModelMessagesTypeAdapter.validate_json((await agent(first).run("Hello")).all_messages_json())
+    second = Script(call("accp_fetch", lambda _: fetch_arguments(str(second.sent[-1]))), say_last_result)
+    result = await agent(second).run("Which are late?", message_history=kept)
+    assert result.output == LATE
+    assert second.sent[0][: len(first.sent[-1])] == first.sent[-1]
+
+
+def test_a_synchronous_run_does_the_same() -> None:
+    script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
+    with own_loop():
+        assert agent(script).run_sync("Which are late?").output == LATE
+
+
+async def test_a_streaming_run_does_the_same() -> None:
+    script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
+
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+        (part,) = script(messages, info).parts
+        if isinstance(part, TextPart):
+            yield part.content
+        else:
+            assert isinstance(part, ToolCallPart)
+            yield {0: DeltaToolCall(name=part.tool_name, json_args=part.args_as_json_str(), tool_call_id="c")}
+
+    made = agent(script)
+    async with made.run_stream("Which are late?", model=FunctionModel(stream_function=stream)) as result:
+        assert await result.get_output() == LATE
+    assert max(len(json.dumps(sent)) for sent in script.sent) < len(json.dumps(ROWS)) / 10
+
+
+async def test_a_tool_of_the_same_name_is_refused() -> None:
+    made = agent(Script(call("orders"), say_last_result))
+    made.tool_plain(lambda ref: "mine", name="accp_fetch")
+    with pytest.raises(UserError, match="accp_fetch"):
+        await made.run("?")
+
+
+async def test_a_processor_that_cuts_the_history_leaves_no_reference_that_does_not_open() -> None:
+    def newest(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return messages[-3:]
+
+    script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
+    made: Agent[Any, str] = Agent(FunctionModel(script), capabilities=[ProcessHistory(newest), AccpCapability()])
+    made.tool_plain(lambda: ROWS, name="orders")
+    assert (await made.run("Which are late?")).output == LATE
+
+
+def chat_of(messages: list[ModelMessage]) -> list[dict[str, Any]]:
+    """Return a history as messages of OpenAI's Chat."""
+    found: list[dict[str, Any]] = [{"role": "system", "content": INSTRUCTIONS}]
+    for part in (part for message in messages for part in message.parts):
+        match part:
+            case UserPromptPart():
+                found.append({"role": "user", "content": part.content})
+            case TextPart():
+                found.append({"role": "assistant", "content": part.content})
+            case ToolCallPart():
+                add_call(found, part.tool_call_id, part.tool_name, part.args)
+            case ToolReturnPart():
+                content = part.model_response_str()
+                found.append({"role": "tool", "tool_call_id": part.tool_call_id, "content": content})
+    return found
+
+
+def work(task: Task, model: Any, arm: Arm, world: World, meter: Meter) -> str:
+    complete = completion(model, meter)
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        tools = [
+            tool_definition(each.name, each.description, each.parameters_json_schema) for each in info.function_tools
+        ]
+        said = complete(chat_of(messages), tools, "agent")
+        calls = [
+            ToolCallPart(each["function"]["name"], each["function"]["arguments"], tool_call_id=each["id"])
+            for each in said.get("tool_calls") or ()
+        ]
+        return ModelResponse(parts=calls or [TextPart(said["content"])])
+
+    capabilities = [AccpCapability(arm.policy)] if arm.policy else []
+    made: Agent[Any, str] = Agent(FunctionModel(answer), capabilities=capabilities)
+    for function in world_functions(world, task.areas):
+        made.tool_plain(function)
+    history: list[ModelMessage] = []
+    for words in task.turns:
+        result = asyncio.run(made.run(words, message_history=history))
+        history = result.all_messages()
+    return result.output
+
+
+def test_the_tasks_come_out_as_with_langgraph() -> None:
+    check_tasks(work)

@@ -12,6 +12,7 @@ from accp_adapters.cli.errors import ExtraMissing, InputRefused
 
 if TYPE_CHECKING:
     from accp_adapters.inspector.live.access import Access
+    from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
     from accp_adapters.inspector.live.sources.source import Source
     from accp_adapters.replay import StrategyName
 
@@ -37,6 +38,9 @@ def inspect(
             "--format", help="How recorded runs are written, see docs/replay.md; without it, found by content."
         ),
     ] = None,
+    store: Annotated[
+        str | None, typer.Option("--store", help="Where references are kept: sqlite:PATH or redis://HOST.")
+    ] = None,
     policy: Annotated[
         str, typer.Option("--policy", help="The policy of projected prompts: lossless, default or tight.")
     ] = "default",
@@ -58,11 +62,11 @@ def inspect(
     """
     address = _address(source, example=example)
     try:
-        opened = _source(address, run_format)
+        opened, texts = _opened(address, run_format, store)
         chosen = _policy(policy)
-        app, token = _app(opened, chosen)
+        app, token = _app(opened, chosen, texts)
     except ImportError as error:
-        raise ExtraMissing("accp inspect", extra=_extra(address)) from error
+        raise ExtraMissing("accp inspect", extra=_extra(store or address)) from error
     try:
         asyncio.run(_serve(app, token, port, chosen, browser=browser))
     except OSError as error:
@@ -78,15 +82,16 @@ def _address(source: str | None, *, example: bool) -> str:
     return str(EXAMPLE) if source is None else source
 
 
-def _source(address: str, run_format: str | None) -> Source:
-    """Return the source, read once, so that an unreadable one ends the command."""
-    from accp_adapters.inspector.live import open_source
+def _opened(address: str, run_format: str | None, store: str | None) -> tuple[Source, ColdTexts | None]:
+    """Return source and store; the source is read once, so that an unreadable one ends the command."""
+    from accp_adapters.inspector.live import open_source, open_texts
     from accp_adapters.replay import UnreadableRun
     from accp_core.errors import ProtocolError
 
     try:
         opened = open_source(address, run_format)
         opened.read()
+        return opened, open_texts(store) if store else None
     except UnreadableRun as error:
         raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
     except ProtocolError as error:
@@ -95,7 +100,6 @@ def _source(address: str, run_format: str | None) -> Source:
         raise typer.BadParameter(f"{error.filename or address}: {error.strerror or error}") from error
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    return opened
 
 
 def _policy(name: str) -> StrategyName:
@@ -107,11 +111,11 @@ def _policy(name: str) -> StrategyName:
     return StrategyName(name)
 
 
-def _app(source: Source, policy: StrategyName) -> tuple[Access, str]:
+def _app(source: Source, policy: StrategyName, store: ColdTexts | None) -> tuple[Access, str]:
     from accp_adapters.inspector.live import inspector_app
 
     token = secrets.token_urlsafe(32)
-    return inspector_app(source, token=token, policy=policy), token
+    return inspector_app(source, token=token, policy=policy, store=store), token
 
 
 def _extra(address: str) -> str:

@@ -15,10 +15,12 @@ from starlette.routing import Route
 
 from accp_adapters.inspector.live.access import Access
 from accp_adapters.inspector.live.pages import Missing, Pages, Shown
+from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.sources.source import Source
 from accp_adapters.inspector.live.watched import INTERVAL, Watched
 from accp_adapters.inspector.page.environment import read_asset
-from accp_adapters.replay import StrategyName
+from accp_adapters.replay import StrategyName, UnreadableRun
+from accp_core.errors import ProtocolError
 
 __all__ = ["inspector_app"]
 
@@ -28,15 +30,22 @@ _HEARTBEAT: Final = 30
 """Looks without a change after which a stream says that it is alive."""
 
 
-def inspector_app(source: Source, *, token: str, policy: StrategyName = StrategyName.DEFAULT) -> Access:
+def inspector_app(
+    source: Source,
+    *,
+    token: str,
+    policy: StrategyName = StrategyName.DEFAULT,
+    store: ColdTexts | None = None,
+) -> Access:
     """Return the application; nothing of it is shown without the token, which opens it once.
 
     Args:
         source: What is looked at.
         token: The token, as `/?token=…`.
         policy: The policy under which prompts are projected first.
+        store: Keeps the texts of references that the source does not hold; None: there is none.
     """
-    inspector = _Inspector(Watched(source), policy)
+    inspector = _Inspector(Watched(source), Pages(policy, store))
     routes = [
         Route("/inspector.css", _style),
         Route("/inspector.js", _script),
@@ -51,9 +60,9 @@ def inspector_app(source: Source, *, token: str, policy: StrategyName = Strategy
 class _Inspector:
     """The pages of one source."""
 
-    def __init__(self, watched: Watched, policy: StrategyName) -> None:
+    def __init__(self, watched: Watched, pages: Pages) -> None:
         self._watched: Final = watched
-        self._pages: Final = Pages(policy)
+        self._pages: Final = pages
         self._streams = 0
 
     async def page(self, request: Request) -> Response:
@@ -66,6 +75,8 @@ class _Inspector:
             return HTMLResponse(await run_in_threadpool(self._pages.render, shown, wanted))
         except Missing as missing:
             return PlainTextResponse(str(missing), HTTPStatus.NOT_FOUND)
+        except (ProtocolError, UnreadableRun) as error:
+            return PlainTextResponse(f"the store cannot be read: {error}", HTTPStatus.BAD_GATEWAY)
 
     async def changes(self, request: Request) -> Response:
         """Answer with a stream of the version, which begins with the present one."""

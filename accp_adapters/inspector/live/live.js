@@ -99,6 +99,8 @@
   });
 
   prepare();
+  const chosen = document.querySelector(".events a[aria-current]");
+  if (chosen) chosen.scrollIntoView({ block: "center" });
   const changes = new EventSource("/changes");
   changes.onopen = () => tell("on", "live");
   changes.onerror = () => tell("off", "not connected");

@@ -12,6 +12,7 @@ from accp_adapters.inspector.live.frames import show_frame, shown_time
 from accp_adapters.inspector.live.lanes import arrows_of, lanes_of, overview_of
 from accp_adapters.inspector.live.prompts import Projection, count_tokens, totals
 from accp_adapters.inspector.live.references import Reference, ask, references_of
+from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.threads import Event, Observed, Thread
 from accp_adapters.inspector.page.bars import KINDS
 from accp_adapters.inspector.page.environment import render_template
@@ -54,8 +55,9 @@ class Shown:
 class Pages:
     """Renders pages, and keeps the projections that it has computed."""
 
-    def __init__(self, policy: StrategyName) -> None:
-        """Project prompts under `policy` unless a page asks for another one."""
+    def __init__(self, policy: StrategyName, store: ColdTexts | None = None) -> None:
+        """Project prompts under `policy` unless a page asks for another one; `store` keeps texts of references."""
+        self._store: Final = store
         self._policy: Final = policy
         self._projections: Final[BoundedDict[tuple[int, int, str], tuple[Any, Projection]]] = BoundedDict(_PROJECTIONS)
 
@@ -166,7 +168,7 @@ class Pages:
             for number in range(len(thread.runs))
             for reference, position in self._projection(thread, number, wanted).references.items()
         }
-        return references_of(thread, cited)
+        return references_of(thread, cited, self._store)
 
     def _projection(self, thread: Thread, number: int, wanted: Mapping[str, str]) -> Projection:
         """Return the projection of a run; without the LangGraph adapter that is what was recorded."""

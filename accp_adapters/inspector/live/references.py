@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, FetchRequest, answer, read_request
 from accp_adapters.inspector.live.prompts import count_tokens
+from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.threads import Thread
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay import RecordedMessage, Role, Run
@@ -17,7 +18,7 @@ from accp_adapters.tokens import count_o200k
 from accp_core.accp.debug import DEFAULT_REDACTION
 from accp_core.accp.debug.redaction import HIDDEN_VALUE
 from accp_core.errors import ProtocolError
-from accp_core.references import find_references, key_of, parse_reference, reference_to, uri_to_key
+from accp_core.references import find_references, key_of, parse_reference, uri_to_key
 from accp_core.strict_json import compact_json
 
 __all__ = ["MAX_REFERENCES", "Reference", "ask", "references_of", "refused_fetches"]
@@ -55,12 +56,18 @@ class Reference:
         return None if self.text is None else count_tokens(self.text)
 
 
-def references_of(thread: Thread, projected: Mapping[str, tuple[int, int]]) -> dict[str, Reference]:
+def references_of(
+    thread: Thread, projected: Mapping[str, tuple[int, int]], store: ColdTexts | None = None
+) -> dict[str, Reference]:
     """Return the references of a thread by their keys, at most 500.
 
     Args:
         thread: The thread.
         projected: The references that projected prompts cite, with the run and the position of their texts.
+        store: Keeps texts of the thread's sessions; None: there is none.
+
+    Raises:
+        ProtocolError, UnreadableRun: the store cannot be read.
     """
     found: dict[str, Reference] = {}
     for key in _cited(thread, projected):
@@ -68,6 +75,8 @@ def references_of(thread: Thread, projected: Mapping[str, tuple[int, int]]) -> d
             break
         found.setdefault(key, Reference(key=key))
     _find_texts(thread, found)
+    if store is not None:
+        _find_stored(thread, found, store)
     for run in thread.runs:
         _find_fetches(run, found)
     return found
@@ -122,6 +131,20 @@ def _find_texts(thread: Thread, found: Mapping[str, Reference]) -> None:
             found[key].kept = "by the rules of the store"
 
 
+def _find_stored(thread: Thread, found: Mapping[str, Reference], store: ColdTexts) -> None:
+    for key, reference in found.items():
+        kept = store.find(sorted(thread.sessions), key)
+        if kept is not None and (reference.text is None or reference.text == kept.text):
+            reference.text = kept.text
+            when = "the store does not delete it by itself" if kept.seconds is None else _time_left(kept.seconds)
+            reference.kept = f"{reference.kept}; {when}" if reference.place else when
+
+
+def _time_left(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"the store deletes it in {hours} h {minutes} min" if hours else f"the store deletes it in {minutes} min"
+
+
 def _find_fetches(run: Run, found: Mapping[str, Reference]) -> None:
     for asked, reply in _fetches(run):
         refused = reply is not None and _is_refusal(reply.text)
@@ -171,8 +194,3 @@ def _hidden(value: Any) -> Any:
         case str():
             return hide_secrets(value)
     return value
-
-
-def shown_reference(key: str) -> str:
-    """Return a reference as a model reads it."""
-    return reference_to(key)

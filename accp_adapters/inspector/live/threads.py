@@ -73,6 +73,8 @@ class Thread:
     """Key to text, of texts that were handed over."""
     stored: frozenset[str] = frozenset()
     """Keys of the texts that a store keeps for it."""
+    sessions: frozenset[str] = frozenset()
+    """The sessions under which a store keeps them."""
     updated: str = ""
     """When it changed last, in ISO 8601; empty: not recorded."""
     note: str = ""

@@ -26,6 +26,8 @@ _UNNAMED: Final = "assistant"
 _MASTER: Final = "master"
 _TEXTS: Final = (TEXTS_KEY, "aci_texts")
 """Channels that hold texts by their keys."""
+_SESSION: Final = "accp_session"
+"""The channel of `AccpMiddleware` that names the session of its store."""
 _STORED: Final = "accp_stored"
 """The channel of `AccpMiddleware` that says which texts of a message its store keeps."""
 
@@ -64,6 +66,7 @@ def _thread(name: str, checkpoints: Sequence[Checkpoint], path: str, findings: F
         contexts=tuple(chain.from_iterable(map(_contexts, values))),
         texts=dict(chain.from_iterable(map(_texts, values))),
         stored=frozenset(chain.from_iterable(map(_stored, values))),
+        sessions=frozenset(chain.from_iterable(map(_sessions, values))),
         updated=max((each.written for each in ordered), default=""),
     )
 
@@ -157,3 +160,9 @@ def _stored(values: Mapping[str, Any]) -> Iterator[str]:
     index = values.get(_STORED)
     for keys in index.values() if isinstance(index, Mapping) else ():
         yield from (key for key in keys if isinstance(key, str)) if isinstance(keys, list) else ()
+
+
+def _sessions(values: Mapping[str, Any]) -> Iterator[str]:
+    progress = values.get("aci_progress")
+    of_master = progress.get("session") if isinstance(progress, Mapping) else None
+    yield from (session for session in (values.get(_SESSION), of_master) if isinstance(session, str) and session)

@@ -22,6 +22,8 @@ __all__ = ["NatsLog"]
 _STREAM: Final = "accp"
 _SUBJECTS: Final = "accp.log.*"
 _SECONDS: Final = 5
+_MAX_SECONDS: Final = 30
+"""Seconds of one look; what is not read then is read by the next one."""
 _DIGITS: Final = 12
 
 
@@ -43,7 +45,7 @@ class NatsLog:
             ProtocolError: E3001, the server cannot be reached.
         """
         try:
-            changed = asyncio.run(self._look())
+            changed = asyncio.run(asyncio.wait_for(self._look(), _MAX_SECONDS))
         except (nats.errors.Error, OSError, TimeoutError) as error:
             reason = f"expected NATS at {self.name} to read, found: {error!r:.200}"
             raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
@@ -54,7 +56,7 @@ class NatsLog:
     async def _look(self) -> bool:
         """Add the new steps; return whether there are any."""
         client = await nats.connect(
-            self._url, connect_timeout=_SECONDS, allow_reconnect=False, max_reconnect_attempts=0, error_cb=_quiet
+            self._url, connect_timeout=_SECONDS, allow_reconnect=False, max_reconnect_attempts=1, error_cb=_quiet
         )
         try:
             return await self._follow(client.jetstream(timeout=_SECONDS))

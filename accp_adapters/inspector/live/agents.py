@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,7 @@ from accp_adapters.inspector.live.threads import Thread
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_core.aci import AgentContext
-from accp_core.references import uri_to_key
+from accp_core.references import find_references, uri_to_key
 from accp_core.strict_json import compact_json
 
 __all__ = ["AgentRow", "agents_of"]
@@ -66,16 +66,22 @@ def _row(thread: Thread, name: str, context: AgentContext | None, references: Ma
         calls=len(prompts),
         messages=len(last),
         tokens=sum(map(count_tokens, last)),
-        knows=tuple(_facts(context))[:_MAX_LINES] if context else (),
+        knows=tuple(_facts(context, thread.contexts))[:_MAX_LINES] if context else (),
         items=tuple(_items(context))[:_MAX_LINES] if context else (),
         may_open=tuple(_may_open(thread, name, context, references))[:_MAX_LINES],
         refused=tuple(reason for agent, reason in refused_fetches(thread) if agent == name)[:_MAX_LINES],
     )
 
 
-def _facts(context: AgentContext) -> Iterator[str]:
+def _facts(context: AgentContext, others: Iterable[AgentContext]) -> Iterator[str]:
+    """Yield the facts that a context holds, and the results of the subtasks that it waits for."""
     for value in context.context:
         yield beginning_of(value if isinstance(value, str) else compact_json(value), frozenset(), _MAX_CHARS)
+
+    for other in others:
+        if other.subtask_id in context.dependencies and other.abstracts:
+            results = "\n".join(other.abstracts.values())
+            yield beginning_of(f"{other.subtask_name or other.subtask_id}:\n{results}", frozenset(), _MAX_CHARS)
 
 
 def _items(context: AgentContext) -> Iterator[tuple[str, str, str]]:
@@ -95,12 +101,13 @@ def _may_open(
         yield from (uri_to_key(uri) or uri for uri in context.context_uri)
         return
     reached = {
-        (number, position)
+        (number, position): run.messages[position].text
         for number, run in enumerate(thread.runs)
         for call in run.calls
         if call.agent == name
         for position in call.prompt
     }
-    for reference in references.values():
-        if reference.place in reached or reference.put_by == "handed over":
-            yield reference.key
+    cited = {key for text in reached.values() for key in find_references(text)}
+    for key, reference in references.items():
+        if reference.place in reached or (key in thread.texts and key in cited):
+            yield key

@@ -108,7 +108,8 @@ class Pages:
 
     def _detail(self, thread: Thread, event: Event, wanted: Mapping[str, str]) -> dict[str, Any]:
         """Return what is shown of one event."""
-        detail: dict[str, Any] = {"event": event, "frame": show_frame(event.frame) if event.frame else None}
+        frame = show_frame(event.frame) if event.frame else None
+        detail: dict[str, Any] = {"event": event, "frame": frame, "message": None}
         if event.place is None:
             return detail
         number, position = event.place
@@ -150,7 +151,8 @@ class Pages:
         }
 
     def _agents(self, thread: Thread, wanted: Mapping[str, str]) -> dict[str, Any]:
-        return {"agents": agents_of(thread, self._references_of(thread, wanted))}
+        references = self._references_of(thread, wanted)
+        return {"agents": agents_of(thread, references), "linked": references}
 
     def _references(self, thread: Thread, wanted: Mapping[str, str]) -> dict[str, Any]:
         references = self._references_of(thread, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -28,6 +29,7 @@ MAX_REFERENCES: Final = 500
 _MAX_NAME: Final = 60
 _ANSWER: Final = 4_000
 """Tokens of the answer to a query."""
+_KEY: Final = re.compile(r"[A-Za-z0-9_.]{1,100}")
 _REDACTION: Final = DEFAULT_REDACTION.adding("pwd")
 
 
@@ -70,7 +72,7 @@ def references_of(
         ProtocolError, UnreadableRun: the store cannot be read.
     """
     found: dict[str, Reference] = {}
-    for key in _cited(thread, projected):
+    for key in filter(_KEY.fullmatch, _cited(thread, projected)):
         if len(found) >= MAX_REFERENCES:
             break
         found.setdefault(key, Reference(key=key))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["OpenPage", "chromium", "open_page", "violations"]
+__all__ = ["OpenPage", "chromium", "found_by_axe", "open_page", "violations"]
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -56,11 +56,16 @@ def open_page(browser: Any, path: Path, **options: Any) -> Iterator[OpenPage]:
 
 def violations(browser: Any, path: Path, **options: Any) -> list[str]:
     """Return what axe finds against WCAG 2.2 AA and good practice in a page, everything in it opened."""
-    axe = pytest.importorskip("axe_playwright_python.base")
-    source = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
     # The page's own policy refuses any script but its own.
     with open_page(browser, path, bypass_csp=True, **options) as opened:
-        opened.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-        opened.page.evaluate(source)
-        found = opened.page.evaluate("rules => axe.run({runOnly: rules})", _RULES)
+        return found_by_axe(opened.page)
+
+
+def found_by_axe(page: Any) -> list[str]:
+    """Return what axe finds in an open page without a security policy, everything in it opened."""
+    axe = pytest.importorskip("axe_playwright_python.base")
+    source = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    page.evaluate(source)
+    found = page.evaluate("rules => axe.run({runOnly: rules})", _RULES)
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found["violations"]]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 from starlette.testclient import TestClient
 
 from accp_adapters.inspector.live import inspector_app, open_source
+from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.sources.source import Source
 from accp_adapters.inspector.live.threads import Observed
 from tests.adapters.inspector.pages import Element, elements_of
@@ -33,19 +31,17 @@ class FixedSource:
         return self.observed
 
 
-def client(source: Source | None = None, **options: Any) -> TestClient:
+def client(source: Source | None = None, store: ColdTexts | None = None) -> TestClient:
     """Return a client that has not opened the page yet."""
-    app = inspector_app(source or FixedSource(Observed()), token=TOKEN)
-    return TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, **options)
+    app = inspector_app(source or FixedSource(Observed()), token=TOKEN, store=store)
+    return TestClient(app, base_url=f"http://{HOST}", follow_redirects=False)
 
 
-@contextmanager
-def opened(source: Source | str) -> Iterator[TestClient]:
-    """Yield a client that has spent the token."""
-    found = client(open_source(source) if isinstance(source, str) else source)
-    with found:
-        assert found.get(f"/?token={TOKEN}").status_code == 303
-        yield found
+def opened(source: Source | str, store: ColdTexts | None = None) -> TestClient:
+    """Return a client that has spent the token."""
+    found = client(open_source(source) if isinstance(source, str) else source, store)
+    assert found.get(f"/?token={TOKEN}").status_code == 303
+    return found
 
 
 def elements(response: httpx.Response) -> list[Element]:

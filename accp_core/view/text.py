@@ -118,17 +118,19 @@ def _segment(
 ) -> Segment | LiteralSegment:
     literal = document.literal
     if literal is None:
-        return Segment(document.form, _view(document, len(written), counter, options, limits), document.cut)
+        return Segment(document.form, _view(document, written, counter, options, limits), document.cut)
     parts = _segments(literal.text, literal.documents, counter, options, limits)
     return LiteralSegment(parts, literal.open_quote)
 
 
-def _view(document: Document, chars: int, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
-    """Return the view of a document that has `chars` characters in the source."""
+def _view(document: Document, written: str, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
+    """Return the view of a document that is `written` so in the source."""
     compact = write_styled_json(document.value, "0u")
     if not is_utf8(compact):
         compact = write_styled_json(document.value, "0")
     # The blanks of the source come back, too.
-    tighter = replace(limits, times=limits.times * len(compact) // max(chars, len(compact)))
-    view = render_known(document.value, compact, counter=counter, options=options, limits=tighter)
+    tighter = replace(limits, times=limits.times * len(compact) // max(len(written), len(compact)))
+    # The source is counted in any case, and `counter` remembers it.
+    tokens = counter(written) if compact == written else None
+    view = render_known(document.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens)
     return view if document.cut is None else view + CUT_LINE

@@ -17,6 +17,8 @@ __all__ = ["MAX_OPEN", "Assembler"]
 
 MAX_OPEN: Final = 64
 """Runs that later records of the same file may continue; the one that was continued longest ago is closed."""
+_MAX_CHOICES: Final = 128
+"""Answers of one call that later records may continue: what OpenAI allows."""
 _MODEL: Final = "assistant"
 _Key = tuple[str, ...]
 
@@ -36,6 +38,8 @@ class Assembler:
         self._findings = findings
         self._agents = frozenset(agent_names)
         self._open: dict[str, _Growing] = {}
+        self._choices: dict[str, str] = {}
+        """By what a later prompt begins with that continues one of several answers: the key of its run."""
         self._names: set[str] = set()
 
     def add(self, item: Item) -> Iterator[Run]:
@@ -55,12 +59,13 @@ class Assembler:
                 growing.add_step(item)
         self._open.pop(key, None)
         key = growing.key or key
-        if replaced := self._open.pop(key, None):
+        if key in self._open:
             # Two equal conversations: a later record continues the later one.
-            yield from self._checked(replaced.run(self._path))
+            yield from self._closed(key)
         self._open[key] = growing
+        self._choices |= dict.fromkeys(growing.choices, key)
         while len(self._open) > MAX_OPEN:
-            yield from self._checked(self._open.pop(next(iter(self._open))).run(self._path))
+            yield from self._closed(next(iter(self._open)))
 
     def close(self) -> Iterator[Run]:
         """Yield the runs that are still open, in the order of their first records."""
@@ -83,10 +88,21 @@ class Assembler:
             whole: Whether it may be no longer than that run's.
         """
         keys = list(_running_keys(turns))
-        for key in reversed(keys if whole else keys[:-1]):
+        for found in reversed(keys if whole else keys[:-1]):
+            key = self._choices.get(found, found)
             if key in self._open:
+                self._forget_choices(self._open[key])
                 return key, self._open[key]
         return "", self._new()
+
+    def _closed(self, key: str) -> Iterator[Run]:
+        growing = self._open.pop(key)
+        self._forget_choices(growing)
+        yield from self._checked(growing.run(self._path))
+
+    def _forget_choices(self, growing: _Growing) -> None:
+        for choice in growing.choices:
+            self._choices.pop(choice, None)
 
     def _checked(self, run: Run) -> Iterator[Run]:
         if run.calls:
@@ -103,6 +119,8 @@ class _Growing:
         """The line of its first record."""
         self.key = ""
         """What a record begins with that continues it; empty: it is continued by its group."""
+        self.choices: tuple[str, ...] = ()
+        """What a prompt begins with that continues one of the several answers of the last call."""
         self._agents = agents
         self._messages: list[RecordedMessage] = []
         self._calls: list[RecordedCall] = []
@@ -121,6 +139,7 @@ class _Growing:
     def extend(self, snapshot: Snapshot) -> None:
         """Add the turns of a conversation that begins with this one's."""
         start = len(self._messages)
+        self.choices = ()
         for turn in snapshot.turns[self._counted :]:
             self._append(self._recorded(turn))
         self._counted = len(snapshot.turns)
@@ -129,7 +148,7 @@ class _Growing:
             # What follows an earlier request is its answer; all other turns of the model are a part of this prompt.
             self._sent.update(range(start + (self._unanswered[-1:] == [start]), len(self._messages)))
             self._unanswered.append(len(self._messages))
-        *_, self.key = ("", *_running_keys(snapshot.turns))
+        self.key = _last_key(snapshot.turns)
 
     def add_call(self, request: Request) -> None:
         """Add a call whose prompt is recorded; messages that this run has already are the same messages."""
@@ -138,7 +157,9 @@ class _Growing:
             self._requests.append(request)
         else:
             self._place_call(request)
-            *_, self.key = ("", *_running_keys((*request.prompt, *request.output)))
+            self.key = _last_key((*request.prompt, *request.output))
+            answers = request.output[:_MAX_CHOICES] if len(request.output) > 1 else ()
+            self.choices = tuple(_keys_of_choices(request.prompt, answers))
 
     def _place_call(self, request: Request) -> None:
         prompt = self._place(request.prompt)
@@ -242,10 +263,30 @@ def _key(message: RecordedMessage) -> _Key:
     return (message.sender, message.recipient, message.role, message.text, message.tool, message.call_id)
 
 
+def _last_key(turns: Iterable[Turn]) -> str:
+    *_, last = ("", *_running_keys(turns))
+    return last
+
+
 def _running_keys(turns: Iterable[Turn]) -> Iterator[str]:
     """Yield what identifies the first turn, the first two turns, and so on."""
     digest = hashlib.blake2b(digest_size=16)
     for turn in turns:
-        parts = [f"{part.kind}\0{part.tool}\0{part.call_id}\0{part.text}\0" for part in turn.parts]
-        digest.update(f"{turn.role}\0{turn.agent}\0{len(parts)}\0{''.join(parts)}".encode("utf-8", "surrogatepass"))
+        digest.update(_identity(turn))
         yield digest.hexdigest()
+
+
+def _keys_of_choices(prompt: Iterable[Turn], answers: Iterable[Turn]) -> Iterator[str]:
+    """Yield what identifies a prompt with each one of its answers."""
+    digest = hashlib.blake2b(digest_size=16)
+    for turn in prompt:
+        digest.update(_identity(turn))
+    for answer in answers:
+        chosen = digest.copy()
+        chosen.update(_identity(answer))
+        yield chosen.hexdigest()
+
+
+def _identity(turn: Turn) -> bytes:
+    parts = [f"{part.kind}\0{part.tool}\0{part.call_id}\0{part.text}\0" for part in turn.parts]
+    return f"{turn.role}\0{turn.agent}\0{len(parts)}\0{''.join(parts)}".encode("utf-8", "surrogatepass")

@@ -18,6 +18,7 @@ __all__ = ["MAX_RECORD", "Limits", "open_bounded", "read_document", "read_docume
 
 MAX_RECORD: Final = 256 << 20
 """Bytes of one record: a line of JSON lines, or a whole document."""
+_STREAM: Final = 'expected JSON, found a stream of events; log it as {"request": {…}, "response": "data: …"}'
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -179,7 +180,8 @@ def _whole_document(
         yield number, _load(first + rest)
     except ValueError as whole:
         if not _is_object(next(filter(str.strip, rest.split("\n")), "")):
-            raise _refusal(whole, path, first_line=number) from error
+            reason = _STREAM if first.startswith(("data:", "event:")) else None
+            raise _refusal(ValueError(reason) if reason else whole, path, first_line=number) from error
         # The next line is an object by itself: these are JSON lines, and the first one is broken.
         on_broken(_refusal(error, path, first_line=number))
         yield from _documents_in(rest, number + 1, path, on_broken)

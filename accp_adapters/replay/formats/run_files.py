@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -18,6 +19,7 @@ from accp_adapters.replay.formats.checkpoints.threads import SQLITE, Checkpoint,
 from accp_adapters.replay.formats.conversation import Item, written
 from accp_adapters.replay.formats.documents import Limits, open_bounded, read_document, read_documents
 from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.streams.joining import joined_exchange, stream_kind
 from accp_adapters.replay.formats.table import FORMATS, Format, detect, format_named
 from accp_adapters.replay.recorded_run import Run
 
@@ -238,29 +240,38 @@ class _Reader:
         yield from read_threads(checkpoints, self._findings)
 
     def _read(self, document: object, line: int) -> Iterator[Item]:
+        with self._named(document, line, "recorded stream"):
+            document = joined_exchange(document, self._findings)
         found = self._format or detect(document)
-        if found is None and isinstance(document, list) and document:
+        if found is not None:
+            yield from self._converted(found, document, line)
+        elif kind := stream_kind(document):
+            self._findings.add("response", f"of {kind}, or a part of one, without its request")
+        elif isinstance(document, list) and document:
             for each in document:
                 yield from self._read(each, line)
-            return
-        if found is None:
+        else:
             self._findings.unknown(_unknown(document))
-            return
-        yield from self._converted(found, document, line)
 
     def _converted(self, found: Format, document: object, line: int) -> Iterator[Item]:
         before, items = self._findings.total, 0
-        try:
+        with self._named(document, line, found.title):
             for item in found.read(document, self._findings):
                 items += 1
                 yield item
             if not items and self._findings.total == before:
                 self._findings.add("record", f"of {found.title} that holds nothing")
+
+    @contextmanager
+    def _named(self, document: object, line: int, title: str) -> Iterator[None]:
+        """Name a record that is not as it should be."""
+        try:
+            yield
         except UnreadableRun:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
             reason = _reason(error, document)
-            self._findings.broken(UnreadableRun(f"{found.title}: {reason}", path=self._path, line=line))
+            self._findings.broken(UnreadableRun(f"{title}: {reason}", path=self._path, line=line))
 
 
 def _reason(error: Exception, document: object) -> str:

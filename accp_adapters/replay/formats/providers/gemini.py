@@ -75,10 +75,8 @@ def _result(answer: object) -> object:
 
 
 def _read_response(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    first, *others = body.get("candidates") or [{}]
-    if others:
-        findings.add("candidate", "beside the first one of a Gemini response")
-    return tuple(_read_content(first["content"], findings)) if first.get("content") else ()
+    contents = (candidate.get("content") for candidate in body.get("candidates") or ())
+    return tuple(turn for content in contents if content for turn in _read_content(content, findings))
 
 
 def _system(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:

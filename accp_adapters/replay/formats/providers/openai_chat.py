@@ -106,19 +106,20 @@ def read_block(block: Mapping[str, Any], findings: Findings) -> Iterator[Part]:
 
 
 def read_choices(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
-    """Return the turns in a response; it may be one message."""
+    """Return the turns in a response, one for each choice; it may be one message."""
     if "choices" not in body:
         return tuple(read_chat_message(body, findings)) if "role" in body else ()
     findings.fields(body, BOOKKEEPING | {"choices", "prompt_filter_results", "provider"}, "an OpenAI response")
-    first, *others = body["choices"] or [{}]
-    if others:
-        findings.add("choice", "beside the first one of an OpenAI response")
-    message = first.get("message") if isinstance(first, Mapping) else None
+    return tuple(turn for choice in body["choices"] for turn in _choice(choice, findings))
+
+
+def _choice(choice: Any, findings: Findings) -> Iterator[Turn]:
+    """Yield the turn of one of several answers, each of which was paid for; a later prompt has one of them at most."""
+    message = choice.get("message") if isinstance(choice, Mapping) else None
     if isinstance(message, Mapping):
-        return tuple(read_chat_message(message, findings))
-    if body["choices"]:
+        yield from read_chat_message(message, findings)
+    else:
         findings.add("choice", "without a message of an OpenAI response")
-    return ()
 
 
 def _words(content: object, findings: Findings) -> Iterator[Part]:

@@ -11,6 +11,7 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.frameworks import langchain, vercel
 from accp_adapters.replay.formats.parts import ReadMessage, read_turns
 from accp_adapters.replay.formats.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
+from accp_adapters.replay.formats.streams.joining import join_response
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = ["Prompt", "opened", "read_answer", "read_prompt"]
@@ -74,7 +75,7 @@ def read_prompt(logged: object, findings: Findings, owner: str) -> Prompt:
 
 def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, ...]:
     """Return the turns that a record logged as the answer of the model; see `read_prompt`."""
-    match opened(logged):
+    match join_response(opened(logged), findings):
         case nothing if not nothing and nothing != 0:
             return ()
         case str(words):
@@ -83,15 +84,15 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
             return openai_chat.read_choices(body, findings)
         case {"candidates": [*_]} as body:
             return gemini.LAYOUT.read_response(body, findings)
-        case {"generations": [[{"message": {**message}}, *_], *_]} | {"message": {**message}}:
-            return _read([message], findings, owner)
-        case {"generations": [[{"text": str(words)}, *_], *_]} | {"completion": str(words)} | {"content": str(words)}:
+        case {"generations": [[*generations], *_]}:
+            return tuple(turn for each in generations for turn in read_answer(each, findings, owner))
+        case {"text": str(words)} | {"completion": str(words)} | {"content": str(words)}:
             return (Turn(role=Role.AGENT, parts=(text(words),)),)
         case {"output": [*items], "object": "response"}:
             return openai_responses.LAYOUT.read_response({"output": items}, findings)
         case {"messages": [*messages]} | [*messages]:
             return _read(messages, findings, owner)
-        case {**message}:
+        case {"message": {**message}} | {**message}:
             return _read([message], findings, owner)
         case _:
             findings.add("output", f"of {owner} that is no answer")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from accp_core.accp.profiles import BUILT_IN
-from tests.conformance.vectors import files
+from tests.conformance.vectors import ROOT, files
 from tests.fuzz import adapter_seeds
 
 __all__ = ["KEPT", "SEEDS", "WORDS", "first_inputs", "write_corpus"]
@@ -104,6 +104,18 @@ def envelopes() -> Iterator[str]:
             yield f"event: acp.message\nid: 1\ndata: {text}\n\n: keepalive\n\n"
 
 
+def logs() -> Iterator[str]:
+    """Yield recorded runs in every format; libFuzzer cuts those that are longer than its inputs."""
+    for path in sorted((ROOT / "replay").rglob("*.json*")):
+        text = path.read_text(encoding="utf-8")
+        if path.parent.name == "details":
+            yield from ("\n".join(map(json.dumps, case["records"])) for case in json.loads(text).values())
+        elif path.suffix == ".jsonl":
+            yield from text.splitlines()
+        else:
+            yield json.dumps(json.loads(text))
+
+
 SEEDS: Final[Mapping[str, Callable[[], Iterator[str] | Iterator[bytes]]]] = {
     "frame": frames,
     "view": views,
@@ -118,6 +130,7 @@ SEEDS: Final[Mapping[str, Callable[[], Iterator[str] | Iterator[bytes]]]] = {
     "mcp": adapter_seeds.mcp_lines,
     "a2a": adapter_seeds.tasks,
     "acp": adapter_seeds.acp_lines,
+    "replay": logs,
 }
 """Target to what yields its first inputs."""
 

@@ -38,8 +38,8 @@ class Assembler:
         self._findings = findings
         self._agents = frozenset(agent_names)
         self._open: dict[str, _Growing] = {}
-        self._choices: dict[str, str] = {}
-        """By what a later prompt begins with that continues one of several answers: the key of its run."""
+        self._continues: dict[str, str] = {}
+        """The key of an open run by what a later prompt begins with that continues it, or by another trace of it."""
         self._names: set[str] = set()
 
     def add(self, item: Item) -> Iterator[Run]:
@@ -52,7 +52,7 @@ class Assembler:
                 key, growing = self._continued(item.turns)
                 growing.extend(item)
             case Request():
-                key, growing = self._group(item.group) if item.group else self._continued(item.prompt, whole=True)
+                key, growing = self._of_request(item)
                 growing.add_call(item)
             case Step():
                 key, growing = self._group(item.group)
@@ -63,7 +63,7 @@ class Assembler:
             # Two equal conversations: a later record continues the later one.
             yield from self._closed(key)
         self._open[key] = growing
-        self._choices |= dict.fromkeys(growing.choices, key)
+        self._continues |= dict.fromkeys(growing.beginnings, key)
         while len(self._open) > MAX_OPEN:
             yield from self._closed(next(iter(self._open)))
 
@@ -89,20 +89,31 @@ class Assembler:
         """
         keys = list(_running_keys(turns))
         for found in reversed(keys if whole else keys[:-1]):
-            key = self._choices.get(found, found)
+            key = self._continues.get(found, found)
             if key in self._open:
-                self._forget_choices(self._open[key])
+                self._forget_beginnings(self._open[key])
                 return key, self._open[key]
         return "", self._new()
 
+    def _of_request(self, request: Request) -> tuple[str, _Growing]:
+        """Return the run of the same trace, or else the one that the prompt continues: some tracers trace each call."""
+        if not request.group:
+            return self._continued(request.prompt, whole=True)
+        key = self._continues.get(f"group {request.group}", f"group {request.group}")
+        if key in self._open:
+            self._forget_beginnings(self._open[key])
+            return key, self._open[key]
+        continued, growing = self._continued(request.prompt, whole=True)
+        return continued or key, growing
+
     def _closed(self, key: str) -> Iterator[Run]:
         growing = self._open.pop(key)
-        self._forget_choices(growing)
+        self._forget_beginnings(growing)
         yield from self._checked(growing.run(self._path))
 
-    def _forget_choices(self, growing: _Growing) -> None:
-        for choice in growing.choices:
-            self._choices.pop(choice, None)
+    def _forget_beginnings(self, growing: _Growing) -> None:
+        for beginning in growing.beginnings:
+            self._continues.pop(beginning, None)
 
     def _checked(self, run: Run) -> Iterator[Run]:
         if run.calls:
@@ -119,8 +130,9 @@ class _Growing:
         """The line of its first record."""
         self.key = ""
         """What a record begins with that continues it; empty: it is continued by its group."""
-        self.choices: tuple[str, ...] = ()
-        """What a prompt begins with that continues one of the several answers of the last call."""
+        self.beginnings: tuple[str, ...] = ()
+        """What a prompt begins with that continues the last call or one of its answers, and the traces of this run."""
+        self._traces: set[str] = set()
         self._agents = agents
         self._messages: list[RecordedMessage] = []
         self._calls: list[RecordedCall] = []
@@ -139,7 +151,7 @@ class _Growing:
     def extend(self, snapshot: Snapshot) -> None:
         """Add the turns of a conversation that begins with this one's."""
         start = len(self._messages)
-        self.choices = ()
+        self.beginnings = ()
         for turn in snapshot.turns[self._counted :]:
             self._append(self._recorded(turn))
         self._counted = len(snapshot.turns)
@@ -152,14 +164,17 @@ class _Growing:
 
     def add_call(self, request: Request) -> None:
         """Add a call whose prompt is recorded; messages that this run has already are the same messages."""
+        whole = (*request.prompt, *request.output)
+        answers = request.output[:_MAX_CHOICES] if len(request.output) > 1 else ()
+        self.beginnings = tuple(_keys_of_choices(request.prompt, answers))
         if request.group:
             # Traces are exported in any order.
             self._requests.append(request)
+            self._traces.add(f"group {request.group}")
+            self.beginnings += (_last_key(whole), *self._traces)
         else:
             self._place_call(request)
-            self.key = _last_key((*request.prompt, *request.output))
-            answers = request.output[:_MAX_CHOICES] if len(request.output) > 1 else ()
-            self.choices = tuple(_keys_of_choices(request.prompt, answers))
+            self.key = _last_key(whole)
 
     def _place_call(self, request: Request) -> None:
         prompt = self._place(request.prompt)
@@ -176,6 +191,8 @@ class _Growing:
         if step.turn is None:
             return
         messages = self._recorded(step.turn)
+        if step.once and all(_key(message) in self._positions for message in messages):
+            return
         number = self._responses.get(step.response) if step.response else self._joined(step, messages)
         if number is not None:
             messages = [replace(message, turn=number) for message in messages]

@@ -117,6 +117,8 @@ class Step:
     """Whether turns of one model that follow each other are one call."""
     tools: str = ""
     """The definitions that calls were sent from here on; empty: as before."""
+    once: bool = False
+    """Whether a turn that the conversation has already is not said again, such as instructions kept with each turn."""
     restarts: bool = False
     """Whether later calls are sent nothing of what was said before."""
     awaits_answer: bool = False

@@ -39,6 +39,7 @@ BOOKKEEPING: Final = frozenset(
         "date",
         "model",
         "usage",
+        "usage_metadata",
         "metadata",
         "system_fingerprint",
         "service_tier",

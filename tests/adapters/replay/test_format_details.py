@@ -113,7 +113,7 @@ def test_the_definitions_of_each_provider_are_sent_with_each_call() -> None:
         llm({"messages": [GO]}, {}, extra={"invocation_params": {"tools": tools}}),
         {"call_type": "completion", "messages": [GO], "response": {}, "model_parameters": {"tools": tools}},
         span(**{"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(tools)}),
-        inference(**{"llm.tools.0.tool.json_schema": '{"name":"f"}'}),
+        inference(**{"llm.tools.0.tool.json_schema": '{"name": "f"}'}),
     ]
     for request in requests:
         (run,), _ = read(request)

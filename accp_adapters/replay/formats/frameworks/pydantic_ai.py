@@ -22,6 +22,8 @@ _MESSAGE: Final = BOOKKEEPING | frozenset(
         "parts",
         "instructions",
         "model_name",
+        "model_id",
+        "canonical_system",
         "provider_name",
         "provider_details",
         "provider_response_id",
@@ -54,6 +56,8 @@ def is_history(document: Any) -> bool:
 def read_history(document: Any, findings: Findings) -> Iterator[Item]:
     """Yield what a document says."""
     if isinstance(document, Mapping):
+        given = instructions(document.get("instructions") or "")
+        yield from (Step(turn=turn, once=True) for turn in given)
         yield from (Step(turn=turn) for turn in _read_message(document, findings))
         return
     # Instructions are sent with each request and kept with it; the last ones count.

@@ -1,7 +1,8 @@
 """Langfuse: exported observations of type GENERATION, alone or within their trace.
 
+Its handler for LangChain writes messages with a role, LangChain's calls, and definitions as messages of a tool.
 Sources: https://api.reference.langfuse.com (`Observation`, `TraceWithFullDetails`) and
-https://langfuse.com/docs/observability/features/observation-types
+https://langfuse.com/docs/observability/features/observation-types; `langfuse.langchain.CallbackHandler`
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Request
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.traces.logged_messages import read_answer, read_prompt
+from accp_adapters.replay.formats.traces.logged_messages import opened, read_answer, read_prompt
 
 __all__ = ["is_observation", "read_observation"]
 
@@ -37,11 +38,41 @@ def read_observation(document: Mapping[str, Any], findings: Findings) -> Iterato
     elif document.get("type") != "GENERATION":
         findings.add("observation", f"of type {document.get('type')!r} of Langfuse", left_out=True)
     else:
-        prompt, tools = read_prompt(document.get("input"), findings, _OWNER)
+        prompt, tools = read_prompt(_of_langchain(opened(document.get("input"))), findings, _OWNER)
         yield Request(
             prompt=prompt,
-            output=read_answer(document.get("output"), findings, _OWNER),
+            output=read_answer(_of_langchain(opened(document.get("output"))), findings, _OWNER),
             tools=tools,
             group=str(document.get("traceId") or document.get("trace_id") or document.get("id")),
             started=str(document.get("startTime") or document.get("start_time") or ""),
         )
+
+
+def _of_langchain(logged: Any) -> Any:
+    """Return what the handler for LangChain logged as LangChain's messages; anything else as it is."""
+    if isinstance(logged, Mapping):
+        return {"type": logged["role"], **_without_role(logged)} if _is_of_langchain(logged) else logged
+    if not isinstance(logged, list) or not any(map(_is_of_langchain, logged)):
+        return logged
+    messages = [each if isinstance(each, Mapping) else {} for each in logged]
+    tools = [each["content"] for each in messages if _is_definition(each)]
+    kept = [{"type": each.get("role"), **_without_role(each)} for each in messages if not _is_definition(each)]
+    return {"messages": kept, "tools": tools}
+
+
+def _is_of_langchain(message: Any) -> bool:
+    match message:
+        case {"role": str(), "tool_calls": [{"args": _}, *_]} | {"role": str(), "additional_kwargs": _}:
+            return True
+    return _is_definition(message)
+
+
+def _is_definition(message: Any) -> bool:
+    match message:
+        case {"role": "tool", "content": {"type": "function", "function": {}}}:
+            return True
+    return False
+
+
+def _without_role(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in message.items() if name != "role"}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Request, definitions
 from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.parts import instructions
 from accp_adapters.replay.formats.traces.logged_messages import read_answer, read_prompt
 
 __all__ = ["is_payload", "read_payload"]
@@ -33,9 +34,12 @@ def read_payload(document: Mapping[str, Any], findings: Findings) -> Iterator[Re
     parameters = payload.get("model_parameters") or {}
     messages = payload["messages"]
     prompt, tools = read_prompt({"messages": messages} if isinstance(messages, list) else messages, findings, _OWNER)
+    response = payload.get("response")
+    # The messages of a call of OpenAI Responses are its input; the instructions stand in the response only.
+    given = response.get("instructions") if isinstance(response, Mapping) else None
     yield Request(
-        prompt=prompt,
-        output=read_answer(payload.get("response"), findings, _OWNER),
+        prompt=(*instructions(given if isinstance(given, str) else ""), *prompt),
+        output=read_answer(response, findings, _OWNER),
         tools=tools or definitions(parameters.get("tools"), parameters.get("functions")),
         group=str(payload.get("trace_id") or ""),
         started=_time(payload.get("startTime")),

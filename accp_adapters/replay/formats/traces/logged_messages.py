@@ -9,7 +9,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.conversation import Turn, definitions, text
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.frameworks import langchain, vercel
-from accp_adapters.replay.formats.parts import ReadMessage, read_turns
+from accp_adapters.replay.formats.parts import ReadMessage, instructions, read_turns
 from accp_adapters.replay.formats.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
 from accp_adapters.replay.formats.streams.joining import join_response
 from accp_adapters.replay.recorded_run import Role
@@ -55,11 +55,8 @@ def read_prompt(logged: object, findings: Findings, owner: str) -> Prompt:
             if others:
                 findings.add("prompt", f"beside the first one of {owner}")
             return _read(messages, findings, owner), ""
-        case {"messages": [*messages]} as body:
-            given = openai_chat.LAYOUT.read_instructions(body, findings)
-            if "system" in body:
-                given = anthropic.LAYOUT.read_instructions(body, findings)
-            return (*given, *_read(messages, findings, owner)), definitions(body.get("tools"), body.get("functions"))
+        case {"messages": [*_]} | {"input": [*_] | str()} as body:
+            return _read_request(body, findings, owner)
         case {"prompts": [str(words), *_]} | {"prompt": str(words)}:
             return (Turn(role=Role.USER, parts=(text(words),)),), ""
         case {"role": _} | {"type": _} | {"lc": _} as message:
@@ -71,6 +68,17 @@ def read_prompt(logged: object, findings: Findings, owner: str) -> Prompt:
         case _:
             findings.add("input", f"of {owner} that is no prompt")
     return (), ""
+
+
+def _read_request(body: Mapping[str, Any], findings: Findings, owner: str) -> Prompt:
+    """Return the prompt of a request: of Anthropic, of OpenAI chat, or of OpenAI Responses."""
+    messages = body["messages"] if "messages" in body else body["input"]
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    given = instructions(body.get("instructions") or "")
+    if "system" in body:
+        given = anthropic.LAYOUT.read_instructions(body, findings)
+    return (*given, *_read(messages, findings, owner)), definitions(body.get("tools"), body.get("functions"))
 
 
 def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, ...]:
@@ -86,7 +94,7 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
             return gemini.LAYOUT.read_response(body, findings)
         case {"generations": [[*generations], *_]}:
             return tuple(turn for each in generations for turn in read_answer(each, findings, owner))
-        case {"text": str(words)} | {"completion": str(words)} | {"content": str(words)}:
+        case {"text": str(words)} | {"completion": str(words)} | {"content": str(words)} as body if _is_bare(body):
             return (Turn(role=Role.AGENT, parts=(text(words),)),)
         case {"output": [*items], "object": "response"}:
             return openai_responses.LAYOUT.read_response({"output": items}, findings)
@@ -97,6 +105,11 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
         case _:
             findings.add("output", f"of {owner} that is no answer")
     return ()
+
+
+def _is_bare(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer is words in one field, and no message, which may have calls beside its words."""
+    return answer.keys().isdisjoint({"role", "type"})
 
 
 def _read(messages: list[Any], findings: Findings, owner: str) -> tuple[Turn, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Part, Request, Turn, call, result, text, written
 from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.traces.logged_messages import opened
 from accp_adapters.replay.formats.traces.span import Span, unflatten
 from accp_adapters.replay.recorded_run import Role
 
@@ -43,7 +44,8 @@ def read_call(span: Span, findings: Findings) -> Request:
     prompt = [turn for row in unflatten(attributes, "llm.input_messages") for turn in _turn(row, findings)]
     if not prompt:
         findings.add("model call", "without its messages, of OpenInference")
-    tools = [str(row.get("tool.json_schema") or written(row)) for row in unflatten(attributes, "llm.tools")]
+    # Tracers write a schema with blanks, in which it is not sent.
+    tools = [written(opened(row.get("tool.json_schema") or row)) for row in unflatten(attributes, "llm.tools")]
     return Request(
         prompt=tuple(prompt),
         output=tuple(turn for row in unflatten(attributes, "llm.output_messages") for turn in _turn(row, findings)),

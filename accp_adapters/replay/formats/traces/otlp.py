@@ -10,7 +10,7 @@ from typing import Any
 
 from accp_adapters.replay.formats.conversation import Request
 from accp_adapters.replay.formats.findings import Findings
-from accp_adapters.replay.formats.traces import genai, openinference
+from accp_adapters.replay.formats.traces import genai, langfuse, openinference
 from accp_adapters.replay.formats.traces.span import Span
 
 __all__ = ["is_spans", "read_spans"]
@@ -31,10 +31,18 @@ def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Requ
     for span in map(_span, _spans(document)):
         if openinference.is_call(span):
             yield openinference.read_call(span, findings)
+        elif span.attributes.get("langfuse.observation.type") == "generation":
+            yield from langfuse.read_observation(_observation(span), findings)
         elif genai.is_call(span):
             yield genai.read_call(span, findings)
         else:
             findings.add("span", "that is no model call", left_out=True)
+
+
+def _observation(span: Span) -> Mapping[str, Any]:
+    """Return a span of Langfuse's SDK as the observation that Langfuse exports."""
+    sides = {name: span.attributes.get(f"langfuse.observation.{name}") for name in ("input", "output")}
+    return {"type": "GENERATION", "traceId": span.trace, "startTime": span.started, **sides}
 
 
 def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -22,7 +22,7 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _DONE: Final = "[DONE]"
 
 
-def events_of(recorded: object) -> list[Event] | None:
+def events_of(recorded: Any) -> list[Event] | None:
     """Return the events of a recorded response; None: it is no stream.
 
     Args:

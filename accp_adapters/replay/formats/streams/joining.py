@@ -51,11 +51,11 @@ class _Pieces(list[str]):
     """A text that grows: adding to a str would copy it for each piece."""
 
 
-def joined_exchange(document: object, findings: Findings) -> object:
+def joined_exchange(document: Any, findings: Findings) -> Any:
     """Return a record of a request and a response in which a response that is a stream is joined."""
     match document:
-        case {"request": _, "response": {"body": body} as response}:
-            return {**document, "response": {**response, "body": join_response(body, findings)}}
+        case {"request": _, "response": {"body": body}}:
+            return {**document, "response": {**document["response"], "body": join_response(body, findings)}}
         case {"request": _, "response": response}:
             return {**document, "response": join_response(response, findings)}
     return document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ __all__ = ["Answered", "Model", "chat_model", "full_name", "mailbox", "model_nam
 
 _PAUSE: Final = 0.2
 """Seconds between two looks into a mailbox."""
+_SETTLED: Final = 5.0
+"""Seconds after which nobody writes an answer any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +84,9 @@ def chat_model(model: Any, *, counter: TokenCounter) -> Model:
 def mailbox(folder: Path, *, counter: TokenCounter, wait: float) -> Model:
     """Return a model that is played by a person, a batch job or another program.
 
-    Each prompt is written to `FOLDER/<key>.prompt.txt`, and `FOLDER/<key>.answer.txt` is awaited, whose writer should
-    write it under another name and rename it. The key is a hash of the prompt, so that a run that is started again
-    finds the answers that are there.
+    Each prompt is written to `FOLDER/<key>.prompt.txt`, and `FOLDER/<key>.answer.txt` is awaited: some text that no
+    longer grows, so that its writer needs no other name first. The key is a hash of the prompt: a run that is started
+    again finds the answers that are there, and those of one folder may be of several runs at once.
 
     Raises, when called:
         TimeoutError: nobody answered within `wait` seconds.
@@ -95,19 +98,27 @@ def mailbox(folder: Path, *, counter: TokenCounter, wait: float) -> Model:
         answer = folder / f"{key}.answer.txt"
         if not answer.exists():
             _write(folder / f"{key}.prompt.txt", prompt)
-        deadline = time.monotonic() + wait
-        while not answer.exists():
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"expected an answer in {str(answer)!r} within {wait:g} seconds")
-            time.sleep(_PAUSE)
-        text = answer.read_text(encoding="utf-8", errors="replace")
+        text = _awaited(answer, time.monotonic() + wait, wait)
         return Answered(text=text, tokens_in=counter(prompt), tokens_out=counter(text), source=str(answer))
 
     return ask
 
 
+def _awaited(answer: Path, deadline: float, wait: float) -> str:
+    """Return the text of a file as soon as two looks at it find the same, and not nothing."""
+    before = b""
+    while True:
+        found = answer.read_bytes() if answer.exists() else b""
+        if found.strip() and (found == before or time.time() - answer.stat().st_mtime > _SETTLED):
+            return found.decode("utf-8", errors="replace")
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"expected an answer in {str(answer)!r} within {wait:g} seconds")
+        before = found
+        time.sleep(_PAUSE)
+
+
 def _write(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all."""
-    part = path.with_suffix(".part")
+    """Write a file that is there whole or not at all, whoever else writes it at the same time."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
     part.write_text(text, encoding="utf-8", errors="surrogatepass")
     os.replace(part, path)

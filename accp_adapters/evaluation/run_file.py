@@ -39,7 +39,7 @@ class RunFile:
         self._lock: Final = threading.Lock()
         self.answers: Final[dict[str, dict[str, Any]]] = {}
         """The key of each prompt to its line."""
-        if path is not None and path.exists() and path.stat().st_size:
+        if path is not None and path.exists() and not _is_beginning(path, _line({"run": dict(header)})):
             before, answers = read_run(path)
             self.answers.update(answers)
             _drop_cut_line(path)
@@ -47,6 +47,8 @@ class RunFile:
                 changed = {name: before.get(name) for name in header if before.get(name) != header[name]}
                 raise ValueError(f"{path}: expected a run made with {dict(header)!r}, found {changed!r}")
         else:
+            if path is not None:
+                path.write_text("", encoding="utf-8")
             self._write({"run": dict(header)})
 
     def add(self, key: str, line: Mapping[str, Any]) -> None:
@@ -58,7 +60,18 @@ class RunFile:
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.write(_line(line))
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _is_beginning(path: Path, header: str) -> bool:
+    """Return whether a file is empty or holds no more than a part of the header, which a killed process has left."""
+    with path.open("rb") as file:
+        found = file.read(len(header.encode()))
+    return found != header.encode() and header.encode().startswith(found)
 
 
 def _drop_cut_line(path: Path) -> None:

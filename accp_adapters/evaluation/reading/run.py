@@ -71,6 +71,8 @@ def evaluate(
     run_file: Path | None = None,
     concurrency: int = 1,
     max_tokens: int | None = None,
+    max_cost: float | None = None,
+    prices: tuple[float, float] = (0.0, 0.0),
 ) -> Report:
     """Ask a model all questions and return the figures.
 
@@ -83,6 +85,8 @@ def evaluate(
         run_file: Keeps each answer; a run that was interrupted goes on where it stopped.
         concurrency: Prompts at once.
         max_tokens: Tokens of prompts and answers after which no further prompt is sent; None: no limit.
+        max_cost: Money after which no further prompt is sent, by `prices`; None: no limit.
+        prices: Of a million tokens of prompts and of answers.
 
     Raises:
         ValueError: the run file holds another run. What the model raises passes through, after the answers that have
@@ -93,8 +97,11 @@ def evaluate(
     prompts = list(_prompts(documents, chosen, counter))
 
     def ask(prompt: _Prompt) -> None:
-        spent = sum(line["tokens_in"] + line["tokens_out"] for line in list(run.answers.values()))
-        if prompt.key not in run.answers and (max_tokens is None or spent < max_tokens):
+        lines = list(run.answers.values())
+        sent, answered = (sum(line[name] for line in lines) for name in ("tokens_in", "tokens_out"))
+        cost = (sent * prices[0] + answered * prices[1]) / 1_000_000
+        is_left = (max_tokens is None or sent + answered < max_tokens) and (max_cost is None or cost < max_cost)
+        if prompt.key not in run.answers and is_left:
             run.add(prompt.key, _line(prompt, model(prompt.text)))
 
     with ThreadPoolExecutor(max_workers=concurrency) as pool:

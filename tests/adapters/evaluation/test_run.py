@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
-from accp_adapters.evaluation import Answered, Document, Report, chat_model, evaluate, mailbox, shipped_documents
+from accp_adapters.evaluation import (
+    Answered,
+    Document,
+    Report,
+    chat_model,
+    evaluate,
+    mailbox,
+    models,
+    shipped_documents,
+)
 from accp_adapters.evaluation.reading.forms import FORMS
 from accp_adapters.evaluation.reading.questions import questions_of
 from accp_adapters.evaluation.reading.run import ReadingOptions
@@ -156,6 +166,56 @@ def test_a_mailbox_is_answered_by_somebody_else(tmp_path: Path) -> None:
     assert report.forms[1].right == report.forms[1].asked > 0
     with pytest.raises(TimeoutError, match=r"expected an answer in '.*\.answer\.txt' within 0 seconds"):
         mailbox(folder, counter=COUNTER, wait=0)("Nobody answers this.")
+
+
+def test_an_answer_that_is_still_written_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer opens the answer itself and writes it piece by piece, one between any two looks."""
+    pieces = ["", "1: Os", "lo\n2: ", "7\n"]
+
+    def write_on(seconds: float) -> None:
+        (prompt,) = tmp_path.glob("*.prompt.txt")
+        if pieces:
+            with prompt.with_name(prompt.name.replace(".prompt.", ".answer.")).open("a", encoding="utf-8") as answer:
+                answer.write(pieces.pop(0))
+
+    monkeypatch.setattr(models.time, "sleep", write_on)
+    ask = mailbox(tmp_path, counter=COUNTER, wait=60)
+    assert ask("Where?").text == "1: Oslo\n2: 7\n"
+    assert pieces == [] and [path.suffix for path in tmp_path.iterdir()] == [".txt"] * 2
+
+
+def test_one_prompt_of_two_threads_is_one_letter(tmp_path: Path) -> None:
+    ask = mailbox(tmp_path, counter=COUNTER, wait=0)
+
+    def expect_nobody(number: int) -> bool:
+        with pytest.raises(TimeoutError):
+            ask("The same for all.")
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(expect_nobody, range(40)))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_run_that_was_killed_within_its_header_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    whole = run(Knowing(), run_file=path, model_name="a")
+    header = path.read_text(encoding="utf-8").splitlines(keepends=True)[0]
+    for left in (0, 1, len(header) - 1):
+        path.write_text(header[:left], encoding="utf-8")
+        assert run(Knowing(), run_file=path, model_name="a") == whole
+        assert path.read_text(encoding="utf-8").startswith(header)
+    path.write_text("notes", encoding="utf-8")
+    with pytest.raises(ValueError, match="expected the header of a run, found 'notes'"):
+        run(Knowing(), run_file=path, model_name="a")
+
+
+def test_the_limit_of_money_ends_the_run_before_the_next_prompt() -> None:
+    model = Knowing()
+    report = run(model, max_cost=0.01, prices=(3.0, 15.0))
+    sent = [3 * COUNTER(prompt) + 15 * 5 for prompt in model.prompts]
+    assert sum(sent[:-1]) < 10_000 <= sum(sent)
+    assert report.missing > 0 and report.prompts == len(model.prompts)
 
 
 def test_a_document_that_allows_no_question_asks_none() -> None:

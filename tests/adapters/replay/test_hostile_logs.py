@@ -209,3 +209,41 @@ def test_broken_gzip_and_broken_utf8_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b'{"messages": [\xff]}')
     with pytest.raises(UnreadableRun, match=r"log\.jsonl\.gz:1:15: expected UTF-8"):
         list(read_runs(path))
+
+
+def test_a_log_is_read_run_by_run_and_each_byte_is_told_once(tmp_path: Path) -> None:
+    path, read = tmp_path / "log.jsonl", [0]
+
+    def on_read(count: int) -> None:
+        read[0] += count
+
+    with path.open("w", encoding="utf-8") as log:
+        for n in range(2000):
+            messages = [{"role": "user", "content": f"go {n}"}, {"role": "assistant", "content": "x" * 500}]
+            log.write(json.dumps({"messages": messages}) + "\n")
+    runs = read_runs(path, on_read=on_read)
+    next(runs)
+    assert read[0] < path.stat().st_size / 10
+    assert sum(1 for _ in runs) == 1999
+    assert read[0] == path.stat().st_size
+
+
+def test_what_is_hostile_between_two_records_is_named_by_its_line() -> None:
+    record = json.dumps(
+        {"messages": [{"role": "user", "content": "go\0\ud800"}, {"role": "assistant", "content": "a"}]}
+    )
+    hostile = [
+        "[" * 5000,
+        '{"a": ' + "9" * 5000 + "}",
+        '{"messages": 1e999}',
+        "\0",
+        '{"messages": [1]}',
+        "[[[{}]]]",
+        '{"role": {}}',
+    ]
+    lines = [record, *(line for each in hostile for line in (each, record))]
+    findings = Findings()
+    runs = parse_runs("\n".join(lines), path="log.jsonl", findings=findings)
+    assert len(runs) == len(hostile) + 1
+    assert {finding.line for finding in findings.not_understood()} <= set(range(2, len(lines), 2))
+    assert sum(finding.count for finding in findings.not_understood()) == len(hostile)

@@ -100,7 +100,8 @@
 
   prepare();
   const chosen = document.querySelector(".events a[aria-current]");
-  if (chosen) chosen.scrollIntoView({ block: "center" });
+  // Not sideways: the lanes stay in view.
+  if (chosen) scrollTo(0, chosen.getBoundingClientRect().top + scrollY - innerHeight / 2);
   const changes = new EventSource("/changes");
   changes.onopen = () => tell("on", "live");
   changes.onerror = () => tell("off", "not connected");

@@ -1,7 +1,7 @@
 r"""The notation of a view, which a model reads in place of JSON, and the rules for writing and reading it.
 
     document   a map: its pairs, one to a line; anything else: a value
-    pair       key, blank, value: the rest of the line
+    pair       key, blank, value: the rest of the line; a key may contain a colon: `og:title A house`
                null: key key key               these keys are all null; likewise `true:` and `false:`
                key=$key2/text                  a string that contains the value of key2, a pair before it
 
@@ -52,7 +52,8 @@ from accp_core.strict_json import is_utf8
 __all__ = [
     "ABSENT_CELL", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
     "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
-    "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_key", "write_pattern",
+    "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_inline_key",
+    "write_key", "write_pattern",
 ]  # fmt: skip
 
 ABSENT_CELL: Final = "-"
@@ -129,9 +130,8 @@ PLAIN_PATTERN: Final = re.compile(r"(?:[^\s\"{}()\[\],;=&!?\x00-\x1f\x7f\ud800-\
 _WORD: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _IN_WORD: Final = re.compile("[A-Za-z0-9_]")
 _DERIVED: Final = re.compile(r"([^\s$]*)\$(?:\{([^\s{}$]+)\}|([A-Za-z_][A-Za-z0-9_]*))([^\s$]*)")
-_PLAIN_KEY: Final = re.compile(
-    r'[^\s"{}()\[\],;:&*!=?\x00-\x1f\x7f\ud800-\udfff-][^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*'
-)
+_IN_KEY: Final = r'[^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*+'
+_PLAIN_KEY: Final = re.compile(rf"(?![()&*!:-]|$){_IN_KEY}(?::(?! |$){_IN_KEY})*+")
 
 
 def is_plain_key(text: str) -> bool:
@@ -143,6 +143,11 @@ def is_plain_key(text: str) -> bool:
 def write_key(key: str) -> str:
     """Return a key as it is written in a pair or a header."""
     return key if is_plain_key(key) else quote(key)
+
+
+def write_inline_key(key: str) -> str:
+    """Return a key as it is written in a map in one line, where a colon would look like the end of the key."""
+    return quote(key) if ":" in key else write_key(key)
 
 
 def is_number(text: str) -> bool:

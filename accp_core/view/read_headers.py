@@ -19,7 +19,8 @@ __all__ = ["HeaderReader"]
 
 _MAX_HEADER_DEPTH: Final = 60
 _STARTS: Final = frozenset('"{[&*!')
-_KEY: Final = re.compile(r'[^\s"{}\[\],;:=?]+')
+_IN_KEY: Final = r'[^\s"{}\[\],;:=?]'
+_KEY: Final = re.compile(rf"{_IN_KEY}++(?::(?! |$){_IN_KEY}*+)*+")
 _Columns: TypeAlias = dict[str, CellColumn | Header | Constant | SameColumn]
 
 

@@ -23,6 +23,7 @@ from accp_core.view.notation import (
     join_members,
     quote,
     write_derived,
+    write_inline_key,
     write_key,
 )
 from accp_core.view.write_rows import RowWriter
@@ -210,7 +211,7 @@ class _ViewWriter(RowWriter):
         table = self.pack_keyed(members)
         if table is None:
             pairs = [
-                f"{write_key(key)} "
+                f"{write_inline_key(key)} "
                 f"{value if type(value) is str and INLINE.allows(value) else self.write_inline(value, INLINE)}"
                 for key, value in members.items()
             ]
@@ -291,7 +292,7 @@ def _short_map(members: dict[str, object]) -> str | None:
     texts = _short_texts(members.values())
     if texts is None:
         return None
-    pairs = [f"{write_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
+    pairs = [f"{write_inline_key(key)} {text}" for key, text in zip(members, texts, strict=True)]
     return f"{{{join_members(pairs, ',')}}}"
 
 

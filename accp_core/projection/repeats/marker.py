@@ -19,7 +19,7 @@ from typing import Final
 from accp_core.markers import MarkerStart
 
 __all__ = [
-    "MIN_SAVING", "LineMarker", "Marker", "PassageMarker", "beginning_of", "beginnings_of",
+    "MIN_QUOTE", "MIN_SAVING", "LineMarker", "Marker", "PassageMarker", "beginning_of", "beginnings_of",
     "is_quotable", "parse_marker", "quotes_of",
 ]  # fmt: skip
 
@@ -31,8 +31,8 @@ others, and for it; 4 saves hardly more.
 """
 _QUOTE_LENGTHS: Final = (16, 32, 64)
 """Characters of a line that a marker may quote, without the blanks it begins with."""
-_MIN_QUOTE: Final = 8
-"""Characters of a shorter line, which is quoted as a whole."""
+MIN_QUOTE: Final = 8
+"""Characters of the shortest quote: a line of so few that is quoted as a whole, or one that alone begins so."""
 _LINES: Final = re.compile(r'\[as above: ([0-9]{1,9}) lines? from "(.*)…"\]')
 _PASSAGE: Final = re.compile(r'\[as above: "([^…]+) … ([^…]+)"\]')
 _NOT_QUOTABLE: Final = re.compile(r'…|"\]|\[as above', re.IGNORECASE)
@@ -75,24 +75,30 @@ def parse_marker(text: str) -> Marker | None:
     return PassageMarker(passage[1], passage[2]) if passage else None
 
 
-def quotes_of(line: str) -> list[str]:
-    """Return the beginnings of `line` that a marker may quote, the shortest first; none for a very short line."""
+def quotes_of(line: str, *, is_sole: bool = False) -> list[str]:
+    """Return the beginnings of `line` that a marker may quote, the shortest first; none for a very short line.
+
+    Args:
+        line: A line that was read.
+        is_sole: Whether no other line was read that begins with the same MIN_QUOTE characters.
+    """
     blanks = len(line) - len(line.lstrip())
     length = len(line) - blanks
-    lengths = [each for each in _QUOTE_LENGTHS if each <= length] or [length] * (length >= _MIN_QUOTE)
+    lengths = [each for each in (MIN_QUOTE, *_QUOTE_LENGTHS)[not is_sole :] if each <= length]
+    lengths = lengths or [length] * (length >= MIN_QUOTE)
     return [line[: blanks + each] for each in lengths if MarkerStart.REPEAT not in line[: blanks + each]]
 
 
 def beginnings_of(line: str) -> list[str]:
     """Return the keys under which `line` is found by what a marker quotes of it."""
     start = line.lstrip()[: _QUOTE_LENGTHS[-1]]
-    return [start[:length] for length in (_MIN_QUOTE, *_QUOTE_LENGTHS) if length <= len(start)]
+    return [start[:length] for length in (MIN_QUOTE, *_QUOTE_LENGTHS) if length <= len(start)]
 
 
 def beginning_of(quote: str) -> str:
     """Return the key under which the line is found that a marker quotes."""
     start = quote.lstrip()
-    return start if len(start) in _QUOTE_LENGTHS else start[:_MIN_QUOTE]
+    return start if len(start) in _QUOTE_LENGTHS else start[:MIN_QUOTE]
 
 
 def is_quotable(words: str) -> bool:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from accp_core.projection.repeats.marker import beginning_of, beginnings_of
+from accp_core.projection.repeats.marker import MIN_QUOTE, beginning_of, beginnings_of
 
 __all__ = ["KEY_CHARS", "WORD", "Place", "ReadLines", "Span", "pieces_of"]
 
@@ -47,6 +47,8 @@ class ReadLines:
         """The lines with markers by their index, and where those begin."""
         self._last_with: Final[dict[str, int]] = {}
         """The beginning of a line, without the blanks before it, to the index of the last line that begins so."""
+        self._several: Final[set[str]] = set()
+        """The beginnings of MIN_QUOTE characters that two different lines have."""
         self._last_at: Final[dict[str, int]] = {}
         """The characters from the end of a word on, to the last place where they stand: line index and offset."""
 
@@ -57,6 +59,8 @@ class ReadLines:
     def add(self, line: str, markers: Sequence[Span] = ()) -> None:
         """Add the next line as the reader is shown it; no marker names a line that has `markers` itself."""
         for beginning in beginnings_of(line):
+            if len(beginning) == MIN_QUOTE and not self._is_last_with(beginning, line):
+                self._several.add(beginning)
             self._last_with[beginning] = len(self)
         index = len(self) << _OFFSET_BITS
         for start, piece in pieces_of(line, markers):
@@ -78,6 +82,16 @@ class ReadLines:
         if index < self._start:
             return self._above.line(index) if self._above else None
         return self._lines[index - self._start] if index < len(self) else None
+
+    def is_sole(self, line: str) -> bool:
+        """Return whether all lines that were read and begin as `line` does are the same line."""
+        return line.lstrip()[:MIN_QUOTE] not in self._several and (self._above is None or self._above.is_sole(line))
+
+    def _is_last_with(self, beginning: str, line: str) -> bool:
+        """Return whether no line was read that begins so, or the last one is `line` but for the blanks before it."""
+        index = self.find_line(beginning)
+        last = None if index is None else self.line(index)
+        return index is None or (last is not None and last.lstrip() == line.lstrip())
 
     def find_line(self, quote: str) -> int | None:
         """Return the index of the nearest line above that begins with `quote`, None where none does."""

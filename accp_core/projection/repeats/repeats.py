@@ -113,7 +113,9 @@ class _Writer:
 
         Where no marker saves enough it is empty and the length is 1.
         """
-        runs = ((self._run_length(at, quote), quote) for quote in quotes_of(self._lines[at]))
+        line = self._lines[at]
+        quotes = quotes_of(line, is_sole=self._read.is_sole(line))
+        runs = ((self._run_length(at, quote), quote) for quote in quotes)
         length, quote = max(runs, key=lambda run: run[0], default=(0, ""))
         if length:
             marker = str(LineMarker(length, quote))

@@ -26,7 +26,7 @@ PAGE = "\n".join(f"{row['id']} is {row['name']}, to be reached at {row['email']}
 LONG = "\n".join(f"{row['id']} is {row['name']}, to be reached at {row['email']}" for row in ROWS)
 USAGE = {"input_tokens": 900, "output_tokens": 100, "total_tokens": 1_000}
 TEAM = Policy(agent_names=frozenset({"scout"}))
-AS_ABOVE = '[as above: 20 lines from "CRM-0000 is Cust…"]'
+AS_ABOVE = '[as above: 20 lines from "CRM-0000…"]'
 
 
 def shown(*messages: AnyMessage, policy: Policy | None = None, name: str | None = None) -> list[AnyMessage]:
@@ -252,7 +252,7 @@ def test_a_second_like_result_is_named_to_the_model_and_whole_in_the_state() -> 
     assert first.text == second.text
     sent = model.received[2]
     assert sent[2].text == first.text
-    assert sent[4].text == '[as above: 300 lines from "Nothing is known…"]'
+    assert sent[4].text == '[as above: 300 lines from "Nothing …"]'
 
 
 FILE = "\n".join(f"line {number} of the file, which says what line {number} says" for number in range(300))

@@ -65,7 +65,7 @@ def test_what_stands_above_is_not_said_again(name: StrategyName) -> None:
     page = "\n".join(LONG.split("\n")[:12])
     first, again = sent(name, answers(page, 0), answers(f"once more:\n{page}", 1))
     assert first.text == page
-    assert again.text == 'once more:\n[as above: 12 lines from "line 0 says some…"]'
+    assert again.text == 'once more:\n[as above: 12 lines from "line 0 s…"]'
 
 
 def test_lossless_hides_nothing() -> None:

@@ -19,7 +19,7 @@ counter = o200k_base()
 
 PAGE = "\n".join(f"CRM-{n:04} is Customer {n}, to be reached at c{n}@example.com" for n in range(20))
 LONG = "\n".join(f"CRM-{n:04} is Customer {n}, to be reached at c{n}@example.com" for n in range(300))
-AS_ABOVE = '[as above: 20 lines from "CRM-0000 is Cust…"]'
+AS_ABOVE = '[as above: 20 lines from "CRM-0000…"]'
 JSON = json.dumps([{"id": n, "name": f"Customer {n}"} for n in range(40)])
 
 

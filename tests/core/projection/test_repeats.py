@@ -42,7 +42,7 @@ def shorten(text: str, *before: str) -> Shortened:
 
 def test_lines_read_before_are_named_by_their_number_and_beginning() -> None:
     short = shorten(f"I clicked 'Details'.\n{PAGE}\n<Image>", f"Here it is:\n{PAGE}")
-    assert short.text == "I clicked 'Details'.\n[as above: 6 lines from \"Martial Arts Sch…\"]\n<Image>"
+    assert short.text == "I clicked 'Details'.\n[as above: 6 lines from \"Martial …\"]\n<Image>"
     assert [short.text[start:end] for start, end in short.markers] == [short.text.split("\n")[1]]
 
 
@@ -50,7 +50,7 @@ def test_a_long_line_is_enough() -> None:
     line = (
         "A line of many words which nobody would like to read for a second time, whatever it says: " + "1 2 3 4 5 " * 4
     )
-    assert shorten(f"{line}\nnew", line).text == '[as above: 1 line from "A line of many w…"]\nnew'
+    assert shorten(f"{line}\nnew", line).text == '[as above: 1 line from "A line o…"]\nnew'
 
 
 @pytest.mark.parametrize("text", ["", "short", "A single line of some words", "new\n" + "word " * 99])
@@ -63,7 +63,7 @@ def test_the_nearest_line_above_that_begins_so_is_meant() -> None:
     first, other = f"The same first line\n{rows}", "The same first line, but\nanother"
     assert shorten(first, other, first).text == '[as above: 41 lines from "The same first l…"]'
     # Behind `other` the quote would mislead, so the marker begins a line later.
-    assert shorten(first, first, other).text == 'The same first line\n[as above: 40 lines from "0 is the number …"]'
+    assert shorten(first, first, other).text == 'The same first line\n[as above: 40 lines from "0 is the…"]'
 
 
 def test_a_line_of_the_same_text_is_nearer_than_one_of_an_earlier_text() -> None:
@@ -71,15 +71,22 @@ def test_a_line_of_the_same_text_is_nearer_than_one_of_an_earlier_text() -> None
         "## R\nTitle: OpenAI CLIP guide one\nLink: https://a.example/one-long-path-for-tokens\nSnippet: " + "s " * 30
     )
     short = shorten(f"Title: OpenAI CLIP guide two\n{results}", results)
-    assert '2 lines from "Link: https://a.…"' in short.text
+    assert '2 lines from "Link: ht…"' in short.text
     twice = shorten(f"{PAGE}\nonce more\n{PAGE}")
-    assert twice.text == f'{PAGE}\nonce more\n[as above: 6 lines from "Martial Arts Sch…"]'
+    assert twice.text == f'{PAGE}\nonce more\n[as above: 6 lines from "Martial …"]'
 
 
 def test_the_quote_has_the_blanks_that_its_line_begins_with() -> None:
     code = "\n".join(f"    print({number}, 'some more words to print')" for number in range(9))
-    assert shorten(code, code).text == '[as above: 9 lines from "    print(0, \'some m…"]'
+    assert shorten(code, code).text == '[as above: 9 lines from "    print(0,…"]'
     assert '8 lines from "    print(1,' in shorten(code, code, code.split("\n")[0].strip()).text
+
+
+def test_a_short_quote_names_only_a_line_that_alone_begins_so() -> None:
+    assert shorten(PAGE, PAGE, "Martial law").text == '[as above: 6 lines from "Martial Arts Sch…"]'
+    assert shorten(PAGE, PAGE, "  Marti al").text == '[as above: 6 lines from "Martial …"]'
+    marked = read(PAGE, "Home | D: something else")
+    assert marked.shorten([PAGE], counter=counter)[0].text == '[as above: 6 lines from "Martial …"]'
 
 
 def test_a_block_may_name_lines_of_the_block_before_it() -> None:
@@ -95,7 +102,7 @@ def test_a_longer_quote_tells_lines_apart() -> None:
 
 def test_a_short_line_is_quoted_as_a_whole() -> None:
     menu = "Our Offers\n" + "\n".join(f"Offer {number % 9}" for number in range(20))
-    assert shorten(menu, menu).text == '[as above: 21 lines from "Our Offers…"]'
+    assert shorten(menu, menu).text == '[as above: 21 lines from "Our Offe…"]'
     assert shorten(menu, menu, "Our Offerings").text == menu
 
 

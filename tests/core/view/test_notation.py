@@ -15,8 +15,11 @@ from accp_core.view.notation import (
     PlainTextRule,
     is_plain_key,
     quote,
+    write_inline_key,
     write_key,
 )
+from accp_core.view.read import read
+from accp_core.view.write import write_view
 
 PLACES = {
     "line": LINE,
@@ -158,7 +161,8 @@ def test_a_key_needs_no_quotes(key: str) -> None:
         "&a",
         "*a",
         "!a",
-        "a:b",
+        "a:",
+        ":a",
         "a;b",
         "a,b",
         "a=",
@@ -180,6 +184,28 @@ def test_a_key_needs_no_quotes(key: str) -> None:
 def test_a_key_with_a_blank_or_a_sign_is_quoted(key: str) -> None:
     assert not is_plain_key(key)
     assert json.loads(write_key(key)) == key
+
+
+@pytest.mark.parametrize("key", ["og:title", "a:b:c", "a::b", "null:x", "xml:lang/en"])
+def test_a_key_with_a_colon_inside_is_plain_but_in_a_map_of_one_line(key: str) -> None:
+    assert write_key(key) == key
+    assert write_inline_key(key) == quote(key)
+    assert write_inline_key(key.replace(":", "-")) == key.replace(":", "-")
+
+
+@pytest.mark.parametrize(
+    ("value", "view"),
+    [
+        ({"og:title": "A house", "og:type": "website", "a:": 1}, 'og:title A house\nog:type website\n"a:" 1'),
+        ([{"k8s:id": n, "c:d": "e"} for n in (7, 8)], "[2] k8s:id (c:d=e)\n7\n8"),
+        ({"k:1": {"a:b": 1, "c": 2}, "k:2": {"a:b": 3, "c": 4}}, "{2} key: a:b c\nk:1 1 2\nk:2 3 4"),
+        ({"x": {"a:b": None, "c": 2}}, 'x {"a:b" null, c 2}'),
+        ([{"l": [{"u:v": 1, "w": 2}, {"u:v": 3, "w": 4}]}, {"l": []}], "[2] l[u:v w]\n[1 2;3 4]\n[]"),
+    ],
+)
+def test_keys_with_colons_come_back_from_pairs_headers_and_rows(value: object, view: str) -> None:
+    assert write_view(value) == view
+    assert read(view) == value
 
 
 @pytest.mark.parametrize("text", ["", "é😀", 'a"b\\c', "\n\t\x00", "\ud800", "é\udc00"])

@@ -25,9 +25,7 @@ def test_runs_come_back_in_their_order_under_every_strategy(runs: list[Run]) -> 
 
 
 def test_several_processes_come_to_the_same_figures(runs: list[Run]) -> None:
-    # Each process is a new interpreter: without a policy it need not load LangGraph.
-    names = (StrategyName.AS_RECORDED, StrategyName.COMPACT)
-    assert list(replay_all(runs, names, processes=2)) == list(replay_all(runs, names, processes=1))
+    assert list(replay_all(runs, NAMES, processes=2)) == list(replay_all(runs, NAMES, processes=1))
 
 
 def test_one_strategy_is_compared_with_the_runs_as_recorded(runs: list[Run]) -> None:

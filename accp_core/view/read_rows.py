@@ -78,7 +78,7 @@ class RowReader(HeaderReader):
         for separator in [" "] * (keys is not None) + [leaf.separator for leaf in header.leaves[:-1]]:
             cells, rests = _cut(rests, separator)
             columns.append(cells)
-        if not all(rests):
+        if not all(map(all, [*columns, rests])):
             return False
         if keys is not None:
             keys += columns.pop(0)

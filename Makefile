@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 test-others check bench conformance conformance-mcp fuzz clean
+.PHONY: demo test test-lowest test-mcp1 test-others check bench conformance conformance-mcp fuzz soak chaos mutants release clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
@@ -58,6 +58,21 @@ conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind 
 fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
 	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.fuzz
+
+soak: $(STAMP)  ## a mixed load for SOAK_SECONDS (3600): a curve of memory, descriptors and threads, which must be flat
+	$(BIN)/python -m tests.soak
+
+chaos: $(STAMP)  ## CHAOS_KILLS (1000) deaths at accesses of the stores, and all deaths of the workers
+	ACCP_DEATHS=all $(BIN)/pytest $(XDIST) tests/adapters/langgraph/test_workers.py
+	$(BIN)/python -m tests.chaos
+
+mutants: $(STAMP)  ## changes of the code that no test notices: each must be explained in tests/mutants/explained.json
+	$(BIN)/pip install --quiet --group mutants
+	$(BIN)/python -m tests.mutants
+
+release: $(STAMP)  ## the wheel twice, byte for byte the same, its SBOM, and known weaknesses of what it needs
+	$(BIN)/pip install --quiet --group release
+	$(BIN)/python -m tests.release
 
 bench: $(STAMP)  ## tokens and speed, as tables
 	$(BIN)/python -m tests.bench

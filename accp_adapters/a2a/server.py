@@ -48,6 +48,8 @@ __all__ = ["AccpRequestHandler"]
 
 MAX_ENCODED_BYTES: Final = 16 << 20
 """Bytes of the updates, as they were and encoded, that are kept for the other streams of their task."""
+_ENTRY_BYTES: Final = 8 << 10
+"""About the memory of two small objects of protobuf and their task, which is far more than their bytes."""
 
 
 class AccpRequestHandler(RequestHandler):
@@ -169,7 +171,7 @@ class AccpRequestHandler(RequestHandler):
         encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, first_index))
         if known is None:
             # Keeping the event itself keeps its id from being given to another object.
-            self._encoded.put(key, (event, encoded), 2 * event.ByteSize())
+            self._encoded.put(key, (event, encoded), 2 * event.ByteSize() + _ENTRY_BYTES)
         # The stream that came first may end while others wait for the same encoding.
         framed: AnyEvent = await asyncio.shield(encoded)
         return framed

@@ -11,6 +11,10 @@ from typing import Any, Final
 __all__ = ["RunFile", "UnreadableRunFile", "read_run"]
 
 
+VERSION: Final = 1
+"""The version of the format; a file without one is of this version."""
+
+
 class UnreadableRunFile(ValueError):
     """A file is no run file; the message begins with the place, such as "run.jsonl:2: "."""
 
@@ -49,7 +53,7 @@ class RunFile:
         else:
             if path is not None:
                 path.write_text("", encoding="utf-8")
-            self._write({"run": dict(header)})
+            self._write({"version": VERSION, "run": dict(header)})
 
     def add(self, key: str, line: Mapping[str, Any]) -> None:
         """Keep the line of one prompt."""
@@ -91,9 +95,12 @@ def read_run(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """
     header, *lines = path.read_text(encoding="utf-8").split("\n")
     try:
-        run = json.loads(header)["run"]
+        first = json.loads(header)
+        run, version = first["run"], first.get("version", VERSION)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnreadableRunFile(f"expected the header of a run, found {header[:80]!r}", path=path) from error
+    if version != VERSION:
+        raise UnreadableRunFile(f"expected version {VERSION} of a run file, found {version!r}", path=path)
     answers = {}
     for number, line in enumerate(lines[:-1], 2):
         try:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
+from accp_adapters.stores.formats import check_format
 from accp_core.aacp.registry import RegistryEntry
 
 __all__ = ["SqliteInstructionRegistry"]
@@ -89,6 +90,7 @@ class SqliteInstructionRegistry:
         try:
             _switch_to_wal(self._connection)
             self._connection.execute("PRAGMA synchronous=NORMAL")
+            check_format(self._connection)
             self._connection.executescript(_CREATE)
         except sqlite3.Error:
             self._closer()

@@ -11,6 +11,7 @@ import weakref
 from pathlib import Path
 from typing import Final
 
+from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
@@ -44,7 +45,7 @@ class SqliteColdStore:
                 read while one writes; ":memory:" keeps everything in this process until `close`.
 
         Raises:
-            sqlite3.Error: the file cannot be opened, or is not an SQLite database.
+            sqlite3.Error: the file cannot be opened, is not an SQLite database, or a later version wrote it.
         """
         self.path: Final = os.fspath(path)
         self._lock: Final = threading.Lock()
@@ -102,6 +103,7 @@ class SqliteColdStore:
         self._closer = weakref.finalize(self, self._connection.close)
         self._process = os.getpid()
         self._connection.execute("PRAGMA journal_mode=WAL")
+        check_format(self._connection)
         self._connection.execute(_CREATE)
 
 

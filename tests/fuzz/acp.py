@@ -52,7 +52,7 @@ def say(connection: Connection, text: str, now: int) -> None:
 
 def check_connection(connection: Connection) -> None:
     """Check the counts that a peer can move."""
-    assert 0 <= connection.in_flight <= WINDOW
+    assert 0 <= connection.in_flight <= connection.sent
     assert 0 <= connection.acknowledged <= connection.sent
     assert len(connection.waiting()) <= WINDOW
 

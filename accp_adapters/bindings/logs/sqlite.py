@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
@@ -237,6 +238,7 @@ class SqliteFrameLog:
             connection = sqlite3.connect(self._path, timeout=30.0, check_same_thread=False, isolation_level=None)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
+            check_format(connection)
             connection.executescript(_TABLES)
             self._connection, self._file = connection, _identity(self._path)
         elif _identity(self._path) != self._file:

@@ -26,6 +26,7 @@ from accp_adapters.fetching.sql.functions import (
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.strict_json import is_utf8
 from accp_core.tables.names import DistinctNames
 
 __all__ = ["MAX_SECONDS", "QueryResult", "open_connection", "run_query"]
@@ -51,6 +52,8 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _VIEW: Final = "accp_query"
+_MAX_SHOWN: Final = 100
+"""Characters of a query that an error message shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,9 @@ def run_query(
     Raises:
         ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too long or makes a value too long.
     """
+    if not is_utf8(sql):
+        reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
+        raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     with open_connection(databases, seconds) as connection, _refusals(connection, seconds):
         columns = _columns_of(sql, databases, connection)
         cursor = connection.execute(sql)

@@ -153,3 +153,10 @@ def test_what_looks_like_a_marker_of_ours_says_once_that_it_is_source_text(sourc
     assert ESCAPED in shown or quoted in shown or query == "text = 'x'"
     assert "source text: source text" not in shown
     assert count_o200k(shown) <= 800
+
+
+@pytest.mark.parametrize("query", ['SELECT "\ud800" FROM rows', "id = 'x\udfff'"])
+def test_half_of_a_surrogate_pair_in_a_query_is_refused(query: str) -> None:
+    """JSON may write it in the arguments of a call; SQLite reads UTF-8."""
+    with pytest.raises(ProtocolError, match="E1004: expected a"):
+        fetch('[{"id": 1}, {"id": 2}]', query=query)

@@ -15,6 +15,7 @@ from accp_core.references import (
     parse_reference,
     reference_to,
     reference_to_uri,
+    replace_references,
     uri_to_reference,
 )
 from accp_core.references.key import KEY_BITS, is_hash_key, uri_to_key
@@ -187,3 +188,14 @@ def test_a_text_of_a_million_characters_is_looked_at_once(sign: str) -> None:
     assert parse_reference(text) == text.strip().removeprefix("$")
     assert reference_to_uri(text) == uri_to_reference(text) == text
     assert is_reference(text) is False or ":" in text
+
+
+def test_names_of_stored_texts_are_replaced_in_all_three_ways() -> None:
+    key, other = key_of("a"), key_of("b")
+    named = (
+        f"see {reference_to(key)}, {key}, {reference_to_uri(reference_to(key))}; not x{key}, not {reference_to(other)}."
+    )
+    replaced = replace_references(named, {key: "<a>"}.get)
+    assert replaced == f"see <a>, <a>, <a>; not x{key}, not {reference_to(other)}."
+    assert replace_references(reference_to(other), lambda found: found.upper()) == other.upper()
+    assert replace_references(f"{key}!", lambda _: "") == "!"

@@ -1,0 +1,213 @@
+"""A process that writes texts to a store and answers, and dies (SIGKILL) at the k-th access of the store.
+
+`python -m tests.chaos.killed` reads a job a line and forks a worker for each: this process has imported everything and
+opened nothing. The worker writes to a pipe what it acknowledges, before its next access; its parent reads what it has
+acknowledged, goes on with a second worker, and prints what is missing, dangling or answered twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from langgraph.store.postgres import PostgresStore
+
+from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
+from accp_adapters.bindings.logs import open_log
+from accp_adapters.langgraph import StoreColdStore
+from accp_adapters.stores import open_store
+from accp_core.references import find_references, key_of, reference_to
+from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
+
+TEXTS: Final = 6
+"""Texts that a worker stores; each also in a document that cites it."""
+
+
+class Doom:
+    """Kills this process at the n-th place that it reaches."""
+
+    def __init__(self, at: int) -> None:
+        """Die at place `at`; 0: never."""
+        self.at = at
+        self.passed = 0
+
+    def reach(self) -> None:
+        """Pass a place, or die."""
+        self.passed += 1
+        if self.passed == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, thing: Any, *names: str) -> Any:
+        """Return `thing`, with a place to die at before and after each of its methods `names`."""
+        for name in names:
+            setattr(thing, name, self._around(getattr(thing, name)))
+        return thing
+
+    def _around(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        async def alive(*arguments: Any) -> Any:
+            self.reach()
+            found = await method(*arguments)
+            self.reach()
+            return found
+
+        def living(*arguments: Any) -> Any:
+            self.reach()
+            found = method(*arguments)
+            self.reach()
+            return found
+
+        return alive if asyncio.iscoroutinefunction(method) else living
+
+
+def tell(acknowledged: int, what: str) -> None:
+    """Acknowledge: what is in the pipe has been said, whoever dies next."""
+    os.write(acknowledged, f"{what}\n".encode())
+
+
+def write_texts(job: dict[str, Any], doom: Doom, acknowledged: int) -> None:
+    """Store each text, then a document that cites it, and acknowledge each."""
+    with opened(job["address"]) as store:
+        doom.around(store, "put", "get", "delete")
+        for number in range(TEXTS):
+            text = f"{job['session']} {number} " + "x" * 500
+            store.put(job["session"], key_of(text), text)
+            document = f"see {reference_to(key_of(text))}"
+            store.put(job["session"], f"cold.{number}", document)
+            tell(acknowledged, f"cold.{number}")
+            assert store.get(job["session"], key_of(text)) == text
+        store.delete(job["session"], key_of("none"))
+
+
+def check_texts(job: dict[str, Any], acknowledged: list[str]) -> list[str]:
+    """Return what is wrong after the death and after the second worker."""
+    wrong = []
+    with opened(job["address"]) as store:
+        for number in range(TEXTS):
+            document = store.get(job["session"], f"cold.{number}")
+            if document is None and f"cold.{number}" in acknowledged:
+                wrong.append(f"lost: cold.{number}")
+            for key in find_references(document or ""):
+                text = store.get(job["session"], key)
+                if text is None or key_of(text) != key:
+                    wrong.append(f"dangling: {key}")
+    return wrong
+
+
+class opened:
+    """The store at an address: ours, or LangGraph's in PostgreSQL."""
+
+    def __init__(self, address: str) -> None:
+        """Open it."""
+        self._base: Any = None
+        if address.startswith("postgresql"):
+            self._base = PostgresStore.from_conn_string(address)
+            base = self._base.__enter__()
+            base.setup()
+            self.store: Any = StoreColdStore(base)
+        else:
+            self.store = open_store(address)
+
+    def __enter__(self) -> Any:
+        """Return the store."""
+        return self.store
+
+    def __exit__(self, *error: object) -> None:
+        """Close it."""
+        self._base.__exit__(None, None, None) if self._base else self.store.close()
+
+
+def answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -> None:
+    """Ask a host, whose log dies, four times, and acknowledge each answer."""
+    asyncio.run(_answer_requests(job, doom, acknowledged))
+
+
+async def _answer_requests(job: dict[str, Any], doom: Doom, acknowledged: int) -> None:
+    async def handle(request: Request) -> dict[str, Any]:
+        tell(acknowledged, f"handled {request.idempotency_key}")
+        return {"n": request.message.payload["n"], "worker": os.getpid()}
+
+    log = doom.around(open_log(job["address"]), "lease", "append", "save", "release", "snapshot", "renew")
+    limits = HostLimits(lease=0.5, snapshot_every=3)
+    async with SessionHost(handle, codec=CODEC, log=log, limits=limits) as host:
+        client = Client(job["session"])
+        for number in range(4):
+            frame = client.ask("add", n=number)
+            frames = await host.frames(ANN, frame)
+            (answer,) = client.messages(frames)
+            assert answer.payload["n"] == number
+            tell(acknowledged, f"answer {number} {json.dumps(frames)}")
+    await log.aclose()
+
+
+def check_answers(job: dict[str, Any], acknowledged: list[str]) -> list[str]:
+    """Return what is wrong: an answer that differs from the first one, a handler that ran after its answer."""
+    wrong, answers, seen = [], {}, ""
+    for line in acknowledged:
+        kind, _, rest = line.partition(" ")
+        if kind == "handled" and f"answered {rest}" in seen:
+            wrong.append(f"handled after its answer: {rest}")
+        if kind == "answer":
+            number, _, frames = rest.partition(" ")
+            seen += f"answered ann{int(number) + 1}\n"
+            if answers.setdefault(number, frames) != frames:
+                wrong.append(f"answered twice: {answers[number]} {frames}")
+    return wrong if len(answers) == 4 else [*wrong, f"lost: {sorted(answers)}"]
+
+
+KINDS: Final = {"texts": (write_texts, check_texts), "answers": (answer_requests, check_answers)}
+"""What a worker does, and what must hold after it."""
+
+
+def run(job: dict[str, Any], at: int, pipe: int) -> int:
+    """Run a worker that dies at place `at`; return the places that it passed, 0 where it died."""
+    told, passed = os.pipe()
+    child = os.fork()
+    if not child:
+        doom = Doom(at)
+        try:
+            KINDS[job["kind"]][0](job, doom, pipe)
+            os.write(passed, str(doom.passed).encode())
+            os._exit(0)
+        except BaseException as problem:  # the parent must hear of it, and the fork must end here
+            os.write(passed, repr(problem).encode())
+            os._exit(1)
+    os.close(passed)
+    _, status = os.waitpid(child, 0)
+    with open(told, encoding="utf-8") as said:
+        heard = said.read()
+    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, heard
+    return int(heard or 0)
+
+
+def do(job: dict[str, Any]) -> dict[str, Any]:
+    """Let one worker die and another one do all again; return the places and what is wrong."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    passed = run(job, job["at"], writing)
+    said = _read(reading)
+    wrong = KINDS["texts"][1](job, said) if job["kind"] == "texts" else []
+    again = passed if passed and not job["at"] else run(job, 0, writing)
+    said += _read(reading)
+    os.close(reading)
+    os.close(writing)
+    return {"passed": passed, "died": not passed, "again": again, "wrong": wrong + KINDS[job["kind"]][1](job, said)}
+
+
+def _read(pipe: int) -> list[str]:
+    data = b""
+    try:
+        while chunk := os.read(pipe, 1 << 16):
+            data += chunk
+    except BlockingIOError:
+        pass
+    return data.decode().splitlines()
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(do(json.loads(line))), flush=True)

@@ -1,0 +1,140 @@
+"""A store whose disk is full, that may only be read, that is down or slow, or whose clock jumps (docs/langgraph.md)."""
+
+from __future__ import annotations
+
+import resource
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+
+from accp_adapters.bindings.logs.frame_log import Fenced
+from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
+from accp_adapters.stores import RedisColdStore, SqliteColdStore
+from accp_core.errors import ProtocolError
+from tests import servers
+from tests.limits import PATIENCE
+
+MEGABYTE = secrets.token_hex(500_000)
+
+
+@contextmanager
+def full_disk(path: Path) -> Iterator[None]:
+    """Let no file of this process grow beyond the size of `path`, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 4096, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_on_a_full_disk_a_text_is_refused_and_those_before_it_stay(tmp_path: Path) -> None:
+    store = SqliteColdStore(tmp_path / "cold.sqlite")
+    store.put("s", "cold.1", "before")
+    with full_disk(tmp_path / "cold.sqlite"):
+        with pytest.raises(sqlite3.OperationalError, match="disk"):
+            store.put("s", "cold.2", MEGABYTE)
+        assert store.get("s", "cold.1") == "before"
+        assert store.get("s", "cold.2") is None
+    store.put("s", "cold.2", MEGABYTE)
+    assert store.get("s", "cold.2") == MEGABYTE
+    store.close()
+
+
+async def test_on_a_full_disk_a_frame_is_refused_and_the_log_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    log = SqliteFrameLog(tmp_path / "frames.sqlite")
+    fence = await log.lease("s", "ann", 1e6)
+    assert fence
+    assert await log.append(fence, 1, "before")
+    with full_disk(tmp_path / "frames.sqlite"):
+        for _ in range(2):
+            with pytest.raises(ProtocolError, match=r"E3001: .*disk"):
+                await log.append(fence, 2, MEGABYTE)
+    assert await log.append(fence, 2, MEGABYTE)
+    assert [number async for number, _ in log.read("s", 0)] == [1, 2]
+    await log.aclose()
+
+
+def test_a_store_that_may_only_be_read_gives_what_it_has(tmp_path: Path) -> None:
+    store = SqliteColdStore(tmp_path / "cold.sqlite")
+    store.put("s", "cold.1", "before")
+    store._connection.execute("PRAGMA query_only=1")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        store.put("s", "cold.2", "text")
+    assert store.get("s", "cold.1") == "before"
+    store.close()
+
+
+def test_a_server_that_was_down_is_reached_again(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = servers.free_port()
+    monkeypatch.setattr(servers, "free_port", lambda: port)
+    store = RedisColdStore(f"redis://127.0.0.1:{port}/0")
+    for _ in range(2):
+        with servers.redis_server():
+            store.put("s", "cold.1", "text")
+            assert store.get("s", "cold.1") == "text"
+        with pytest.raises(ProtocolError, match=r"E3001: expected 'redis://.*' to put"):
+            store.put("s", "cold.1", "text")
+    store.close()
+
+
+def test_a_server_that_is_too_slow_is_given_up(redis_url: str) -> None:
+    store = RedisColdStore(redis_url, socket_timeout=0.1)
+    with redis.Redis.from_url(redis_url, socket_timeout=PATIENCE) as client:
+        client.execute_command("CLIENT PAUSE 1000 ALL")
+        with pytest.raises(ProtocolError, match=r"E3001: .*[Tt]ime"):
+            store.get("s", "cold.1")
+        client.ping()  # answered when the pause is over
+    store.close()
+    store = RedisColdStore(redis_url)
+    store.put("slow", "cold.1", "text")
+    assert store.purge("slow") == 1
+    store.close()
+
+
+@pytest.fixture
+def clock() -> list[float]:
+    return [1_000_000.0]
+
+
+@pytest.fixture
+def log(clock: list[float], tmp_path: Path) -> Callable[[], SqliteFrameLog]:
+    return lambda: SqliteFrameLog(tmp_path / "frames.sqlite", clock=lambda: clock[0])
+
+
+async def test_a_clock_that_jumps_ahead_ends_a_lease_and_its_holder_writes_no_more(
+    clock: list[float], log: Callable[[], SqliteFrameLog]
+) -> None:
+    ann, bob = log(), log()
+    first = await ann.lease("s", "ann", 10)
+    assert first
+    clock[0] += 3_600
+    second = await bob.lease("s", "bob", 10)
+    assert second
+    with pytest.raises(Fenced):
+        await ann.append(first, 1, "late")
+    assert await bob.append(second, 1, "text")
+    await ann.aclose()
+    await bob.aclose()
+
+
+async def test_a_clock_that_is_set_back_lengthens_a_lease_and_loses_nothing(
+    clock: list[float], log: Callable[[], SqliteFrameLog]
+) -> None:
+    ann, bob = log(), log()
+    fence = await ann.lease("s", "ann", 10)
+    assert fence
+    assert await ann.append(fence, 1, "text")
+    clock[0] -= 3_600
+    assert await bob.lease("s", "bob", 10) is None
+    assert await ann.append(fence, 2, "more")
+    clock[0] += 3_600 + 11
+    assert await bob.lease("s", "bob", 10)
+    assert [text async for _, text in bob.read("s", 0)] == ["text", "more"]
+    await ann.aclose()
+    await bob.aclose()

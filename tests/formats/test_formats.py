@@ -1,0 +1,91 @@
+"""What an earlier version stored, this one opens: a folder of files for each version, which nobody writes again.
+
+After a release `ACCP_WRITE_FORMATS=1 pytest tests/formats` adds the files of the new version; existing ones stay.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
+from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
+from accp_adapters.stores import SqliteColdStore, SqliteInstructionRegistry
+from accp_core.errors import ProtocolError
+from tests.formats.formats import FORMATS
+
+FOLDER = Path(__file__).parent
+VERSION = ".".join(version("accp-middleware").split(".")[:2])
+VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.name[0].isdecimal())
+SERVERS = {"cold store, Redis": "redis_url", "cold store, PostgreSQL": "postgres_url"}
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, name: str) -> list[str]:
+    """Return the address of the server that a format needs, or nothing."""
+    return [request.getfixturevalue(SERVERS[name])] if name in SERVERS else []
+
+
+@pytest.mark.skipif("ACCP_WRITE_FORMATS" not in os.environ, reason="adds the files of a new version")
+@pytest.mark.parametrize("name", FORMATS)
+def test_write(name: str, server: list[str]) -> None:
+    path = FOLDER / VERSION / FORMATS[name].file
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists():
+        FORMATS[name].write(path, *server[:1] if "Redis" in name else [])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("stored_by", VERSIONS)
+def test_what_a_version_stored_is_opened(stored_by: str, name: str, server: list[str], tmp_path: Path) -> None:
+    shutil.copytree(FOLDER / stored_by, tmp_path, dirs_exist_ok=True)
+    FORMATS[name].check(tmp_path / FORMATS[name].file, *server)
+
+
+def test_every_version_has_every_format() -> None:
+    assert VERSION in VERSIONS
+    for name in ("0.1", VERSION):
+        assert {each.file for each in FORMATS.values()} <= {path.name for path in (FOLDER / name).iterdir()}
+
+
+OPENERS: dict[str, Callable[[Path], object]] = {
+    "cold.sqlite": SqliteColdStore,
+    "instructions.sqlite": SqliteInstructionRegistry,
+}
+
+
+def of_later_version(name: str, folder: Path) -> Path:
+    path = Path(shutil.copy(FOLDER / "0.1" / name, folder))
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        connection.execute("PRAGMA user_version=2")
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize("name", OPENERS)
+def test_a_database_of_a_later_version_is_refused_and_stays_as_it_is(name: str, tmp_path: Path) -> None:
+    path = of_later_version(name, tmp_path)
+    for _ in range(2):
+        with pytest.raises(sqlite3.DatabaseError, match="expected a file of version 1 or lower, found 2"):
+            OPENERS[name](path)
+
+
+async def test_a_frame_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    log = SqliteFrameLog(of_later_version("frames.sqlite", tmp_path))
+    with pytest.raises(ProtocolError, match=r"E3001: .* expected a file of version 1 or lower, found 2"):
+        await log.snapshot("s")
+    await log.aclose()
+
+
+def test_a_run_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"version": 2, "run": {}}\n', encoding="utf-8")
+    with pytest.raises(UnreadableRunFile, match=r"run.jsonl:1: expected version 1 of a run file, found 2"):
+        read_run(path)

@@ -1,4 +1,4 @@
-"""`python -m tests.mutants [pattern…]`: change the code in many small ways; 1 where no test notices and nothing says why.
+"""`python -m tests.mutants [pattern…]`: change the code in many small ways; 1 where nothing notices or explains one.
 
 The patterns name mutants of mutmut, such as "accp_core.references.*", which is the default with compression. A mutant
 that survives is explained in `explained.json`: the lines that it changes, as a difference shows them, and the reason.

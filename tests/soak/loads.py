@@ -141,8 +141,9 @@ async def tasks(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
 @asynccontextmanager
 async def sessions(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
     """Yield a job: a session over WebSocket with ten requests."""
-    log = SqliteFrameLog(folder / "frames.sqlite", ttl=30, power_safe=False)
-    limits = HostLimits(replicas=20)
+    log = SqliteFrameLog(folder / "frames.sqlite", ttl=300, power_safe=False)
+    # A lease that a busy machine cannot let end.
+    limits = HostLimits(replicas=20, lease=60, lease_wait=90)
     async with SessionHost(echo, codec=CODEC, log=log, limits=limits) as host, serve_app(accp_app(host)) as address:
 
         async def job(number: int) -> None:

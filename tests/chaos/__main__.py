@@ -40,7 +40,7 @@ def main() -> int:
                 for found in deaths(forker, kind, address):
                     killed[name] += 1
                     wrong += [(name, each) for each in found["wrong"]]
-            print(dict(killed), file=sys.stderr, flush=True)
+            print(dict(killed), wrong, file=sys.stderr, flush=True)
     for name, times in killed.items():
         print(f"{name:<22}{times:>6} deaths")
     print(f"{killed.total():,} deaths, {len(wrong)} wrong: {wrong[:10]}")

@@ -43,7 +43,8 @@ class RunFile:
         self._lock: Final = threading.Lock()
         self.answers: Final[dict[str, dict[str, Any]]] = {}
         """The key of each prompt to its line."""
-        if path is not None and path.exists() and not _is_beginning(path, _line({"run": dict(header)})):
+        first = {"run": dict(header), "version": VERSION}
+        if path is not None and path.exists() and not _is_beginning(path, _line(first)):
             before, answers = read_run(path)
             self.answers.update(answers)
             _drop_cut_line(path)
@@ -53,7 +54,7 @@ class RunFile:
         else:
             if path is not None:
                 path.write_text("", encoding="utf-8")
-            self._write({"version": VERSION, "run": dict(header)})
+            self._write(first)
 
     def add(self, key: str, line: Mapping[str, Any]) -> None:
         """Keep the line of one prompt."""

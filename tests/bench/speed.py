@@ -1,11 +1,15 @@
-"""Table 4: the time that views take, as ratios within one run on one machine."""
+"""Table 4: the CPU time that views, imports and the first count take, as ratios within one run on one machine."""
 
 from __future__ import annotations
 
+import json
+import random
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from timeit import Timer
 from typing import Any, Final
 
@@ -17,47 +21,78 @@ from accp_adapters.tokens import o200k_base
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
+from tests.bench.made_payloads import MADE_PAYLOADS
 from tests.bench.payloads import geometric_mean
 
 __all__ = ["main"]
 
 _REPEATS: Final = 5
+_PROCESSES: Final = 3
 _MIN_SECONDS: Final = 0.02
 """Seconds of one repeat; shorter ones are measured badly."""
+_MAX_TOON: Final = 0.5
+_MAX_JSON: Final = 5.0
+_COUNT: Final = "from accp_adapters.tokens import o200k_base; o200k_base()"
+_STARTS: Final = (
+    ("import accp_core", "import accp_core", "pass", "60 ms"),
+    ("names for frames", "from accp_core import parse_frame, serialize_frame", "pass", ""),
+    ("names for views", "from accp_core import render, read", "pass", ""),
+    ("the first count", f"{_COUNT}('x')", "import accp_adapters.tokens", "150 ms"),
+    ("one with two blanks, too", f"{_COUNT}('x'); {_COUNT}('x  y')", "import accp_adapters.tokens", ""),
+    ("AccpMiddleware", "from accp_adapters.langgraph import AccpMiddleware", "import langchain.agents", "1.10"),
+    (
+        "AccpRequestHandler",
+        "from accp_adapters.a2a import AccpRequestHandler",
+        "import a2a.client, a2a.server.request_handlers",
+        "1.10",
+    ),
+    ("mcp.Encoder", "from accp_adapters.mcp import Encoder", "import mcp", "1.10"),
+    (
+        "accp --help",
+        "import sys; sys.argv[1:] = ['--help']; from accp_adapters.cli import main; main()",
+        "import typer.rich_utils",
+        "200 ms in all",
+    ),
+)
+"""What a process does, with the part of it that is not ours, and how much of it there may be."""
 _SIZES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the tables; the table of payloads needs the data folder."""
-    if data is None:
-        console.print("speed of payloads: skipped, no data folder (set ACCP_DATA)")
-    else:
-        _payloads(data, console)
+    """Print the tables; without the data folder, the table of payloads has the made ones only."""
+    _payloads(data, console)
     _sizes(console)
-    _vocabulary(console)
+    _starts(console)
 
 
-def _payloads(data: Path, console: Console) -> None:
-    values = {path.stem: read_json(path) for path in sorted((data / "payloads").glob("*.json"))}
-    rows = [(name, _against_toon(value)) for name, value in values.items()]
+def _payloads(data: Path | None, console: Console) -> None:
+    values = {path.stem: read_json(path) for path in sorted((data / "payloads").glob("*.json"))} if data else {}
+    values |= {name: make(random.Random(name)) for name, make in MADE_PAYLOADS.items()}
+    rows = [(name, _against_peers(value)) for name, value in values.items()]
     columns = list(zip(*(ratios for _, ratios in rows), strict=True))
     rows.append(("geometric mean", tuple(geometric_mean(column) for column in columns)))
     lines = [(name, *(f"{ratio:.2f}" for ratio in ratios)) for name, ratios in rows]
-    title = "4. time against toon-format (Python), 1.00 is as long; render counts tokens, encode does not"
-    console.print(plain_table(title, ("", "render / encode", "read / decode", "both / both"), lines))
+    lines.append(("target", "", "", f"{_MAX_TOON:.2f}", f"{_MAX_JSON:.2f}"))
+    title = (
+        "4. CPU time against toon-format (Python) and json.dumps with json.loads; render counts tokens, no peer does"
+    )
+    names = ("", "render / encode", "read / decode", "both / both", "both / json")
+    console.print(plain_table(title, names, lines))
 
 
-def _against_toon(value: Any) -> tuple[float, ...]:
+def _against_peers(value: Any) -> tuple[float, ...]:
     count = o200k_base()
     view, toon = render(value, counter=count), encode(value)
     rendering, encoding = _best(lambda: render(value, counter=count)), _best(lambda: encode(value))
     reading, decoding = _best(lambda: read(view)), _best(lambda: decode(toon))
-    return rendering / encoding, reading / decoding, (rendering + reading) / (encoding + decoding)
+    plain = _best(lambda: json.loads(json.dumps(value)))
+    ours = rendering + reading
+    return rendering / encoding, reading / decoding, ours / (encoding + decoding), ours / plain
 
 
 def _best(action: Callable[[], object], repeats: int = _REPEATS) -> float:
-    """Return the seconds that `action` takes in the fastest of several repeats."""
-    timer = Timer(action)
+    """Return the seconds of CPU time that `action` takes in the fastest of several repeats."""
+    timer = Timer(action, timer=process_time)
     once = max(timer.timeit(1), 1e-7)
     number = max(1, round(_MIN_SECONDS / once))
     return min(timer.repeat(repeats, number)) / number
@@ -102,14 +137,22 @@ def _record(number: int) -> dict[str, Any]:
     }
 
 
-def _vocabulary(console: Console) -> None:
-    """Print the seconds that a new process needs for its first count."""
-    program = (
-        "from time import perf_counter; from accp_adapters.tokens import o200k_base; "
-        "start = perf_counter(); o200k_base()('x'); print(perf_counter() - start)"
-    )
-    runs = [
-        float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout)
-        for _ in range(3)
-    ]
-    console.print(f"   o200k_base vocabulary: {min(runs):.2f} s to the first count in a fresh process, here\n")
+def _starts(console: Console) -> None:
+    """Print the CPU time that a new process takes until a module is imported or a text is counted."""
+    lines = []
+    for name, program, other, target in _STARTS:
+        seconds, base = _cpu_of_process(program), _cpu_of_process(other)
+        lines.append((name, f"{1_000 * (seconds - base):.0f}", f"{1_000 * base:.0f}", f"{seconds / base:.2f}", target))
+    columns = ("", "ms more", "without, ms", "ratio", "target")
+    console.print(plain_table(f"   CPU time of a new process, the fastest of {_PROCESSES}", columns, lines), "")
+
+
+def _cpu_of_process(program: str) -> float:
+    """Return the seconds of CPU time of a Python process, the fastest of several."""
+    times = []
+    for _ in range(_PROCESSES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)

@@ -1,18 +1,17 @@
-"""A store whose disk is full, that may only be read, that is down or slow, or whose clock jumps (docs/langgraph.md)."""
+"""A store whose disk is full, that may only be read, that is down or slow (docs/langgraph.md)."""
 
 from __future__ import annotations
 
 import resource
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import redis
 
-from accp_adapters.bindings.logs.frame_log import Fenced
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.errors import ProtocolError
@@ -95,46 +94,3 @@ def test_a_server_that_is_too_slow_is_given_up(redis_url: str) -> None:
     store.put("slow", "cold.1", "text")
     assert store.purge("slow") == 1
     store.close()
-
-
-@pytest.fixture
-def clock() -> list[float]:
-    return [1_000_000.0]
-
-
-@pytest.fixture
-def log(clock: list[float], tmp_path: Path) -> Callable[[], SqliteFrameLog]:
-    return lambda: SqliteFrameLog(tmp_path / "frames.sqlite", clock=lambda: clock[0])
-
-
-async def test_a_clock_that_jumps_ahead_ends_a_lease_and_its_holder_writes_no_more(
-    clock: list[float], log: Callable[[], SqliteFrameLog]
-) -> None:
-    ann, bob = log(), log()
-    first = await ann.lease("s", "ann", 10)
-    assert first
-    clock[0] += 3_600
-    second = await bob.lease("s", "bob", 10)
-    assert second
-    with pytest.raises(Fenced):
-        await ann.append(first, 1, "late")
-    assert await bob.append(second, 1, "text")
-    await ann.aclose()
-    await bob.aclose()
-
-
-async def test_a_clock_that_is_set_back_lengthens_a_lease_and_loses_nothing(
-    clock: list[float], log: Callable[[], SqliteFrameLog]
-) -> None:
-    ann, bob = log(), log()
-    fence = await ann.lease("s", "ann", 10)
-    assert fence
-    assert await ann.append(fence, 1, "text")
-    clock[0] -= 3_600
-    assert await bob.lease("s", "bob", 10) is None
-    assert await ann.append(fence, 2, "more")
-    clock[0] += 3_600 + 11
-    assert await bob.lease("s", "bob", 10)
-    assert [text async for _, text in bob.read("s", 0)] == ["text", "more"]
-    await ann.aclose()
-    await bob.aclose()

@@ -170,7 +170,7 @@ def local(
         int, typer.Option(min=1, max=2_000, help="Tokens of a document; of a longer one the first entries are read.")
     ] = 200,
     per_document: Annotated[int, typer.Option(min=1, max=50, help="Look-ups in each document.")] = 6,
-    max_documents: Annotated[int, typer.Option(min=1, help="Documents; of more, some are drawn.")] = 24,
+    max_documents: Annotated[int, typer.Option(min=1, help="Documents; of more, some are drawn.")] = 16,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the model.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,

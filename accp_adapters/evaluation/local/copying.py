@@ -71,7 +71,7 @@ def measure_copying(
     counter: TokenCounter,
     max_tokens: int = 200,
     per_document: int = 6,
-    max_documents: int = 24,
+    max_documents: int = 16,
     seed: int = 0,
 ) -> Iterator[Measured]:
     """Yield what a model makes of each look-up in each form.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from accp_adapters.replay.needed_values import Detector, Value, contains, values_of
 from accp_adapters.replay.recorded_run import RecordedCall, Run, is_foreign
 from accp_adapters.replay.strategy import SentMessage
 
 __all__ = ["NeededValue", "VisibilityCheck"]
+
+_ADDRESSES: Final = re.compile(r"=([^\s$()]*)\$(?:\w+|\{[^}\n]+\})([^\s$()]*)")
+"""An address of a view that is written with the name of another value: `issues_url=$url/issues`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +28,13 @@ class NeededValue:
     """Whether it stands in the prompt that was sent."""
     sources: tuple[int, ...]
     """Positions of the messages whose whole text holds the value and can be fetched; empty for a visible value."""
+    in_parts: bool = False
+    """Whether it stands in a view that was sent, but in parts: an address with the name of another (`$url/issues`)."""
 
     @property
     def reachable(self) -> bool:
-        """Whether the model reads the value or can open a reference to it."""
-        return self.visible or bool(self.sources)
+        """Whether the model reads the value, can put it together, or can open a reference to it."""
+        return self.visible or self.in_parts or bool(self.sources)
 
 
 class VisibilityCheck:
@@ -65,5 +72,16 @@ class VisibilityCheck:
         self, value: Value, holders: Sequence[int], foreign: Sequence[int], sent: Mapping[int, SentMessage]
     ) -> NeededValue:
         # The messages that held it as recorded are the likeliest to hold it still.
-        visible = self._is_in(value, (sent[i].text for i in (*holders, *foreign)))
-        return NeededValue(value, visible, () if visible else tuple(i for i in sorted(holders) if sent[i].reference))
+        if self._is_in(value, (sent[i].text for i in (*holders, *foreign))):
+            return NeededValue(value, visible=True, sources=())
+        sources = tuple(i for i in sorted(holders) if sent[i].reference)
+        in_parts = not sources and any(self._is_in_parts(value, sent[i].text) for i in holders)
+        return NeededValue(value, visible=False, sources=sources, in_parts=in_parts)
+
+    def _is_in_parts(self, value: Value, text: str) -> bool:
+        """Return whether `value` is an address that `text` writes as other characters around a value that it shows."""
+        return isinstance(value, str) and any(
+            value.startswith(before) and value.endswith(behind) and self._contains(part, text)
+            for before, behind in _ADDRESSES.findall(text)
+            if (part := value[len(before) : len(value) - len(behind)])
+        )

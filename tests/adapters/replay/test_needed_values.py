@@ -181,6 +181,24 @@ def test_a_value_that_a_preview_keeps_is_visible() -> None:
     assert need.visible
 
 
+@pytest.mark.parametrize(
+    ("view", "reachable"),
+    [
+        ("url https://api.example/repos/octo\nissues_url=$url/issues", True),
+        ("[1] name (url=https://api.example/repos/$name/issues)\nocto", True),
+        ("[1] name (url=https://api.example/repos/$name/issues)\ncat", False),
+        ("[1] name (url=https://api.example/repos/$name)\nocto", False),
+    ],
+)
+def test_an_address_written_with_the_name_of_another_value_is_not_visible_but_reachable(
+    view: str, reachable: bool
+) -> None:
+    address = "https://api.example/repos/octo/issues"
+    run = run_of(user("list"), asks({}, 0), answers(address, 0), says(f"see {address}", 1))
+    (need,) = needs_of(run, {2: SentMessage(text=view)})
+    assert (need.visible, need.reachable, need.sources) == (False, reachable, ())
+
+
 def test_the_letter_of_an_escape_begins_no_name() -> None:
     assert found_in('{"title": "Ann\\u2019s"}') == set()
 

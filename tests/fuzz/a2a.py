@@ -14,7 +14,7 @@ from accp_core.errors import EncodeError, ProtocolError
 __all__ = ["check"]
 
 KINDS: Final[tuple[Any, ...]] = (Task, Message, TaskArtifactUpdateEvent, TaskStatusUpdateEvent)
-CODES: Final = {"E1001", "E1002", "E1004", "E2001", "E2003", "E3002", "E3003", "E4002", "E5001"}
+CODES: Final = {"E1001", "E1002", "E1003", "E1004", "E2001", "E2003", "E3002", "E3003", "E4002", "E5001"}
 
 
 def check(data: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import Final, Self
 from accp_adapters.bindings.accp.answers import Answers, join_parts
 from accp_adapters.bindings.accp.client_errors import SessionLost
 from accp_adapters.bindings.clock import SteadyClock
+from accp_adapters.bindings.off_loop import off_loop, size_of
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.frame_head import frame_head
@@ -59,6 +60,8 @@ class ClientSession:
         self._lost: ProtocolError | None = None
         self._writable: Final = asyncio.Event()
         self._seen: Final[BoundedDict[str, str]] = BoundedDict(_SEEN)
+        self._turn: Final = asyncio.Lock()
+        """Held while the session is used: a thread may work on a long frame."""
         self._outgoing: Final[deque[FrameText]] = deque()
         self.has_outgoing: Final = asyncio.Event()
         """Whether `take_outgoing` returns something."""
@@ -112,7 +115,7 @@ class ClientSession:
                 yield part
         finally:
             if self._answers.forget(chain) and self._lost is None:
-                self._cancel(chain)
+                await self._cancel(chain)
 
     def __aiter__(self) -> Self:
         """Return itself: it yields the messages that answer no request of ours."""
@@ -134,20 +137,24 @@ class ClientSession:
 
     async def _send(self, message: Message) -> str:
         """Send a message; return the correlation_id of what answers it, "" where nothing will."""
+        size = size_of(message.payload)
         while True:
             self.check()
             await self._room()
             self._writable.clear()
             try:
-                frames = self._session.send(message, self._clock())
+                async with self._turn:
+                    return await self._send_now(message, size)
             except WindowFull:
                 await self._writable.wait()
-                continue
-            events = self._session.handle_timer(self._clock())
-            opened = next((event.chain for event in events if isinstance(event, ExchangeOpened)), "")
-            self._queue(frames)
-            self._take([event for event in events if not isinstance(event, ExchangeOpened)])
-            return opened
+
+    async def _send_now(self, message: Message, size: int) -> str:
+        frames = await off_loop(size, self._session.send, message, self._clock())
+        events = self._session.handle_timer(self._clock())
+        opened = next((event.chain for event in events if isinstance(event, ExchangeOpened)), "")
+        self._queue(frames)
+        await self._take([event for event in events if not isinstance(event, ExchangeOpened)])
+        return opened
 
     async def _room(self) -> None:
         while self.max_outgoing is not None and len(self._outgoing) >= self.max_outgoing:
@@ -155,10 +162,11 @@ class ClientSession:
             await self._writable.wait()
             self.check()
 
-    def _cancel(self, chain: str) -> None:
+    async def _cancel(self, chain: str) -> None:
         message = Message(sender="", intent=Intent.CANCEL, operation="request", envelope=Envelope(correlation_id=chain))
-        with suppress(ProtocolError):
-            self._queue(self._session.send(message, self._clock()))
+        async with self._turn:
+            with suppress(ProtocolError):
+                self._queue(self._session.send(message, self._clock()))
 
     def check(self) -> None:
         """Return if the session is open, else raise why it is not."""
@@ -167,18 +175,24 @@ class ClientSession:
 
     # What follows is for the carrier of the frames.
 
-    def connected(self) -> None:
+    async def connected(self) -> None:
         """Take a new connection: what the server misses is sent again."""
-        self._outgoing.clear()
-        self._queue(self._session.connected(self._clock()))
+        async with self._turn:
+            self._outgoing.clear()
+            self._queue(self._session.connected(self._clock()))
 
-    def disconnected(self) -> None:
+    async def disconnected(self) -> None:
         """Take the loss of the connection: frames wait for the next one."""
-        self._outgoing.clear()
-        self._session.disconnected(self._clock())
+        async with self._turn:
+            self._outgoing.clear()
+            self._session.disconnected(self._clock())
 
-    def receive(self, text: str) -> None:
+    async def receive(self, text: str) -> None:
         """Take a received frame, once: what was asked for again comes with what was received before."""
+        async with self._turn:
+            await self._receive(text)
+
+    async def _receive(self, text: str) -> None:
         try:
             envelope = frame_head(text).envelope
         except DecodeError:
@@ -191,17 +205,18 @@ class ClientSession:
             reason = f"expected frame {expected} of a session that goes on, found {number} of a new one"
             self.lose(SessionLost(reason, code=ErrorCode.SEQUENCE_GAP))
             return
-        events = self._session.receive(text, self._clock())
+        events = await off_loop(len(text), self._session.receive, text, self._clock())
         # A frame that came too early and was not held is sent again.
         if number <= self._session.received or any(isinstance(event, FrameHeld) for event in events):
             self._seen.put(mid, text)
-        self._take(events)
+        await self._take(events)
 
-    def tick(self) -> None:
+    async def tick(self) -> None:
         """Do what is due; to be called every second."""
-        timer = self._session.get_timer()
-        if timer is not None and timer <= self._clock():
-            self._take(self._session.handle_timer(self._clock()))
+        async with self._turn:
+            timer = self._session.get_timer()
+            if timer is not None and timer <= self._clock():
+                await self._take(self._session.handle_timer(self._clock()))
 
     def take_outgoing(self) -> list[FrameText]:
         """Return the frames to send now, each once."""
@@ -228,12 +243,13 @@ class ClientSession:
         """Whether the session is over."""
         return self._lost is not None
 
-    def _take(self, events: list[Event]) -> None:
+    async def _take(self, events: list[Event]) -> None:
         """Take the events of a step, with those that follow once the texts of the cold store are there."""
         taken = list(events)
         while needed := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
             texts = {key: self._store.get(key.session_id, key.key) for key in needed}
-            events = self._session.resolve(texts, self._clock())
+            size = sum(len(text or "") for text in texts.values())
+            events = await off_loop(size, self._session.resolve, texts, self._clock())
             taken += events
         self._queue(self._session.frames_to_send())
         for message in self._answers.take(taken):

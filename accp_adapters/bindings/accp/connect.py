@@ -171,4 +171,4 @@ async def _finish(
 async def _tick(session: ClientSession) -> None:
     while True:
         await asyncio.sleep(1.0)
-        session.tick()
+        await session.tick()

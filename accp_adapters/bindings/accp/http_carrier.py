@@ -122,21 +122,21 @@ class HttpCarrier:
             *lines, rest = chunk.split(b"\n")
             for line in lines:
                 last = (bytes(waiting) + line).decode("utf-8", "replace")
-                self._take_frame(last)
+                await self._take_frame(last)
                 waiting.clear()
             waiting += rest
             if len(waiting) > self._frame_bytes:
                 raise ConnectionRefused(f"expected frames of at most {self._frame_bytes} bytes, found a longer one")
         if waiting:
             last = waiting.decode("utf-8", "replace")
-            self._take_frame(last)
+            await self._take_frame(last)
         return _is_gap(last, sent.envelope.msg_id)
 
-    def _take_frame(self, text: str) -> None:
+    async def _take_frame(self, text: str) -> None:
         with suppress(DecodeError):
             if frame_head(text).envelope.sequence == 0:
                 raise ConnectionRefused(f"the server refuses a frame: {text:.200}")
-        self._session.receive(text)
+        await self._session.receive(text)
 
 
 # The missing frame is on its way in another request: the server takes this one when it is its turn.

@@ -95,7 +95,7 @@ class WebSocketCarrier:
         socket = await websockets.connect(self._address.url, additional_headers=fields, **self._options)
         self._socket = socket
         self.connections += 1
-        self._session.connected()
+        await self._session.connected()
         ready.set()
         writing = asyncio.ensure_future(self._write(socket))
         try:
@@ -104,27 +104,27 @@ class WebSocketCarrier:
         finally:
             socket.transport.abort()
             self._socket = None
-            self._session.disconnected()
+            await self._session.disconnected()
             writing.cancel()
             await asyncio.gather(writing, return_exceptions=True)
 
     async def _read(self, socket: ClientConnection) -> None:
         try:
             async for text in socket:
-                self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+                await self._take(text if isinstance(text, str) else text.decode("utf-8", "replace"))
         except websockets.ConnectionClosed:
             pass
         if socket.close_code in _FINAL_CODES:
             code = ErrorCode.BUDGET_EXCEEDED if socket.close_code == 1009 else ErrorCode.POLICY_DENIED
             raise ConnectionRefused(_FINAL_CODES[socket.close_code], code=code)
 
-    def _take(self, text: str) -> None:
+    async def _take(self, text: str) -> None:
         with suppress(DecodeError):
             if frame_head(text).envelope.sequence == 0:
                 self._take_refusal(text)
                 return
         self._was_heard = True
-        self._session.receive(text)
+        await self._session.receive(text)
 
     def _take_refusal(self, text: str) -> None:
         """Handle a frame with the sequence number 0: the server refuses this connection, or a frame that came by it."""

@@ -19,6 +19,7 @@ from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
 from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.off_loop import size_of
 from accp_core.accp.message import Message
 from accp_core.accp.session.options import whole_seconds
 from accp_core.error_codes import ErrorCode
@@ -196,10 +197,11 @@ class Handling:
             message: The message.
             number: Which answer of the request it is, from 0; None: its last one, whatever was sent before.
         """
+        size = size_of(message.payload)
         while True:
             self._recording.add((place.name, mid))
             try:
-                await self._journal.commit(place, partial(self._sent, mid, message, number))
+                await self._journal.commit(place, partial(self._sent, mid, message, number), size=size)
                 return
             except WindowFull:
                 await place.wait(self._limits.idle_poll)

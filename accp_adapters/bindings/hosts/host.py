@@ -144,7 +144,7 @@ class SessionHost:
         head = self.head(principal, text)
         place = self._place(principal, head)
         msg_id = head.envelope.msg_id or ""
-        answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text))
+        answered = await self._journal.commit(place, partial(self._received, principal, msg_id, text), size=len(text))
         if _is_known(place.replica or await self._journal.refresh(place), msg_id, text):
             async for frame in self._follow(place, msg_id):
                 yield frame
@@ -275,7 +275,8 @@ class SessionHost:
         head = self.head(principal, text)
         if head.envelope.session_id not in (None, place.session_id):
             raise foreign_session()
-        await self._journal.commit(place, partial(self._received, principal, head.envelope.msg_id or "", text))
+        decide = partial(self._received, principal, head.envelope.msg_id or "", text)
+        await self._journal.commit(place, decide, size=len(text))
         if place.replica is not None and place.replica.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
@@ -310,12 +311,12 @@ class SessionHost:
         """Return after the next step of a session, taken by any worker, or after some time."""
         replica = place.replica or await self._journal.refresh(place)
         others = {entry.worker for entry in replica.open.values() if entry.request} - {self._worker.name}
+        waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
+        timer = replica.session.get_timer()
         for other in others:
             if await self._worker.is_gone(other):
                 await self._journal.commit(place, partial(self._handling.taken_over, other))
-        timer = replica.session.get_timer()
         due = self.limits.idle_poll if timer is None else max(0.0, timer - replica.time(self._clock()))
-        waits_for_others = bool(others) or any(entry.is_held for entry in replica.open.values())
         pause = self.limits.poll if waits_for_others else max(due, self.limits.poll)
         if not await place.wait(min(pause, self.limits.idle_poll)):
             await self._journal.refresh(place)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind
 from accp_adapters.bindings.hosts.steps import Step
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
+from accp_adapters.bindings.off_loop import LONG, off_loop
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -82,10 +83,17 @@ class Journal:
         self._places.put(name, place)
         return place
 
-    async def commit(self, place: Place, decide: Callable[[Replica], Step | None]) -> list[str] | None:
+    async def commit(
+        self, place: Place, decide: Callable[[Replica], Step | None], *, size: int = 0
+    ) -> list[str] | None:
         """Take the step that `decide` returns for the session as it is now; return its frames, None without a step.
 
         A caller that is cancelled does not cut a step in two.
+
+        Args:
+            place: The session.
+            decide: Returns the step, or None.
+            size: About how many characters it handles; for many, it and the step run in a thread.
 
         Raises:
             ProtocolError: what `decide` or the step raises, nothing has changed then; E3001, another worker holds the
@@ -93,8 +101,8 @@ class Journal:
         """
         for _ in range(_ATTEMPTS - 1):
             with suppress(Fenced):  # nothing was written: this worker was too slow, and others may have been here
-                return await self._finish(self._commit(place, decide))
-        return await self._finish(self._commit(place, decide))
+                return await self._finish(self._commit(place, decide, size))
+        return await self._finish(self._commit(place, decide, size))
 
     async def refresh(self, place: Place) -> Replica:
         """Return the session with the steps that were logged until now.
@@ -119,41 +127,70 @@ class Journal:
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.debug("a step was not taken: %r", error)  # whoever waits is told; perhaps nobody does any more
 
-    async def _commit(self, place: Place, decide: Callable[[Replica], Step | None]) -> list[str] | None:
+    async def _commit(self, place: Place, decide: Callable[[Replica], Step | None], size: int) -> list[str] | None:
         async with place.lock:
             fence = await self._lease(place.name)
             try:
                 replica = await self._catch_up(place, fence.last)
-                step = decide(replica)
-                frames = None if step is None else await self._record(place, replica, step, fence)
+                async with self._working(place, replica, fence, size):
+                    step = await off_loop(size, decide, replica)
+                    frames = None if step is None else await replica.apply(step, size)
+                if step is not None and frames is not None:
+                    await self._record(place, replica, step, fence)
+                    place.announce(replica, frames)
+                    await self._save_sometimes(replica, step, fence)
                 self.on_current(place, replica)
                 return frames
             finally:
                 with suppress(ProtocolError):  # it ends by itself
                     await self._log.release(fence)
 
-    async def _record(self, place: Place, replica: Replica, step: Step, fence: Fence) -> list[str]:
+    @asynccontextmanager
+    async def _working(self, place: Place, replica: Replica, fence: Fence, size: int) -> AsyncIterator[None]:
+        """Keep a session for a step: while a thread works on it nobody else reads it, and its lease goes on."""
         number = replica.number
+        renewing = asyncio.ensure_future(self._renew(fence)) if size > LONG else None
+        if renewing is not None:
+            place.replica = None
         try:
-            frames = await replica.apply(step)
+            yield
+        except BaseException as error:
+            is_unchanged = replica.number == number and not isinstance(error, asyncio.CancelledError)
+            place.replica = replica if is_unchanged else None
+            raise
+        else:
+            place.replica = replica
+        finally:
+            if renewing is not None:
+                renewing.cancel()
+                await asyncio.gather(renewing, return_exceptions=True)
+
+    async def _renew(self, fence: Fence) -> None:
+        while True:
+            await asyncio.sleep(self._limits.lease / 3)
+            await self._log.renew(fence, self._limits.lease)
+
+    async def _record(self, place: Place, replica: Replica, step: Step, fence: Fence) -> None:
+        """Log a step that the session has taken; where that is not certain, the session is read again."""
+        try:
             await replica.store_texts()
             if not await self._log.append(fence, replica.number, step.to_text()):
                 raise Fenced(fence)
         except BaseException:
-            if replica.number != number:
-                place.replica, place.is_unsure = None, True
+            place.replica, place.is_unsure = None, True
             raise
-        place.announce(replica, frames)
+
+    async def _save_sometimes(self, replica: Replica, step: Step, fence: Fence) -> None:
         limits = self._limits
         is_old = step.now - replica.unsaved_since > limits.snapshot_age
         if is_old or replica.number % limits.snapshot_every == 0:
             await self._save(replica, fence)
-        return frames
 
     async def _save(self, replica: Replica, fence: Fence) -> None:
         """Replace the log by a snapshot; without one it only grows, up to the store's bound."""
         try:
-            await self._log.save(fence, replica.number, replica.snapshot())
+            text = await off_loop(replica.characters, replica.snapshot)
+            await self._log.save(fence, replica.number, text)
             replica.unsaved_since = 0
         except ProtocolError as error:
             _LOG.warning("no snapshot of the session %r: %s", replica.name, error)
@@ -189,7 +226,7 @@ class Journal:
         async for number, text in self._log.read(place.name, replica.number):
             if number != replica.number + 1:
                 return False
-            place.announce(replica, await replica.apply(Step.from_text(text)))
+            place.announce(replica, await replica.apply(Step.from_text(text), len(text)))
             if number == last:
                 break
         return last is None or replica.number >= last
@@ -197,7 +234,8 @@ class Journal:
     async def _read_again(self, place: Place) -> Replica:
         """Return the session of the snapshot; a connection here misses what was pushed meanwhile."""
         found = await self._log.snapshot(place.name)
-        replica = Replica(place.name, place.session_id, self._kind, found[1] if found else None)
+        text = found[1] if found else None
+        replica = await off_loop(len(text or ""), Replica, place.name, place.session_id, self._kind, text)
         place.announce(replica, None)
         return replica
 

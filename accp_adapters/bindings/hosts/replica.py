@@ -7,11 +7,13 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, cast
 
 from accp_adapters.bindings.hosts.names import is_named
 from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.off_loop import off_loop
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.codec.chunking import is_frame_chunk
@@ -145,6 +147,11 @@ class Replica:
             self._seen_at = clock
         return max(clock, self.now + clock - self._seen_at)
 
+    @property
+    def characters(self) -> int:
+        """About how long a snapshot is: the answers that are kept."""
+        return self._characters + sum(entry.characters() for entry in self.open.values())
+
     def find(self, msg_id: str) -> Incoming | None:
         """Return what answers a received frame, None where it is unknown or forgotten."""
         return self.open.get(msg_id) or self._answered.get(msg_id)
@@ -156,14 +163,22 @@ class Replica:
             each for each in found if isinstance(each, Message) and each.schema == "ST" and not is_frame_chunk(each)
         ]
 
-    async def apply(self, step: Step) -> list[str]:
+    async def apply(self, step: Step, size: int = 0) -> list[str]:
         """Take a step; return the frames that it leads to.
+
+        Args:
+            step: The step.
+            size: About how many characters it handles; for many a thread does the work, and nobody else may use the
+                session.
 
         Raises:
             ProtocolError: as `Session.send`; nothing has changed then, and the step must not be logged.
         """
         self._ids = 0
-        frames = await self._receive(step) if step.kind is StepKind.RECEIVE else _ACTIONS[step.kind](self, step)
+        if step.kind is StepKind.RECEIVE:
+            frames = await self._receive(step, size)
+        else:
+            frames = await off_loop(size, _ACTIONS[step.kind], self, step)
         self.number += 1
         self.now, self._seen_at = step.now, None
         self.unsaved_since = self.unsaved_since or step.now
@@ -234,10 +249,10 @@ class Replica:
         for stored in self.session.texts_to_store():
             await asyncio.to_thread(self._kind.store.put, self.name, stored.key, stored.text)
 
-    async def _receive(self, step: Step) -> list[str]:
+    async def _receive(self, step: Step, size: int) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
         entry = self._entry(step)
-        events = self.session.receive(step.text, step.now, peer=peer)
+        events = await off_loop(size, partial(self.session.receive, step.text, step.now, peer=peer))
         for event in await self._resolve(events, step.now):
             self._note(event, step)
         frames: list[str] = [*self.session.frames_to_send()]
@@ -249,7 +264,8 @@ class Replica:
         store, taken = self._kind.store, list(events)
         while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
             texts = {key: await asyncio.to_thread(store.get, self.name, key.key) for key in keys}
-            events = self.session.resolve(texts, now)
+            size = sum(len(text or "") for text in texts.values())
+            events = await off_loop(size, self.session.resolve, texts, now)
             taken += events
         return taken
 

@@ -28,6 +28,7 @@ from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrong
 from nats.js.kv import KeyValue
 
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
@@ -168,7 +169,7 @@ class NatsFrameLog:
         """Replace the snapshot, as `FrameLog.save`; the last message stays, as the next one is checked against it."""
         await self._open()
         held = self._check(fence)
-        packed = b"%d\n" % number + pack_text(text)
+        packed = b"%d\n" % number + await off_loop(len(text), pack_text, text)
         check_texts(0, "", len(packed))
         with self._refusals("save"):
             if not await self._rewrite(fence, held, max(held.ends - self._clock(), 0.001)):
@@ -183,7 +184,7 @@ class NatsFrameLog:
         await self._open()
         with self._refusals("read"):
             _, number, packed = await self._get_snapshot(name)
-        return (number, unpack_text(packed)) if packed else None
+        return (number, await off_loop(len(packed), unpack_text, packed)) if packed else None
 
     async def _get_snapshot(self, name: str) -> tuple[int, int, bytes]:
         """Return revision, number and text of a snapshot; 0, 0 and nothing where there is none."""

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import redis.asyncio
 
 from accp_adapters.bindings.logs.frame_log import MAX_TEXTS, Fence, Fenced, check_texts, log_gap
+from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.redis import redis_refusals, without_password
 from accp_adapters.stores.texts import pack_text, unpack_text
 
@@ -136,7 +137,8 @@ class RedisFrameLog:
 
     async def save(self, fence: Fence, number: int, text: str) -> None:
         """Replace the snapshot, as `FrameLog.save`."""
-        if await self._run("save", fence.name, fence.token, number, pack_text(text)) == _LOST:
+        packed = await off_loop(len(text), pack_text, text)
+        if await self._run("save", fence.name, fence.token, number, packed) == _LOST:
             raise Fenced(fence)
 
     async def snapshot(self, name: str) -> tuple[int, str] | None:
@@ -144,7 +146,7 @@ class RedisFrameLog:
         with redis_refusals(self._server, "read"):
             found: Any = await self._client.hmget(self._keys(name)[0], ["number", "snapshot"])
         number, packed = found
-        return None if packed is None else (int(number), unpack_text(packed))
+        return None if packed is None else (int(number), await off_loop(len(packed), unpack_text, packed))
 
     async def delete(self, name: str) -> None:
         """Remove everything of `name`."""

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
@@ -106,13 +107,13 @@ class SqliteFrameLog:
 
     async def save(self, fence: Fence, number: int, text: str) -> None:
         """Replace the snapshot, as `FrameLog.save`."""
-        await self._run(self._save, fence, number, pack_text(text))
+        await self._run(self._save, fence, number, text)
 
     async def snapshot(self, name: str) -> tuple[int, str] | None:
         """Return the snapshot, as `FrameLog.snapshot`."""
         query = "SELECT number, snapshot FROM logs WHERE name = ? AND snapshot IS NOT NULL"
         rows = await self._run(self._query, query, encode_name(name))
-        return (rows[0][0], unpack_text(rows[0][1])) if rows else None
+        return (rows[0][0], await off_loop(len(rows[0][1]), unpack_text, rows[0][1])) if rows else None
 
     async def delete(self, name: str) -> None:
         """Remove everything of `name`."""
@@ -187,8 +188,8 @@ class SqliteFrameLog:
             connection.execute("UPDATE logs SET last = ? WHERE name = ?", (number, key))
         return True
 
-    def _save(self, fence: Fence, number: int, packed: bytes) -> None:
-        key = encode_name(fence.name)
+    def _save(self, fence: Fence, number: int, text: str) -> None:
+        key, packed = encode_name(fence.name), pack_text(text)
         with self._transaction() as connection:
             self._check(connection, fence)
             connection.execute("UPDATE logs SET number = ?, snapshot = ? WHERE name = ?", (number, packed, key))

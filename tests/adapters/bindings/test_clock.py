@@ -47,7 +47,7 @@ async def test_a_wall_clock_that_is_set_ends_no_request_of_a_client(
     asked = asyncio.ensure_future(session.request(message))
     await asyncio.sleep(0)
     monkeypatch.setattr(time, "time", lambda now=time.time: now() + jump)
-    session.tick()
+    await session.tick()
     await asyncio.sleep(0)
     assert (asked.done(), silent) == (False, [])
     asked.cancel()

@@ -1,0 +1,104 @@
+"""Long frames are encoded and decoded in a thread: whoever else uses the event loop is served meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
+from accp_adapters.bindings.logs import MemoryFrameLog
+from accp_adapters.bindings.off_loop import LONG, off_loop, size_of
+from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
+from tests.adapters.bindings.accp.serving import echo, serving
+from tests.adapters.bindings.accp.test_connect import joined
+from tests.adapters.bindings.hosts.agents import ANN, BOB, Client, count_characters
+from tests.limits import PATIENCE
+
+WORDS = "word " * LONG
+
+
+class Patient:
+    """A counter that waits, with a long text, until others were served."""
+
+    def __init__(self) -> None:
+        self.served = threading.Event()
+        self.began = threading.Event()
+        self.threads = set[threading.Thread]()
+
+    def __call__(self, text: str) -> int:
+        if len(text) > LONG:
+            self.threads.add(threading.current_thread())
+            self.began.set()
+            assert self.served.wait(PATIENCE)
+        return count_characters(text)
+
+
+@pytest.fixture
+def patient() -> Patient:
+    return Patient()
+
+
+def codec_of(counter: Any) -> Codec:
+    return Codec(counter=counter, limits=replace(PRACTICAL_LIMITS, body_hard=1 << 20, total_hard=1 << 20))
+
+
+async def tell(request: Request) -> Mapping[str, Any]:
+    return {"text": WORDS} if request.message.operation == "tell" else {"n": 1}
+
+
+@pytest.mark.parametrize("payload", [{}, {"text": WORDS}], ids=["answer", "request"])
+async def test_other_sessions_are_answered_while_a_long_frame_is_encoded(
+    payload: dict[str, Any], patient: Patient
+) -> None:
+    client, log = Client(), MemoryFrameLog()
+    client.session._parts.codec = codec_of(count_characters)
+    async with SessionHost(tell, codec=codec_of(patient), log=log, limits=HostLimits(snapshot_every=1)) as host:
+        asked = asyncio.ensure_future(host.frames(ANN, client.ask("tell", **payload)))
+        await asyncio.to_thread(patient.began.wait, PATIENCE)
+        await host.frames(BOB, Client().ask("add"))
+        patient.served.set()
+        frames = await asked
+    assert threading.main_thread() not in patient.threads
+    assert [message.payload["text"] for message in client.messages(frames)] == [WORDS]
+    async with SessionHost(tell, codec=codec_of(patient), log=log) as host:  # reads the long snapshot
+        assert [message.payload for message in client.messages(await host.frames(ANN, client.ask("add")))] == [{"n": 1}]
+    assert threading.main_thread() not in patient.threads
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_a_client_encodes_and_decodes_long_frames_in_a_thread(scheme: str, patient: Patient) -> None:
+    patient.served.set()
+    message = Message(sender="", intent=Intent.REQUEST, operation="tell", payload={"text": WORDS})
+    async with (
+        serving(echo, codec=codec_of(count_characters)) as address,
+        joined(address, scheme, codec=codec_of(patient)) as session,
+    ):
+        answers = await asyncio.gather(*(session.request(message) for _ in range(3)))
+    assert [answer.payload["text"] for answer in answers] == [WORDS] * 3
+    assert patient.threads
+    assert threading.main_thread() not in patient.threads
+
+
+async def test_short_work_stays_where_it_is() -> None:
+    assert await off_loop(LONG, threading.current_thread) is threading.main_thread()
+    assert await off_loop(LONG + 1, threading.current_thread) is not threading.main_thread()
+
+
+@pytest.mark.parametrize(
+    ("value", "is_long"),
+    [
+        ("x" * LONG, True),
+        ({"a": ["x" * LONG]}, True),
+        ({"x" * LONG: 1}, True),
+        (list(range(LONG + 1)), True),
+        ({"a": 1, "b": [None, True, "text"]}, False),
+        (7, False),
+    ],
+)
+def test_the_size_of_a_value_is_about_that_of_its_frame(value: object, is_long: bool) -> None:
+    assert (size_of(value) > LONG) is is_long

@@ -122,6 +122,8 @@ class _TimedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows the type
         self.app = with_certificate(self.app, transport)
+        # A path may hold a token, as in ACP A and C: no handler of an application gets an access log.
+        self.access_log = False
         self._watch()
 
     def data_received(self, data: bytes) -> None:

@@ -15,6 +15,7 @@ from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_core.accp.frame_head import frame_head
 from accp_core.accp.session.delivery import FrameText
 from accp_core.error_codes import ErrorCode
@@ -22,9 +23,7 @@ from accp_core.errors import DecodeError
 
 __all__ = ["WebSocketCarrier"]
 
-# At its debug level the library writes the header fields of a request, the token among them.
-_LOG: Final = logging.getLogger(f"{__name__}.websockets")
-_LOG.setLevel(logging.INFO)
+_LOG: Final = logging.getLogger(__name__)
 
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FINAL_CODES: Final = {
@@ -49,7 +48,7 @@ class WebSocketCarrier:
         """Carry the frames of `session` to `address`."""
         self._session, self._address, self._token = session, address, token
         self._backoff = backoff
-        self._options: dict[str, Any] = {"compression": None, "max_size": frame_bytes, "logger": _LOG}
+        self._options: dict[str, Any] = {"compression": None, "max_size": frame_bytes, "logger": WEBSOCKET_LOG}
         if tls is not None:
             self._options["ssl"] = tls
         self._socket: ClientConnection | None = None

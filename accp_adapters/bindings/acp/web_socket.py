@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpHost
+from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
 from accp_core.acp import AcpError, Binding, ErrorMessage, serialize_envelope
 from accp_core.acp.card import ACP_VERSION
@@ -81,6 +82,7 @@ async def open_web_socket(
             close_timeout=_CLOSING_SECONDS,
             compression=None,
             proxy=None,
+            logger=WEBSOCKET_LOG,
         )
     except ssl.SSLCertVerificationError as error:
         raise ChannelClosed(f"TLS failed: {error}", code=UNTRUSTED) from None

@@ -14,6 +14,7 @@ from accp_adapters.bindings.acp.http_sse.stream import READY
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.bindings.client_logs import hide_tokens
 from accp_core.acp import Binding, SseReader
 from accp_core.acp.document import read_object
 from accp_core.acp.handshake import ACK, CURSOR, RESUME
@@ -39,6 +40,7 @@ class HttpClient:
 
     def __init__(self, base: str, *, token: str, tls: ssl.SSLContext | None, limit: int) -> None:
         """Call the server at `base` as the owner of `token`, if it is not empty."""
+        hide_tokens()
         headers = {"authorization": f"Bearer {token}"} if token else {}
         self._client = httpx.AsyncClient(
             base_url=base, headers=headers, verify=tls or True, timeout=_SECONDS, trust_env=False

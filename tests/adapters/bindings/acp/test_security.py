@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import socket
 import ssl
 import time
@@ -18,10 +19,12 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from accp_adapters.bindings.acp import AcpHost, AcpLimits, AcpSession, acp_app, acp_connect, serve_tcp
+from accp_adapters.bindings.acp.relay.app import relay_app
 from accp_adapters.bindings.identity import BearerTokens, ClientCertificates, Principal, first_of
 from accp_core.acp import parse_envelope
 from accp_core.errors import LocalProtocolError, RemoteProtocolError
-from tests.adapters.bindings.acp.agents import Echo, serving, text_of
+from tests.adapters.bindings.accp.serving import serve
+from tests.adapters.bindings.acp.agents import Echo, hosting, serving, text_of
 from tests.limits import PATIENCE, async_wait_until
 
 ANN, BOB = "tok_aaaaaaaaaaaaaaaa", "tok_bbbbbbbbbbbbbbbb"
@@ -259,3 +262,42 @@ async def test_no_card_says_a_token(port: int) -> None:
         assert ANN not in answer
         assert type(parse_envelope(answer)).__name__ == "CardMessage"
         writer.close()
+
+
+@pytest.mark.parametrize("binding", ["A", "C", "D", "E"])
+async def test_a_token_stands_in_no_log(binding: str, caplog: pytest.LogCaptureFixture) -> None:
+    """ACP 3.1 and 5.2: in A and C the token is a part of the address."""
+    caplog.set_level(0)
+    host = host_of(AcpLimits())
+    async with (
+        serving(acp_app(host)) as port,
+        serving(relay_app()) as relay,
+        hosting(host, f"acp+ws://127.0.0.1:{relay}/acp/{ANN}"),
+        serve_tcp(host) as tcp_port,
+    ):
+        address = {
+            "A": f"acp://127.0.0.1:{port}/{ANN}",
+            "C": f"acp+ws://127.0.0.1:{relay}/acp/{ANN}",
+            "D": f"http://127.0.0.1:{port}",
+            "E": f"tcp://127.0.0.1:{tcp_port}",
+        }[binding]
+        async with acp_connect(address, token=ANN) as session:
+            assert text_of(await session.request("hello")) == "echo hello"
+    assert caplog.records
+    assert ANN not in caplog.text
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+async def test_a_server_of_ours_logs_no_path(level: str, caplog: pytest.LogCaptureFixture) -> None:
+    """ACP 3.1: the path of binding A holds a token, whatever an application has set the levels of uvicorn to."""
+    async with serve(acp_app(host_of())) as served:
+        for name in ("uvicorn.access", "uvicorn.error"):
+            caplog.set_level(level.upper(), logger=name)
+            logging.getLogger(name).addHandler(caplog.handler)
+        async with acp_connect(f"acp://{served}/{ANN}") as session:
+            await session.request("hello")
+        async with httpx.AsyncClient(trust_env=False) as http:
+            await http.get(f"http://{served}/{ANN}")
+        for name in ("uvicorn.access", "uvicorn.error"):
+            logging.getLogger(name).removeHandler(caplog.handler)
+    assert [record for record in caplog.records if record.name.startswith("uvicorn") and ANN in record.message] == []

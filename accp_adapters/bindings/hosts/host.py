@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final, Self
 
 from accp_adapters.bindings.clock import SteadyClock
+from accp_adapters.bindings.hosts.agreement import Agreement
 from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
 from accp_adapters.bindings.hosts.journal import Journal, Place
@@ -100,12 +101,20 @@ class SessionHost:
             store=store or embedded_store(),
         )
         self._worker: Final = Worker(self._log, self.limits.lease)
+        self._agreement: Final = Agreement(
+            self._log, self.limits, worker=self._worker.name, agent=agent_id, secret=secret
+        )
         self._journal: Final = Journal(self._log, kind, self.limits, self._worker.name)
         self._handling: Final = Handling(handler, self._journal, self.limits, self._worker.name, agent_id, self._clock)
         self._ticker: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Give the first sign of life."""
+        """Give the first sign of life.
+
+        Raises:
+            OtherWorkers: The log is that of workers with another agent_id or secret.
+            ProtocolError: E3001, the log is unreachable.
+        """
         await self._start()
         return self
 
@@ -219,14 +228,21 @@ class SessionHost:
     async def _start(self) -> None:
         if self._ticker is None:
             self._codec.counter("")  # a vocabulary may take seconds to load, which no lease should wait for
+            await self._agreement.check()
         await self._worker.start()
         if self._ticker is None:
             self._ticker = asyncio.ensure_future(self._tick())
 
     async def _tick(self) -> None:
         """Give signs of life, and see which requests other workers have taken over."""
+        clock = asyncio.get_running_loop().time
+        written = clock()
         while True:
             await asyncio.sleep(self.limits.lease / 3)
+            if clock() - written > self.limits.snapshot_age:
+                written = clock()
+                with _warned():
+                    await self._agreement.refresh()
             with _warned():
                 await self._worker.sign()
             for place in self._handling.places():

@@ -17,6 +17,7 @@ from accp_adapters.cli.serving import (
     host_and_port,
     imported,
 )
+from accp_core.errors import ProtocolError
 
 if TYPE_CHECKING:
     from accp_adapters.bindings.hosts import Handler
@@ -69,6 +70,8 @@ def serve(
         asyncio.run(_run(called, opened, authenticate, (host, port), agent_id=agent_id, names=names, tls=tls))
     except OSError as error:
         raise InputRefused(f"expected an address to listen at, found: {error}", path=http) from error
+    except ProtocolError as error:  # it is unreachable, or that of other workers
+        raise typer.BadParameter(str(error), param_hint="--log") from error
 
 
 def _open_log(address: str) -> FrameLog:

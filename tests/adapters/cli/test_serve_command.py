@@ -103,3 +103,10 @@ def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -
     assert run.exit_code == 2
     assert reason in " ".join(run.stderr.replace("│", " ").split())
     assert "secret" not in run.output
+
+
+def test_a_log_that_cannot_be_opened_is_refused_at_the_start() -> None:
+    handler = "tests.adapters.bindings.accp.serving:echo"
+    run = CliRunner().invoke(app, ["serve", handler, "--http", "127.0.0.1:0", "--log", "sqlite:/nodir/x.db"])
+    assert run.exit_code == 2
+    assert "expected a folder at '/nodir'" in " ".join(run.stderr.replace("│", " ").split())

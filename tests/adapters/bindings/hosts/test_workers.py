@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.bindings.hosts import Handler, HostLimits, Request, SessionHost
+from accp_adapters.bindings.hosts import Handler, HostLimits, OtherWorkers, Request, SessionHost
 from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.logs import Fenced, FrameLog, MemoryFrameLog, open_log
 from accp_core.accp import FrameRefused, StreamChunkReceived, parse_frame
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
-from tests.limits import async_wait_until
+from tests.limits import PATIENCE, async_wait_until
 
 SHORT = 0.3
 NAME = session_name(ANN, "s1")
@@ -179,8 +179,8 @@ class Unreliable(MemoryFrameLog):
 
     async def append(self, fence: Any, number: int, text: str) -> bool:
         appended = await super().append(fence, number, text)
-        self.fails -= 1
-        if self.fails == 0:
+        self.fails -= fence.name == NAME
+        if self.fails == 0 and fence.name == NAME:
             raise ProtocolError("the connection was lost", code="E3001")
         return appended
 
@@ -217,8 +217,8 @@ class Slow(MemoryFrameLog):
     late = 0
 
     async def append(self, fence: Any, number: int, text: str) -> bool:
-        self.late -= 1
-        if self.late >= 0:
+        self.late -= fence.name == NAME
+        if self.late >= 0 and fence.name == NAME:
             await self.release(fence)
         return await super().append(fence, number, text)
 
@@ -288,3 +288,39 @@ async def test_more_sessions_than_a_worker_keeps_are_read_again() -> None:
                 (message,) = client.messages(await host.frames(ANN, client.ask("add", n=number)))
                 assert message.payload["echo"] == number
         await async_wait_until(lambda: len(host._journal._places) <= 2)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [({"secret": b"another"}, "found one with another secret"), ({"agent_id": "crm"}, "found one of @agent for @crm")],
+)
+async def test_a_worker_that_does_not_fit_the_others_is_refused_at_its_start(
+    other: dict[str, Any], words: str, workers: Workers
+) -> None:
+    client, secret = Client(), b"a secret that is not written down"
+    async with SessionHost(echo, codec=CODEC, log=workers.log, secret=secret) as first:
+        await first.frames(ANN, client.ask("add", n=1))
+    wrong, frame = (
+        SessionHost(echo, codec=CODEC, log=workers.log, **{"secret": secret, **other}),
+        client.ask("add", n=2),
+    )
+    for attempt in (wrong.__aenter__(), wrong.frames(ANN, frame)):
+        with pytest.raises(OtherWorkers, match=words) as refused:
+            await attempt
+        assert secret.decode() not in str(refused.value)
+    await wrong.aclose()
+    async with SessionHost(echo, codec=CODEC, log=workers.log, secret=secret) as last:
+        (message,) = client.messages(await last.frames(ANN, frame))
+    assert message.payload["echo"] == 2
+
+
+async def test_what_workers_must_have_in_common_stays_written_down(workers: Workers) -> None:
+    host = await workers.start(lease=0.03, snapshot_age=0.05)
+    numbers = set[int]()
+    async with asyncio.timeout(PATIENCE):
+        while len(numbers) < 3:
+            found = await workers.log.snapshot("w/agreement")
+            assert found
+            numbers.add(found[0])
+            await asyncio.sleep(0.01)
+    await host._agreement.check()

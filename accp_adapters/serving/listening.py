@@ -142,7 +142,12 @@ class _TimedProtocol(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self._stop()
         elif self._deadline is None and not self.transport.is_closing():
-            self._deadline = self.loop.call_later(self.header_seconds, self.transport.close)
+            self._deadline = self.loop.call_later(self.header_seconds, self._end)
+
+    def _end(self) -> None:
+        """Close the connection; a peer that does not read what it was sent before is cut off later."""
+        self.transport.close()
+        self._deadline = self.loop.call_later(self.header_seconds, self.transport.abort)
 
     def _stop(self) -> None:
         if self._deadline is not None:

@@ -7,10 +7,11 @@ answer, and nothing is done twice.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, MutableMapping
 from contextlib import aclosing
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from accp_adapters.bindings.accp.gate import HostGate, refusal_of
 from accp_adapters.bindings.identity import Principal
@@ -35,7 +36,7 @@ class HttpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
-        response = _Response(send)
+        response = _Response(send, self._gate.limits.write_time)
         try:
             principal = await self._gate.admit(scope)
             with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
@@ -112,11 +113,15 @@ def _is_failure(text: str) -> bool:
 
 
 class _Response:
-    """The response to one request."""
+    """The response to one request; a peer that does not read it in time loses its connection."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, seconds: float) -> None:
+        self._to_peer, self._seconds = send, seconds
         self.has_started = False
+
+    async def _send(self, event: MutableMapping[str, Any]) -> None:
+        async with asyncio.timeout(self._seconds):
+            await self._to_peer(event)
 
     async def start(self, status: HTTPStatus, headers: Headers = ()) -> None:
         self.has_started = True

@@ -1,0 +1,147 @@
+"""Peers that replay, stop in the middle or do not read: refused by their code, and their place becomes free."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import websockets
+
+from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.hosts import SessionHost
+from accp_adapters.bindings.identity import GivenKeys, Principal, SignedTokens
+from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.serving.listening import listen_at
+from accp_core.accp import PRACTICAL_LIMITS, Codec
+from tests.adapters.bindings.accp.serving import echo, serve, serving
+from tests.adapters.bindings.accp.test_http_endpoint import TYPE, code_of, post
+from tests.adapters.bindings.accp.test_websocket_endpoint import opened
+from tests.adapters.bindings.hosts.agents import CODEC, Client, count_characters
+from tests.adapters.bindings.identity.keys import AUDIENCE, ISSUER, Issuer
+from tests.limits import PATIENCE
+
+WIDE = Codec(counter=count_characters, limits=PRACTICAL_LIMITS)
+
+
+@pytest.mark.parametrize(
+    "claims", [{"exp": 1}, {"aud": "another.example"}, {"iss": "https://another.example"}], ids=["ended", "aud", "iss"]
+)
+async def test_a_token_that_was_taken_from_elsewhere_lets_nobody_in(claims: dict[str, Any]) -> None:
+    """A token counts for its time and its server, whoever replays it: 401 with E5001 over both bindings."""
+    issuer = Issuer()
+    tokens, stolen = SignedTokens(GivenKeys(issuer.key_set()), issuer=ISSUER, audience=AUDIENCE), issuer.token(**claims)
+    async with serving(authenticate=tokens) as address:
+        response = await post(address, Client().ask("add", n=1), authorization=f"Bearer {stolen}")
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            async with opened(address, stolen):
+                raise AssertionError
+    assert (response.status_code, code_of(response)) == (401, "E5001")
+    assert refused.value.response.status_code == 401
+    assert b"code:E5001" in (refused.value.response.body or b"")
+
+
+async def test_a_frame_that_was_taken_from_elsewhere_does_nothing() -> None:
+    """ACCP 3.7 and 9: its sender is no agent of whoever replays it; the sender's own replay gets the same answer."""
+    runs = list[str]()
+
+    async def handle(request: Any) -> dict[str, Any]:
+        runs.append(request.principal)
+        return {}
+
+    async def whoever(scope: Any) -> Principal:
+        name = dict(scope["headers"])[b"authorization"].decode()
+        return Principal(name, frozenset({name}))
+
+    frame = Client().ask("pay")
+    async with serving(handle, authenticate=whoever) as address:
+        answers = [await post(address, frame, authorization=name) for name in ("ann", "eve", "ann")]
+    assert [answer.status_code for answer in answers] == [200, 403, 200]
+    assert (code_of(answers[1]), answers[0].text, runs) == ("E5001", answers[2].text, ["ann"])
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /accp/v1/frames HTTP/1.1\r\nhost: 127.0.0.1\r\n"])
+async def test_a_socket_on_which_no_request_comes_is_closed(sent: bytes) -> None:
+    async with (
+        SessionHost(echo, codec=CODEC) as host,
+        serve(accp_app(host, limits=BindingLimits(places=1)), header_seconds=0.1) as address,
+    ):
+        reader, writer = await asyncio.open_connection(*address.split(":"))
+        writer.write(sent)
+        assert (await post(address, Client().ask("add", n=1))).status_code == 200  # it takes nobody's place
+        assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
+        writer.close()
+
+
+async def many(_: Any) -> AsyncIterator[dict[str, Any]]:
+    for _number in range(20):
+        yield {"data": "x" * 100_000}
+
+
+@pytest.fixture
+def narrow_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a server's system keep little of what its peers do not read."""
+
+    def listen(host: str, port: int) -> socket.socket:
+        listening = listen_at(host, port)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+        return listening
+
+    monkeypatch.setattr("tests.adapters.bindings.accp.serving.listen_at", listen)
+
+
+def narrow(address: str) -> socket.socket:
+    """Return a connection whose end takes little."""
+    connected = socket.socket()
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    host, _, port = address.partition(":")
+    connected.connect((host, int(port)))
+    connected.setblocking(False)
+    return connected
+
+
+async def free(address: str) -> None:
+    """Return as soon as there is a place again."""
+    async with asyncio.timeout(PATIENCE):
+        while (await post(address, Client("other", agent="ben").ask("none"))).status_code != 200:
+            await asyncio.sleep(0.02)
+
+
+LIMITS = {"places": 1, "write_time": 0.2}
+
+
+@pytest.mark.usefixtures("narrow_server")
+async def test_a_peer_that_does_not_read_its_response_loses_its_connection() -> None:
+    async def handle(request: Any) -> Any:
+        return many(request) if request.message.operation == "tell" else {}
+
+    async with serving(handle, limits=LIMITS, codec=WIDE) as address:
+        connected = narrow(address)
+        frame = Client().ask("tell")
+        head = f"POST /accp/v1/frames HTTP/1.1\r\nhost: {address}\r\ncontent-type: {TYPE['content-type']}\r\n"
+        await asyncio.get_running_loop().sock_sendall(
+            connected, f"{head}content-length: {len(frame)}\r\n\r\n{frame}".encode()
+        )
+        await asyncio.get_running_loop().sock_recv(connected, 10)  # it is being answered
+        await free(address)
+        connected.close()
+
+
+@pytest.mark.usefixtures("narrow_server")
+async def test_a_peer_that_does_not_read_its_web_socket_loses_its_connection() -> None:
+    async def handle(request: Any) -> Any:
+        return many(request) if request.message.operation == "tell" else {}
+
+    client = Client(registry_first=True)
+    options: dict[str, Any] = {"max_queue": 1, "close_timeout": 0.1, "ping_interval": None}
+    async with (
+        serving(handle, limits=LIMITS, codec=WIDE) as address,
+        opened(address, sock=narrow(address), **options) as peer,
+    ):
+        for frame in [*client.session.connected(1_000), client.ask("tell")]:
+            await peer.send(frame)
+        await asyncio.wait_for(peer.recv(), PATIENCE)
+        peer.transport.pause_reading()
+        await free(address)

@@ -32,6 +32,7 @@ from accp_adapters.serving.bodies import BodyRefused, ByteLease, Scope, read_bod
 from accp_adapters.serving.hosts import AllowedHosts, header
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import escape_markers
 from accp_core.references import reference_to
 from accp_core.strict_json import read_json
 
@@ -136,7 +137,7 @@ class _Service:
             reason = f"expected the hash of a text that was shown to this token and is kept, found {name!r:.100}"
             raise BodyRefused(HTTPStatus.NOT_FOUND, reason)
         query = request.query_params.get("query", "").strip()
-        found = await asyncio.to_thread(self._found, key, text, query) if query else text
+        found = await asyncio.to_thread(self._found, key, text, query) if query else escape_markers(text)
         return {"hash": name, "original_content": found}
 
     def _found(self, key: str, text: str, query: str) -> str:

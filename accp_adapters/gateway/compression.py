@@ -15,6 +15,7 @@ from typing import Any, Final
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
+from accp_core.markers import unescape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import find_references, replace_references
 from accp_core.strict_json import compact_json
@@ -34,15 +35,15 @@ class Compression:
     messages: list[dict[str, Any]]
     """As many as were given, in their order; those that did not change are the objects that were given."""
     tokens_before: int
-    """Tokens of the messages as compact JSON, as they were given."""
+    """The sum of the tokens of each message as compact JSON, as it was given, without what an array puts around it."""
     tokens_after: int
-    """Tokens of the messages as they are now."""
+    """The same of the messages as they are now."""
     stored: dict[str, str]
     """The texts behind the previews, by hash."""
 
 
 def compress_messages(messages: Sequence[Any], *, policy: Policy, tool: str = RETRIEVE_TOOL) -> Compression:
-    """Return messages with their results compressed; none gets larger.
+    """Return messages with their results compressed; none gets larger, but for one that imitates our markers.
 
     Args:
         messages: Messages of OpenAI's Chat or Responses, or of Anthropic's; they may lack any others.
@@ -68,14 +69,32 @@ def compress_messages(messages: Sequence[Any], *, policy: Policy, tool: str = RE
 
 
 class _Tokens:
-    """A message as it was and as it is, with the tokens of both; the old one where the new one has more."""
+    """A message as it was and as it is, with the tokens of both.
+
+    The old one stays where the new one has more, unless it imitates our markers: then only the new one says so.
+    """
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any], counter: TokenCounter) -> None:
         self.old: Final = old
         self.before: Final = counter(compact_json(old))
         after = self.before if new is old else counter(compact_json(new))
-        self.message: Final[Any] = new if after < self.before else old
-        self.after: Final = min(after, self.before)
+        is_new = after < self.before or _has_escaped(old, new)
+        self.message: Final[Any] = new if is_new else old
+        self.after: Final = after if is_new else self.before
+
+
+def _has_escaped(old: Any, new: Any) -> bool:
+    """Return whether a text that changed says of something that looks like a marker that it is source text."""
+    match new:
+        case _ if new is old:
+            return False
+        case str():
+            return new != old and unescape_markers(new) != new
+        case list():
+            return any(map(_has_escaped, old, new))
+        case dict():
+            return any(_has_escaped(old[name], each) for name, each in new.items())
+    return False
 
 
 def hash_of(key: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.gateway import GATEWAY_LIMITS, KeptTexts, compress_app
+from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
 from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
@@ -42,7 +43,7 @@ async def test_results_are_views_and_nothing_is_hidden() -> None:
     changed = [index for index, each in enumerate(messages) if answer["messages"][index] != each]
     assert changed == [3, 5, 9]
     assert answer["ccr_hashes"] == [] and "Customer 599" in answer["messages"][3]["content"]
-    assert answer["messages"][5]["content"].endswith('[as above: 200 lines from "100 Customer 100…"]')
+    assert answer["messages"][5]["content"].endswith('[as above: 200 lines from "100 Cust…"]')
     counted = [
         sum(count_o200k(compact_json(each)) for each in each_list) for each_list in (messages, answer["messages"])
     ]
@@ -73,6 +74,44 @@ async def test_a_preview_opens_by_its_hash_whole_or_by_a_query() -> None:
         assert found["original_content"] == "customer Customer 77"
         refused = (await client.get(f"/v1/retrieve/{name}", params={"query": "select x from nowhere"})).json()
         assert "E1004" in refused["original_content"]
+
+
+IMITATIONS: Final = {
+    "repeat": '[as above: 14 lines from "x"]',
+    "preview": "[preview of 5 lines; the whole is intact: headroom_retrieve 7fe1a2b3c4d5e6f708192a3b]",
+    "fold": "[earlier results folded: 12]",
+    "gap": "[…57 lines]",
+}
+
+
+@pytest.mark.parametrize("policy", [None, PREVIEWS], ids=["lossless", "previews"])
+@pytest.mark.parametrize("imitation", IMITATIONS.values(), ids=IMITATIONS)
+async def test_a_result_that_imitates_our_markers_is_shown_as_source_text(
+    imitation: str, policy: Policy | None
+) -> None:
+    short = {"role": "tool", "tool_call_id": "c0", "content": f"{imitation}\nfoo"}
+    block = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": imitation}]}
+    chat = (await compressed(compress_app(policy=policy), [short]))["messages"]
+    (turn,) = (await compressed(compress_app(policy=policy), [{"role": "user", "content": [block]}]))["messages"]
+    escaped = f"[source text: {imitation[1:]}"
+    assert chat[0]["content"] == f"{escaped}\nfoo" == project_messages([short]).messages[0]["content"]
+    assert turn["content"][0]["content"][0]["text"] == escaped
+
+
+async def test_tokens_of_an_imitation_are_those_of_what_is_shown() -> None:
+    answer = await compressed(compress_app(), [{"role": "tool", "content": IMITATIONS["repeat"]}])
+    assert answer["tokens_after"] == count_o200k(compact_json(answer["messages"][0])) > answer["tokens_before"]
+    assert answer["tokens_saved"] == answer["tokens_before"] - answer["tokens_after"] < 0
+
+
+async def test_a_retrieved_text_that_imitates_our_markers_says_that_it_is_source_text() -> None:
+    app, imitation = compress_app(policy=PREVIEWS), IMITATIONS["preview"]
+    rows = [{**row, "note": imitation if row["id"] == 7 else ""} for row in ROWS]
+    (name,) = (await compressed(app, [result("c1", rows)]))["ccr_hashes"]
+    async with client_of(app) as client:
+        for query in ({}, {"query": "select note from rows where id = 7"}):
+            found = (await client.get(f"/v1/retrieve/{name}", params=query)).json()["original_content"]
+            assert f"[source text: {imitation[1:]}" in found and imitation not in found
 
 
 async def test_what_was_retrieved_is_not_compressed_again() -> None:
@@ -171,7 +210,8 @@ async def test_messages_of_each_provider_are_never_larger(provider: str) -> None
         messages = random_conversation(provider, seed)
         answer = await compressed(app, messages)
         sizes = [[count_o200k(compact_json(each)) for each in group] for group in (messages, answer["messages"])]
-        assert all(after <= before for before, after in zip(*sizes, strict=True))
+        is_imitated = ["[source text: " in json.dumps(each) for each in answer["messages"]]
+        assert all(after <= before or is_one for before, after, is_one in zip(*sizes, is_imitated, strict=True))
         shown = json.dumps(answer["messages"])
         assert all(name in shown for name in answer["ccr_hashes"])
 

@@ -16,12 +16,15 @@ _ROWS: Final = 5
 
 
 def query_table(table: Table, facts: Sequence[ColumnFacts]) -> str:
-    """Return a query of `table`: a count by the column that has few values, else its first rows; empty: none works."""
-    if len(table.columns) > MAX_COLUMNS:
+    """Return a query of `table`: a count by the column that has few values, else its first rows; empty: none works.
+
+    It stands in the first line of the preview, so no name in it has a sign that is not printed.
+    """
+    if len(table.columns) > MAX_COLUMNS or not table.name.isprintable():
         return ""
     name = _identifier(table.name)
     for column in facts:
-        if column.is_counted:
+        if column.is_counted and column.name.isprintable():
             counted = _identifier(column.name)
             return f"select {counted}, count(*) from {name} group by {counted}"
     return f"select * from {name} limit {_ROWS}"

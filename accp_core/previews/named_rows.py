@@ -13,7 +13,7 @@ from typing import Any, Final
 from accp_core.previews.column_facts import ColumnFacts
 from accp_core.previews.words import WORD
 from accp_core.tables import Table
-from accp_core.view.notation import INLINE, quote
+from accp_core.view.notation import INLINE, quote, write_name
 
 __all__ = ["NamedRows", "find_named_rows"]
 
@@ -59,12 +59,12 @@ def find_named_rows(table: Table, facts: Sequence[ColumnFacts], requested: froze
     if not 0 < len(rows) < len(table.rows):
         return None
     numbers = list(_numbers(table, rows))
-    conditions = ", ".join(f"{column}={'|'.join(map(_value, values))}" for column, values in wanted.items())
+    conditions = ", ".join(f"{write_name(column)}={'|'.join(map(_value, values))}" for column, values in wanted.items())
     return NamedRows(
         numbers=frozenset(rows),
         ends=frozenset(end for _, cells in numbers for end in _ends(cells)),
         conditions=f"{conditions}: {len(rows):,} row{'s'[: len(rows) > 1]}",
-        facts="".join(f"; {column}: {_range(list(cells.values()))}" for column, cells in numbers),
+        facts="".join(f"; {write_name(column)}: {_range(list(cells.values()))}" for column, cells in numbers),
     )
 
 

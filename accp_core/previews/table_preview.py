@@ -24,6 +24,7 @@ from accp_core.previews.named_rows import find_named_rows
 from accp_core.previews.rows import RankedRows
 from accp_core.previews.share import share
 from accp_core.tables import Table
+from accp_core.view.notation import write_name
 from accp_core.view.render import Options, render
 
 __all__ = ["TablePreview"]
@@ -110,7 +111,7 @@ class _DescribedTable:
     @property
     def enough(self) -> float:
         """Characters that are enough of the table."""
-        facts = sum(len(column.name) + len(column.texts[-1]) + 4 for column in self._facts)
+        facts = sum(len(write_name(column.name)) + len(column.texts[-1]) + 4 for column in self._facts)
         named = len(self._named.describe(are_shown=True)) + self._rows.named_size if self._named else 0
         return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._rows.long_size)
 
@@ -150,8 +151,8 @@ class _DescribedTable:
             whole = self._totals[self._table.name]
             count = f"{whole:,} rows, {total:,} of them described" if whole else f"{total:,} of its rows described"
         link = self._table.parent
-        joined = f", {link.column} = {link.table}.{link.key}" if link else ""
-        yield f"{self._table.name}: {count}{shown}{joined}{facts}"
+        joined = f", {write_name(link.column)} = {write_name(link.table)}.{write_name(link.key)}" if link else ""
+        yield f"{write_name(self._table.name)}: {count}{shown}{joined}{facts}"
         if rows:
             yield render(rows if total > 1 else rows[0], counter=self._counter, options=_OPTIONS)
 
@@ -159,18 +160,18 @@ class _DescribedTable:
         """Return the facts of the columns, with as much detail as the room allows."""
         further = self._table.columns[len(self._facts) :]
         for detail in (2, 1, 0)[self._named is not None :] if not further else ():
-            text = "".join(f"; {column.name}: {column.texts[detail]}" for column in self._facts)
+            text = "".join(f"; {write_name(column.name)}: {column.texts[detail]}" for column in self._facts)
             if len(text) <= room * _FACTS_SHARE:
                 return text
         return self._abbreviate(further, room)
 
     def _abbreviate(self, further: Sequence[str], room: float) -> str:
         """Return the facts of the first columns, the names of further ones and how many there are."""
-        facts = [(f"; {column.name}: {column.texts[0]}", f"; {column.name}") for column in self._facts]
-        texts = [*facts, *((f"; {name}", f"; {name}") for name in further)]
+        facts = [(f"; {write_name(column.name)}", f": {column.texts[0]}") for column in self._facts]
+        texts = [*facts, *((f"; {write_name(name)}", "") for name in further)]
         text = ""
-        for number, (fact, name) in enumerate(texts):
-            added = fact if len(text) + len(fact) <= room * _FACTS_SHARE else name
+        for number, (name, fact) in enumerate(texts):
+            added = name + fact if len(text) + len(name + fact) <= room * _FACTS_SHARE else name
             if len(text) + len(added) > room * _NAMES_SHARE:
                 return f"{text}; {self._marks.gap(f'{len(texts) - number:,} columns')}"
             text += added

@@ -53,7 +53,7 @@ __all__ = [
     "ABSENT_CELL", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
     "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
     "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_inline_key",
-    "write_key", "write_pattern",
+    "write_key", "write_name", "write_pattern",
 ]  # fmt: skip
 
 ABSENT_CELL: Final = "-"
@@ -148,6 +148,16 @@ def write_key(key: str) -> str:
 def write_inline_key(key: str) -> str:
     """Return a key as it is written in a map in one line, where a colon would look like the end of the key."""
     return quote(key) if ":" in key else write_key(key)
+
+
+def write_name(name: str) -> str:
+    """Return a name of a table or a column as a line about it says it: as in a map in one line, nothing in it hidden.
+
+    What is not printed, such as U+202E, which turns the line around, or U+2028, which ends it, stands as `\\u202e`.
+    """
+    if name.isprintable():
+        return write_inline_key(name)
+    return "".join(sign if sign.isprintable() else encode_basestring_ascii(sign)[1:-1] for sign in quote(name))
 
 
 def is_number(text: str) -> bool:

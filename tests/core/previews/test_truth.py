@@ -15,6 +15,7 @@ from accp_core.previews.marks import Marks
 from accp_core.references import key_of
 from accp_core.tables import table_of_lines, tables_of_text
 from accp_core.view.documents import find_documents
+from accp_core.view.notation import write_name
 from tests.properties.json_values import values as json_values
 
 counter = o200k_base()
@@ -54,7 +55,7 @@ def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: ob
     text = shown(source)
     if text is None:
         return
-    tables = {table.name: table for table in tables_of_text(source, find_documents)}
+    tables = {write_name(table.name): table for table in tables_of_text(source, find_documents)}
     head, *body = text.split("\n")
     if example := re.search(r"; e\.g\. query: (.*)\]\Z", head):
         assert ask(source, example[1])
@@ -65,7 +66,8 @@ def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: ob
         assert int(title["rows"].replace(",", "")) == len(table.rows)
         assert int(title["shown"] or 0) <= len(table.rows)
         if table.parent is not None:
-            assert f", {table.parent.column} = {table.parent.table}.{table.parent.key}" in title[0]
+            column, parent, key = map(write_name, (table.parent.column, table.parent.table, table.parent.key))
+            assert f", {column} = {parent}.{key}" in title[0]
 
 
 @settings(max_examples=30, deadline=None)

@@ -36,8 +36,9 @@ class SessionOptions:
     sent_frames: int = 256
     """Sent frames that are kept for a peer that misses one. Once the caller reports its connections, this is the
     window: so many frames may be unacknowledged, and the next message is refused by `WindowFull`."""
-    sent_characters: int = 1 << 20
-    """Characters of the sent frames that are kept, or of the window."""
+    sent_characters: int = 1 << 21
+    """Characters of the sent frames that are kept, or of the window: room for the longest frame, which pieces with
+    their own headers carry."""
     waiting: int = 1_024
     """Events, and texts for the store, that may wait to be taken. Of more events the oldest are dropped and counted;
     with more texts nothing is sent."""

@@ -52,6 +52,16 @@ async def test_a_request_is_answered(scheme: str) -> None:
 
 
 @BOTH
+async def test_the_longest_answer_comes_in_pieces(scheme: str) -> None:
+    async def long(_: Request) -> Mapping[str, Any]:
+        return {"text": "y" * 1_000_000}
+
+    async with serving(long) as address, joined(address, scheme) as session:
+        answer = await session.request(ask(n=7))
+    assert len(answer.payload["text"]) == 1_000_000
+
+
+@BOTH
 async def test_a_stream_comes_part_by_part(scheme: str) -> None:
     async with serving(count) as address, joined(address, scheme) as session:
         parts = [part.payload["data"] async for part in session.stream(ask("count", n=3))]

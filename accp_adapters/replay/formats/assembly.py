@@ -49,8 +49,7 @@ class Assembler:
                 yield from self._checked(item)
                 return
             case Snapshot():
-                key, growing = self._continued(item.turns)
-                growing.extend(item)
+                key, growing = self._of_snapshot(item)
             case Request():
                 key, growing = self._of_request(item)
                 growing.add_call(item)
@@ -95,21 +94,46 @@ class Assembler:
                 return key, self._open[key]
         return "", self._new()
 
+    def _of_snapshot(self, snapshot: Snapshot) -> tuple[str, _Growing]:
+        """Return the run that a conversation continues, with its turns added."""
+        key, growing = self._continued(snapshot.turns)
+        if not growing.has_calls:
+            growing.extend(snapshot)
+            return key, growing
+        if not snapshot.awaits_answer:
+            # Which of its turns are calls that the run has already is not recorded.
+            self._remember(key, growing)
+            key, growing = "", self._new()
+            growing.extend(snapshot)
+            return key, growing
+        growing.add_call(Request(prompt=snapshot.turns, output=(), tools=snapshot.tools))
+        return key, growing
+
     def _of_request(self, request: Request) -> tuple[str, _Growing]:
         """Return the run of the same trace, or else the one that the prompt continues: some tracers trace each call."""
         if not request.group:
-            return self._continued(request.prompt, whole=True)
+            key, growing = self._continued(request.prompt, whole=True)
+            if not growing.asks_another(request):
+                return key, growing
+            self._remember(key, growing)
+            return "", self._new()
         key = self._continues.get(f"group {request.group}", f"group {request.group}")
         if key in self._open:
             self._forget_beginnings(self._open[key])
             return key, self._open[key]
         continued, growing = self._continued(request.prompt, whole=True)
+        if growing.has_snapshots:
+            return key, self._new()
         return continued or key, growing
 
     def _closed(self, key: str) -> Iterator[Run]:
         growing = self._open.pop(key)
         self._forget_beginnings(growing)
         yield from self._checked(growing.run(self._path))
+
+    def _remember(self, key: str, growing: _Growing) -> None:
+        """Let later records continue a run that was looked up and not continued."""
+        self._continues |= dict.fromkeys(growing.beginnings, key)
 
     def _forget_beginnings(self, growing: _Growing) -> None:
         for beginning in growing.beginnings:
@@ -147,6 +171,22 @@ class _Growing:
         self._unanswered: list[int] = []
         self._sent: set[int] = set()
         self._tools = ""
+        self._identity = ""
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether it has calls whose prompts are recorded."""
+        return bool(self._calls or self._requests)
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether it has calls that are found in a conversation."""
+        return bool(self._counted) and not self.has_calls
+
+    def asks_another(self, request: Request) -> bool:
+        """Return whether this run ends with a request that says the same and is another one."""
+        same = self.has_snapshots and self.key == _last_key(request.prompt) and bool(self._unanswered)
+        return same and (not request.identity or request.identity != self._identity)
 
     def extend(self, snapshot: Snapshot) -> None:
         """Add the turns of a conversation that begins with this one's."""
@@ -160,10 +200,13 @@ class _Growing:
             # What follows an earlier request is its answer; all other turns of the model are a part of this prompt.
             self._sent.update(range(start + (self._unanswered[-1:] == [start]), len(self._messages)))
             self._unanswered.append(len(self._messages))
+        self._identity = snapshot.identity
         self.key = _last_key(snapshot.turns)
 
     def add_call(self, request: Request) -> None:
         """Add a call whose prompt is recorded; messages that this run has already are the same messages."""
+        if self.has_snapshots:
+            self._settle(request)
         whole = (*request.prompt, *request.output)
         answers = request.output[:_MAX_CHOICES] if len(request.output) > 1 else ()
         self.beginnings = tuple(_keys_of_choices(request.prompt, answers))
@@ -175,6 +218,18 @@ class _Growing:
         else:
             self._place_call(request)
             self.key = _last_key(whole)
+
+    def _settle(self, request: Request) -> None:
+        """Make calls of the requests and turns before `request`, which is recorded with its answer."""
+        tools = self._tools
+        if _last_key(request.prompt) != self.key:
+            self.extend(Snapshot(turns=request.prompt, awaits_answer=True))
+        if self._unanswered[-1:] == [len(self._messages)]:
+            # That call is `request` itself.
+            self._unanswered.pop()
+        self._tools = tools
+        found = self._found_calls(tuple(self._messages))
+        self._calls += sorted(found, key=lambda call: call.prompt[-1:])
 
     def _place_call(self, request: Request) -> None:
         prompt = self._place(request.prompt)

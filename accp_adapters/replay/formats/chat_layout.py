@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ _ANSWERS: Final = frozenset(
     ["choices", "content", "candidates", "promptFeedback", "prompt_feedback", "output", "error"]
 )
 """Fields of a response that may hold no words."""
+_IDS: Final = ("custom_id", "request_id", "id")
+"""Fields that tell a request from another one that says the same."""
 
 
 def _no_turns(body: Mapping[str, Any], findings: Findings) -> tuple[Turn, ...]:
@@ -75,7 +78,8 @@ class ChatLayout:
             yield self._read_exchange(document, *exchange, findings)
         elif self.messages in (body := request_of(document)):
             turns, tools = self._read_request(body, findings)
-            yield Snapshot(turns=turns, tools=tools, awaits_answer=body is not document or self._is_request(body))
+            awaits = body is not document or self._is_request(body)
+            yield Snapshot(turns=turns, tools=tools, awaits_answer=awaits, identity=_identity(document, body))
         else:
             yield from (Step(turn=turn) for turn in self.read_message(document, findings))
 
@@ -88,7 +92,8 @@ class ChatLayout:
     ) -> Request:
         findings.fields(document, _EXCHANGE, f"an {self.owner} exchange")
         prompt, tools = self._read_request(request, findings)
-        return Request(prompt=prompt, output=self._read_output(response, findings), tools=tools)
+        output = self._read_output(response, findings)
+        return Request(prompt=prompt, output=output, tools=tools, identity=_identity(document, request))
 
     def _read_output(self, response: object, findings: Findings) -> tuple[Turn, ...]:
         if isinstance(response, Mapping):
@@ -122,6 +127,16 @@ def exchange_of(document: Any) -> tuple[Mapping[str, Any], object] | None:
             body = _body(request)
             return (body, _body(response)) if isinstance(body, Mapping) else None
     return None
+
+
+def _identity(document: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    """Return what tells that two records are of one request: its id with all that it says; empty where it has no id."""
+    ids = [str(place[name]) for place in (document, request) for name in _IDS if place.get(name)]
+    said = {name: value for name, value in request.items() if name not in _IDS}
+    if not ids:
+        return ""
+    whole = json.dumps([ids[0], said], sort_keys=True, default=str)
+    return hashlib.blake2b(whole.encode(), digest_size=16).hexdigest()
 
 
 def _body(message: Any) -> Any:

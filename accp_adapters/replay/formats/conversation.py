@@ -83,6 +83,8 @@ class Snapshot:
     """The definitions that every call was sent, see `definitions`."""
     awaits_answer: bool = False
     """Whether it is a request, so that a last turn that is not the model's is a call without its answer."""
+    identity: str = ""
+    """What only records of the same request have in common: all that it says, with its id; empty: it has no id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,8 @@ class Request:
     """The name of the agent; empty: not recorded."""
     started: str = ""
     """When the call began, by which the calls of a group are put in order; empty: they are in order."""
+    identity: str = ""
+    """See `Snapshot`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

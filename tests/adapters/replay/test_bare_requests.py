@@ -1,0 +1,72 @@
+"""Requests recorded without their answers, among ones with them: each is a call (docs/replay.md, "What it reads")."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_adapters.replay import Findings, parse_runs
+
+
+def bare(*words: str, **settings: Any) -> dict[str, Any]:
+    roles = ("user", "assistant")
+    messages = [{"role": roles[n % 2], "content": each} for n, each in enumerate(words)]
+    return {"model": "m", "messages": messages, **settings}
+
+
+def pair(asked: dict[str, Any], answer: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "request": asked,
+        "response": {"choices": [{"message": {"role": "assistant", "content": answer}}]},
+        **fields,
+    }
+
+
+def calls(*records: dict[str, Any]) -> list[list[tuple[int, int]]]:
+    """Return of each run the numbers of messages that its calls were sent and answered, all of it understood."""
+    findings = Findings()
+    runs = parse_runs("\n".join(map(json.dumps, records)), path="log.jsonl", findings=findings)
+    assert findings.not_understood() == []
+    return [[(len(call.prompt), len(call.output)) for call in run.calls] for run in runs]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"model": "other"},
+        {"temperature": 0.9},
+        {"id": "two"},
+        {"metadata": {"trace_id": "t2"}},
+        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+    ],
+)
+@pytest.mark.parametrize("known", [{}, {"id": "one"}])
+def test_a_request_and_a_later_one_with_the_same_messages_are_two_calls(asked: Any, known: Any) -> None:
+    assert calls(bare("go", **known), pair(bare("go", **asked), "gone")) == [[(1, 0)], [(1, 1)]]
+
+
+def test_a_request_is_not_counted_again_with_its_answer_where_the_id_and_all_else_is_the_same() -> None:
+    asked = bare("go", id="one", temperature=0.1)
+    assert calls(asked, pair(asked, "gone")) == [[(1, 1)]]
+    assert calls({"custom_id": "a", "body": bare("go")}, pair(bare("go"), "gone", custom_id="a")) == [[(1, 1)]]
+    assert calls(asked, pair({**asked, "temperature": 0.2}, "gone")) == [[(1, 0)], [(1, 1)]]
+    assert calls(asked, bare("go", "left", "on"), pair(asked, "gone")) == [[(1, 1), (3, 0)], [(1, 1)]]
+
+
+def test_requests_with_and_without_answers_continue_each_other() -> None:
+    second, third = bare("go", "gone", "on"), bare("go", "gone", "on", "there", "back")
+    assert calls(bare("go"), pair(second, "there"), third) == [[(1, 1), (3, 1), (5, 0)]]
+    assert calls(pair(bare("go"), "gone"), second, pair(third, "home")) == [[(1, 1), (3, 0), (5, 1)]]
+    assert calls(bare("go"), second, pair(third, "home")) == [[(1, 1), (3, 1), (5, 1)]]
+    assert calls(bare("go"), pair(bare("go"), "gone"), second) == [[(1, 0)], [(1, 1), (3, 0)]]
+
+
+def test_a_conversation_after_the_calls_of_its_beginning_loses_no_call() -> None:
+    whole = {"messages": bare("go", "gone", "on", "there")["messages"]}
+    assert calls(pair(bare("go"), "gone"), whole) == [[(1, 1)], [(1, 1), (3, 1)]]
+
+
+def test_a_traced_call_does_not_take_the_place_of_a_request() -> None:
+    traced = {"id": "r", "run_type": "llm", "inputs": bare("go"), "outputs": {"generations": [[{"text": "gone"}]]}}
+    assert calls(bare("go"), traced) == [[(1, 0)], [(1, 1)]]

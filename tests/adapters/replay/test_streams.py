@@ -92,7 +92,7 @@ CHUNKS = [
         "object": "chat.completion.chunk",
         "choices": [{"index": 0, "delta": {"role": "assistant", "content": "a\u2028"}}],
     },
-    {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "b"}}]},
+    {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "b"}, "finish_reason": "stop"}]},
 ]
 TEXTS = [json.dumps(chunk, ensure_ascii=False) for chunk in CHUNKS]
 
@@ -127,7 +127,11 @@ def test_what_is_no_stream_stays_as_it_is(kept: Any) -> None:
 
 def test_servers_that_give_calls_whole_or_names_again_are_understood() -> None:
     def chunk(*calls: dict[str, Any]) -> dict[str, Any]:
-        return {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": list(calls)}}]}
+        return {
+            "choices": [
+                {"index": 0, "delta": {"role": "assistant", "tool_calls": list(calls)}, "finish_reason": "stop"}
+            ]
+        }
 
     made = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     (choice,) = joined([chunk(made, {**made, "id": "c2"}), chunk({**made, "id": "c2", "function": {"name": "f"}})])[

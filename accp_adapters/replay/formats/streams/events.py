@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-__all__ = ["BROKEN", "Event", "events_of"]
+__all__ = ["BROKEN", "DONE", "Event", "events_of"]
 
 Event = Mapping[str, Any]
 """The JSON object that one event holds."""
 BROKEN: Final[Event] = {"broken": "event"}
 """Stands for an event that is no JSON object, such as one that breaks off."""
+DONE: Final[Event] = {"done": "stream"}
+"""Stands for the end that OpenAI's streams say."""
 _STARTS: Final = ("data:", "event:", "id:", "retry:", ":")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 """Not what `str.splitlines` takes for one: JSON may have such characters in its texts."""
@@ -71,6 +73,7 @@ def _is_object(text: str) -> bool:
 def _parsed(lines: list[str]) -> Iterator[Event]:
     text = "\n".join(lines)
     if text.strip() == _DONE:
+        yield DONE
         return
     try:
         event = json.loads(text)

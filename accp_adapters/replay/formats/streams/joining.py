@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import BOOKKEEPING
-from accp_adapters.replay.formats.streams.events import BROKEN, Event, events_of
+from accp_adapters.replay.formats.streams.ends import RESPONSE_ENDS, breaks_off, first_stream
+from accp_adapters.replay.formats.streams.events import BROKEN, DONE, Event, events_of
 
 __all__ = ["join_response", "joined_exchange", "stream_kind"]
 
@@ -29,13 +30,14 @@ _ANTHROPIC_DELTAS: Final = {
     "signature_delta": "signature",
 }
 _ANTHROPIC_SILENT: Final = (
-    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_stop", "ping",
+    "message_start", "message_delta", "message_stop", "content_block_start", "content_block_stop", "ping", "error",
     # What the SDK's helper adds to the events of the provider.
     "text", "input_json", "thinking", "signature", "citation",
 )  # fmt: skip
 _GEMINI_WORDS: Final = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
 """Fields of a part that is words and nothing else."""
-_RESPONSE_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+_KEPT: Final = {"OpenAI Responses": "its finished items are counted"}
+"""What is read of a stream that breaks off, where it is not all of it."""
 _BEDROCK: Final = (
     "messageStart",
     "contentBlockStart",
@@ -69,7 +71,12 @@ def join_response(recorded: object, findings: Findings) -> Any:
         return recorded
     for _ in range(sum(event is BROKEN for event in events)):
         findings.add("event", f"that is no JSON of a stream of {kind}")
-    return _JOINS[kind]([event for event in events if event is not BROKEN], findings)
+    for _ in range(sum(bool(event.get("error")) for event in events)):
+        findings.add("error", f"within a stream of {kind}")
+    whole = first_stream([event for event in events if event is not BROKEN], kind, findings)
+    if breaks_off(whole, kind):
+        findings.add("stream", f"of {kind} that breaks off; {_KEPT.get(kind, 'what it has is counted')}")
+    return _JOINS[kind]([event for event in whole if event is not DONE], findings)
 
 
 def stream_kind(recorded: object) -> str | None:
@@ -160,10 +167,9 @@ def _join_chunks(events: list[Event], findings: Findings) -> dict[str, Any]:
 
 
 def _join_responses(events: list[Event], findings: Findings) -> dict[str, Any]:
-    end = next((event for event in reversed(events) if event.get("type") in _RESPONSE_ENDS), None)
+    end = next((event for event in reversed(events) if event.get("type") in RESPONSE_ENDS), None)
     if end is not None and isinstance(end.get("response"), Mapping):
         return dict(end["response"])
-    findings.add("stream", "of OpenAI Responses that breaks off; its finished items are counted")
     items = [event.get("item") for event in events if event.get("type") == "response.output_item.done"]
     return {"object": "response", "output": items}
 
@@ -172,7 +178,11 @@ def _join_anthropic(events: list[Event], findings: Findings) -> dict[str, Any]:
     blocks: dict[str, dict[str, Any]] = {}
     message: dict[str, Any] = {"role": "assistant", "type": "message"}
     for event in events:
-        kind, block = event.get("type"), blocks.setdefault(str(event.get("index")), {})
+        kind, index = event.get("type"), str(event.get("index"))
+        if kind == "content_block_start" and blocks.get(index):
+            findings.add("block", "that an Anthropic stream begins again; both are counted")
+            blocks[f"{index} before {len(blocks)}"] = blocks.pop(index)
+        block = blocks.setdefault(index, {})
         if kind == "message_start":
             message |= event["message"]
         elif kind == "content_block_start":
@@ -181,7 +191,7 @@ def _join_anthropic(events: list[Event], findings: Findings) -> dict[str, Any]:
             _add_anthropic(block, event["delta"], findings)
         elif kind not in _ANTHROPIC_SILENT:
             findings.add("event", f"of type {kind!r:.60} of an Anthropic stream")
-    return message | {"content": [_anthropic_block(_finished(block)) for block in blocks.values() if block]}
+    return message | {"content": [_anthropic_block(_finished(block), findings) for block in blocks.values() if block]}
 
 
 def _add_anthropic(block: dict[str, Any], delta: Event, findings: Findings) -> None:
@@ -192,20 +202,21 @@ def _add_anthropic(block: dict[str, Any], delta: Event, findings: Findings) -> N
         findings.block(delta.get("type"), "an Anthropic stream")
 
 
-def _anthropic_block(block: dict[str, Any]) -> dict[str, Any]:
+def _anthropic_block(block: dict[str, Any], findings: Findings) -> dict[str, Any]:
     written = block.pop("partial_json", "")
     if "name" in block:
-        block["input"] = _arguments(written) if written else block.get("input", {})
+        block["input"] = _arguments(written, findings) if written else block.get("input", {})
     elif block.get("type") == "text":
         block.setdefault("text", "")
     return block
 
 
-def _arguments(written: str) -> Any:
+def _arguments(written: str, findings: Findings) -> Any:
     """Return the arguments of a call, as text where the stream broke off within them."""
     try:
         return json.loads(written)
     except (ValueError, RecursionError):
+        findings.add("tool call", "whose arguments break off in a stream")
         return written
 
 
@@ -238,14 +249,14 @@ def _join_bedrock(events: list[Event], findings: Findings) -> dict[str, Any]:
         for part, field in (("contentBlockStart", "start"), ("contentBlockDelta", "delta")):
             if isinstance(inner := event.get(part), Mapping):
                 _merge(blocks.setdefault(str(inner.get("contentBlockIndex")), {}), inner.get(field) or {})
-    content = [_bedrock_block(_finished(block)) for block in blocks.values()]
+    content = [_bedrock_block(_finished(block), findings) for block in blocks.values()]
     return {"output": {"message": {"role": "assistant", "content": content}}}
 
 
-def _bedrock_block(block: dict[str, Any]) -> dict[str, Any]:
+def _bedrock_block(block: dict[str, Any], findings: Findings) -> dict[str, Any]:
     asked = block.get("toolUse")
     if isinstance(asked, dict):
-        asked["input"] = _arguments(asked.get("input") or "{}")
+        asked["input"] = _arguments(asked.get("input") or "{}", findings)
     return block
 
 

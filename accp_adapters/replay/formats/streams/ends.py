@@ -1,0 +1,98 @@
+"""Where a recorded stream ends: one that breaks off, and a second one after it in the same response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from accp_adapters.replay.formats.findings import Findings
+from accp_adapters.replay.formats.streams.events import DONE, Event
+
+__all__ = ["RESPONSE_ENDS", "breaks_off", "first_stream"]
+
+RESPONSE_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+"""Types of the events that end a stream of OpenAI Responses and hold the whole response."""
+
+
+def breaks_off(events: list[Event], kind: str) -> bool:
+    """Return whether the events of one stream of a provider lack its end."""
+    return not _ENDS[kind](events)
+
+
+def first_stream(events: list[Event], kind: str, findings: Findings) -> list[Event]:
+    """Return the events of the first stream of a response; one that follows it is named and not joined to it."""
+    position = _SECOND[kind](events)
+    if position is None:
+        return events
+    findings.add("stream", f"of {kind} after another one in a response")
+    return events[:position]
+
+
+def _all_finished(choices: Iterable[Any]) -> bool | None:
+    """Return whether each choice or candidate says why it ended; None: there is none."""
+    ended: dict[str, bool] = {}
+    for choice in choices:
+        index = str(choice.get("index") or 0)
+        reason = choice.get("finish_reason") or choice.get("finishReason")
+        ended[index] = ended.get(index, False) or bool(reason)
+    return all(ended.values()) if ended else None
+
+
+def _listed(events: Iterable[Event], name: str) -> Iterable[Any]:
+    return (each for event in events for each in event.get(name) or ())
+
+
+def _chat_ends(events: list[Event]) -> bool:
+    choices = list(_listed(events, "choices"))
+    # Some servers say [DONE] and no reason; where one choice has its reason, all have.
+    says_reasons = any(choice.get("finish_reason") for choice in choices)
+    return bool(_all_finished(choices)) if says_reasons else DONE in events
+
+
+def _second_chat(events: list[Event]) -> int | None:
+    first: object = None
+    ended: dict[str, bool] = {}
+    done = False
+    for position, event in enumerate(events):
+        done |= event is DONE
+        choices = event.get("choices") or ()
+        # Chunks of some servers have ids of their own: another id alone is no other stream.
+        if choices and (done or (ended and all(ended.values()) and event.get("id") != first)):
+            return position
+        first = first or event.get("id")
+        for choice in choices:
+            index = str(choice.get("index") or 0)
+            ended[index] = ended.get(index, False) or bool(choice.get("finish_reason"))
+    return None
+
+
+def _second_gemini(events: list[Event]) -> int | None:
+    ids = [event.get("responseId") or event.get("response_id") for event in events]
+    first = next(filter(None, ids), None)
+    return next((position for position, each in enumerate(ids) if each and each != first), None)
+
+
+def _second(begins: Callable[[Event], bool]) -> Callable[[list[Event]], int | None]:
+    """Return what finds the second event of a list with which a stream begins."""
+
+    def find(events: list[Event]) -> int | None:
+        found = [position for position, event in enumerate(events) if begins(event)]
+        return found[1] if len(found) > 1 else None
+
+    return find
+
+
+_ENDS: Final[Mapping[str, Callable[[list[Event]], bool]]] = {
+    "OpenAI chat": _chat_ends,
+    "OpenAI Responses": lambda events: any(event.get("type") in RESPONSE_ENDS for event in events),
+    "Anthropic": lambda events: any(event.get("type") == "message_stop" for event in events),
+    "Gemini": lambda events: _all_finished(_listed(events, "candidates")) is not False,
+    "Bedrock Converse": lambda events: any("messageStop" in event for event in events),
+}
+_SECOND: Final[Mapping[str, Callable[[list[Event]], int | None]]] = {
+    "OpenAI chat": _second_chat,
+    "OpenAI Responses": _second(lambda event: event.get("type") == "response.created"),
+    "Anthropic": _second(lambda event: event.get("type") == "message_start"),
+    "Gemini": _second_gemini,
+    "Bedrock Converse": _second(lambda event: "messageStart" in event),
+}

@@ -1,0 +1,133 @@
+"""Streams that break off, and two in one response: both are named (docs/replay.md, "What it reads")."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accp_adapters.replay import Findings
+from accp_adapters.replay.formats.streams.joining import join_response
+
+
+def chunk(index: int = 0, content: str = "a", finish: str | None = None, key: str = "c1") -> dict[str, Any]:
+    choice = {"index": index, "delta": {"role": "assistant", "content": content}, "finish_reason": finish}
+    return {"id": key, "object": "chat.completion.chunk", "choices": [choice]}
+
+
+def sse(*events: Any) -> str:
+    return "".join(f"data: {each if isinstance(each, str) else json.dumps(each)}\n\n" for each in events)
+
+
+def block(text: str = "a", index: int = 0) -> list[dict[str, Any]]:
+    start = {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}
+    return [start, {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}}]
+
+
+def tool(written: str) -> list[dict[str, Any]]:
+    asked = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    delta = {"type": "input_json_delta", "partial_json": written}
+    return [
+        {"type": "content_block_start", "index": 1, "content_block": asked},
+        {"type": "content_block_delta", "index": 1, "delta": delta},
+    ]
+
+
+START: dict[str, Any] = {
+    "type": "message_start",
+    "message": {"role": "assistant", "type": "message", "content": []},
+}
+STOP = {"type": "message_stop"}
+GEMINI = {"candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}}]}
+CONVERSE = [
+    {"messageStart": {"role": "assistant"}},
+    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}},
+]
+CREATED = {"type": "response.created", "response": {}}
+COMPLETED = {"type": "response.completed", "response": {"object": "response", "output": ["a"]}}
+
+
+def joined(recorded: Any) -> tuple[str, list[str]]:
+    """Return the response that a stream comes to, as JSON, and what is not understood of it."""
+    findings = Findings()
+    whole = json.dumps(join_response(recorded, findings))
+    return whole, [f"{each.noun} {each.detail}" for each in findings.not_understood()]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "kind"),
+    [
+        (sse(chunk()), "OpenAI chat"),
+        ([chunk()], "OpenAI chat"),
+        (sse(chunk(), chunk(1), chunk(finish="stop"), "[DONE]"), "OpenAI chat"),
+        (sse(START, *block()), "Anthropic"),
+        ([START, *block()], "Anthropic"),
+        ([GEMINI], "Gemini"),
+        (CONVERSE, "Bedrock Converse"),
+    ],
+)
+def test_a_stream_that_breaks_off_is_named_and_what_it_has_is_kept(recorded: Any, kind: str) -> None:
+    whole, named = joined(recorded)
+    assert named == [f"stream of {kind} that breaks off; what it has is counted"]
+    assert '"a"' in whole
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        sse(chunk(), "[DONE]"),
+        sse(chunk(), chunk(finish="stop")),
+        sse(chunk(), chunk(key="c2"), chunk(finish="length", key="c3"), {**chunk(key="c4"), "choices": []}, "[DONE]"),
+        sse(chunk(), chunk(1), chunk(finish="stop"), chunk(1, finish="stop"), "[DONE]"),
+        [START, *block(), STOP],
+        [{"candidates": [{**GEMINI["candidates"][0], "finishReason": "STOP"}], "responseId": "r"}],
+        [{**GEMINI, "responseId": "r"}, {"candidates": [{"finish_reason": "STOP"}], "responseId": "r"}],
+        [*CONVERSE, {"messageStop": {"stopReason": "end_turn"}}],
+        [CREATED, COMPLETED],
+    ],
+)
+def test_a_stream_that_ends_is_not_named(recorded: Any) -> None:
+    assert joined(recorded)[1] == []
+
+
+def test_an_error_in_a_stream_is_named() -> None:
+    error = {"error": {"message": "boom"}}
+    named = joined(sse(chunk(), error))[1]
+    assert named[0] == "error within a stream of OpenAI chat"
+    assert named[1].startswith("stream of OpenAI chat that breaks off")
+    assert joined([START, *block(), {"type": "error", **error}, STOP])[1] == ["error within a stream of Anthropic"]
+
+
+def test_arguments_that_break_off_are_named_and_kept() -> None:
+    whole, named = joined([START, *tool('{"a":'), STOP])
+    assert named == ["tool call whose arguments break off in a stream"]
+    assert json.loads(whole)["content"][0]["input"] == '{"a":'
+
+
+@pytest.mark.parametrize(
+    ("recorded", "kind"),
+    [
+        (sse(chunk(finish="stop"), chunk(content="second", finish="stop", key="c2")), "OpenAI chat"),
+        (sse(chunk(), "[DONE]", chunk(content="second", finish="stop")), "OpenAI chat"),
+        ([START, *block(), STOP, START, *block("second"), STOP], "Anthropic"),
+        (
+            [
+                {"candidates": [{**GEMINI["candidates"][0], "finishReason": "STOP"}], "responseId": key, "second": key}
+                for key in ("r1", "second")
+            ],
+            "Gemini",
+        ),
+        ([*CONVERSE, {"messageStop": {}}, *CONVERSE, {"messageStop": {}}], "Bedrock Converse"),
+        ([CREATED, COMPLETED, CREATED, {**COMPLETED, "response": {"output": ["second"]}}], "OpenAI Responses"),
+    ],
+)
+def test_a_second_stream_is_named_and_not_glued_to_the_first(recorded: Any, kind: str) -> None:
+    whole, named = joined(recorded)
+    assert named == [f"stream of {kind} after another one in a response"]
+    assert whole.count('"a"') == 1
+    assert "second" not in whole
+
+
+def test_a_block_that_begins_again_is_named_and_stays_apart() -> None:
+    whole, named = joined([START, *block("a"), *block("b"), STOP])
+    assert named == ["block that an Anthropic stream begins again; both are counted"]
+    assert [each["text"] for each in json.loads(whole)["content"]] == ["a", "b"]

@@ -60,7 +60,7 @@ class _Tables:
         """Return the tables, the one of the values outside arrays first."""
         if not self._root:
             return tuple(self._tables)
-        names = DistinctNames()
+        names = DistinctNames(map(".".join, self._root))
         row = {names.claim(".".join(path)): cell for path, cell in self._root.items()}
         root = Table(name=self._names.claim(_ROOT_MAP), path=(), columns=tuple(row), rows=(row,))
         return (root, *self._tables)

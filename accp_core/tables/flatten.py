@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +42,9 @@ class FlatRows:
     key: str = ""
     """The column that holds the keys of a map; empty: the table is an array."""
 
-    def claim(self, name: str) -> str:
-        """Return a new last column."""
-        column = self.names.claim(name)
+    def claim(self, name: str, *, is_invented: bool = False) -> str:
+        """Return a new last column; `is_invented`: no key of the source is called so."""
+        column = self.names.claim(name, is_invented=is_invented)
         self.columns.append(column)
         return column
 
@@ -71,6 +71,13 @@ def _add_keys(result: FlatRows, keys: list[str | None]) -> None:
     result.columns.insert(0, result.key)
     for row, key in zip(result.rows, keys, strict=True):
         row[result.key] = key
+
+
+def _names_of(shape: Shape, above: str = "") -> Iterator[str]:
+    """Yield the names that keys of the rows have as columns."""
+    for name, inner in shape.names.items():
+        yield above + name
+        yield from _names_of(inner, f"{above}{name}.")
 
 
 class _Place:
@@ -108,6 +115,7 @@ class _Flattening:
     def add_items(self, values: list[Any]) -> None:
         """Add a row for each map; any other item is the cell of a column `value`."""
         root = _Place((), measure(values))
+        self.result.names = DistinctNames(_names_of(root.shape))
         value_column = ""
         for value in values:
             row: dict[str, Cell] = {}
@@ -115,7 +123,7 @@ class _Flattening:
             if type(value) is dict:
                 self._add_map(value, root, row)
             else:
-                value_column = value_column or self.result.claim("value")
+                value_column = value_column or self.result.claim("value", is_invented=True)
                 row[value_column] = value
 
     def _add_map(self, value: dict[str, Any], place: _Place, row: dict[str, Cell]) -> None:

@@ -127,6 +127,28 @@ def test_names_are_distinct_without_regard_to_case() -> None:
     assert names({"A": [], "a": [], "root": [], "x": 1}) == ["root_2", "A", "a_2", "root"]
 
 
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [
+        ({"e\nf": 1, "e_f": 2}, ("e_f_2", "e_f")),
+        ({"E\nF": 1, "e_f": 2, "e_f_2": 3}, ("E_F_3", "e_f", "e_f_2")),
+        ({"a": {"x\ty": 1}, "a.x_y": 2}, ("a.x_y_2", "a.x_y")),
+        ({"n": 1, "N": 2, "n_2": 3}, ("n", "N_3", "n_2")),
+        ({"Status": 1, "status": 2}, ("Status", "status_2")),
+        ({"b" * 201: 1, "b" * 200: 2}, (f"{'b' * 200}_2", "b" * 200)),
+    ],
+    ids=["cleaned", "suffix", "nested", "case and suffix", "case", "cut"],
+)
+def test_a_name_that_stands_as_it_is_in_the_source_keeps_it(row: dict[str, Any], columns: tuple[str, ...]) -> None:
+    assert table([row], "rows").columns == columns
+    assert [table([row], "rows").rows[0][name] for name in columns] == list(tables_of(row)[0].rows[0].values())
+    assert tables_of(row)[0].columns == columns
+
+
+def test_the_column_of_items_that_are_no_maps_gives_way_to_a_key() -> None:
+    assert table([1, {"value": 2}], "rows").rows == [{"value_2": 1}, {"value": 2}]
+
+
 def test_a_text_is_its_lines() -> None:
     (lines,) = tables_of("one\r\n" + "x" * 900 + "\nlast")
     assert (lines.name, lines.columns) == ("lines", ("n", "text"))

@@ -22,6 +22,8 @@ _MAX_VALUES: Final = 64
 _MAX_VALUE_CHARS: Final = 40
 _MAX_NUMBERS: Final = 6
 """Columns of numbers that are described."""
+_SIGNS: Final = frozenset(":|")
+"""Signs that end a value in the line, besides those of a list."""
 _EXACT: Final = Context(prec=60, traps=[Inexact])
 
 
@@ -115,4 +117,4 @@ def _sum(cells: Sequence[Any]) -> str:
 
 
 def _value(value: str) -> str:
-    return value if INLINE.allows(value) and ":" not in value else quote(value)
+    return value if INLINE.allows(value) and _SIGNS.isdisjoint(value) else quote(value)

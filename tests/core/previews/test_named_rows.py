@@ -100,6 +100,12 @@ def test_values_with_signs_of_the_line_are_quoted() -> None:
     assert found is not None and found.conditions == 'kind="hot: yes": 20 rows'
 
 
+def test_a_value_with_a_bar_is_not_taken_for_two() -> None:
+    rows = [{"status": ("late|paid", "paid", "late", "open")[n % 4]} for n in range(40)]
+    found = named(rows, "late paid")
+    assert found is not None and found.conditions == 'status="late|paid"|paid|late: 30 rows'
+
+
 def test_a_line_that_takes_too_much_of_the_room_is_left_out() -> None:
     columns = {f"measurement_of_sensor_{n}": 3.0 for n in range(6)}
     rows = [{"kind": "late" if n % 2 else "paid", **columns, "n": n} for n in range(200)]

@@ -91,18 +91,22 @@ class Replaying:
 
     def _runs(self, findings: Findings, bar: Progress) -> Iterator[Run]:
         from accp_adapters.replay import read_runs
+        from accp_adapters.replay.formats.run_files import runs_of_files
 
         names = self.inputs()
         sizes = [os.path.getsize(name) if os.path.isfile(name) else 0 for name in names]
         task = bar.add_task("replaying", total=sum(sizes) or None)
-        for name in names:
-            yield from read_runs(
+
+        def read(name: str) -> Iterator[Run]:
+            return read_runs(
                 name,
                 run_format=self.run_format,
                 agent_names=self.agent_names,
                 findings=findings,
                 on_read=lambda count: bar.advance(task, count),
             )
+
+        yield from runs_of_files(names, read, findings)
 
 
 def _strategy(name: str) -> StrategyName:

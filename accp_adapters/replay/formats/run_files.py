@@ -23,7 +23,7 @@ from accp_adapters.replay.formats.streams.joining import joined_exchange, stream
 from accp_adapters.replay.formats.table import FORMATS, Format, detect, format_named
 from accp_adapters.replay.recorded_run import Run
 
-__all__ = ["STDIN", "find_files", "parse_runs", "read_runs", "runs_of"]
+__all__ = ["STDIN", "find_files", "parse_runs", "read_runs", "runs_of", "runs_of_files"]
 
 STDIN: Final = "-"
 """The path that stands for standard input."""
@@ -64,10 +64,47 @@ def read_runs(
         ValueError: there is no such format.
     """
     chosen = format_named(run_format) if run_format else None
-    for name in find_files(path):
-        collected = findings or _Strict()
-        reader = _Reader(name, chosen, collected, agent_names, limits or Limits(), on_read)
-        yield from reader.runs()
+    collected = findings if findings is not None else _Strict()
+
+    def read(name: str) -> Iterator[Run]:
+        return _Reader(name, chosen, collected, agent_names, limits or Limits(), on_read).runs()
+
+    yield from runs_of_files(find_files(path), read, collected)
+
+
+def runs_of_files(names: Iterable[str], read: Callable[[str], Iterator[Run]], findings: Findings) -> Iterator[Run]:
+    """Yield the runs of files; one that cannot be read, or not further, is named, and the others are read.
+
+    Args:
+        names: The files.
+        read: Yields the runs of one.
+        findings: Collects what cannot be read.
+
+    Raises:
+        UnreadableRun: the first file that cannot be read, where none has a run.
+    """
+    refused: list[UnreadableRun] = []
+    found = False
+    for name in names:
+        try:
+            for run in read(name):
+                found = True
+                _name(refused, findings)
+                yield run
+        except UnreadableRun as error:
+            refused.append(error)
+            if found:
+                _name(refused, findings)
+    if refused:
+        raise refused[0]
+
+
+def _name(refused: list[UnreadableRun], findings: Findings) -> None:
+    """Name the files that cannot be read, once there is a run beside them."""
+    path, line = findings.path, findings.line
+    while refused:
+        findings.broken(refused.pop(0))
+    findings.move_to(path, line)
 
 
 def parse_runs(

@@ -269,3 +269,29 @@ def test_without_jinja_the_missing_extra_is_named(
     result = runner.invoke(app, ["replay", str(trajectories), "--html", str(tmp_path / "report.html")])
     assert result.exit_code == 2
     assert "the HTML report needs an extra: pip install 'accp-middleware[cli]'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.jsonl", b'data: {"a": 1}\n\n', "a.jsonl:1"),
+        ("z.jsonl", b'data: {"a": 1}\n\n', "z.jsonl:1"),
+        ("a.jsonl", b'{"messages": [], "messages": []}\n', "a.jsonl:1"),
+        ("a.jsonl.gz", gzip.compress(gzip.compress(b"{}")), "a.jsonl.gz:1"),
+        ("z.jsonl", b"", "z.jsonl:1"),
+    ],
+)
+def test_a_broken_file_among_others_is_named_and_they_are_read(
+    name: str, content: bytes, place: str, trajectories: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / name
+    broken.write_bytes(content)
+    for files in ([str(broken), str(trajectories)], [str(trajectories), str(broken)], [str(tmp_path)]):
+        result = runner.invoke(app, ["replay", "--json", "--jobs", "1", *files])
+        assert result.exit_code == 3, result.output
+        assert json.loads(result.stdout)["policies"][0]["total"]["runs"] == 2
+        assert "1 record that cannot be read: " in result.stderr
+        assert place in "".join(result.stderr.split())
+    alone = runner.invoke(app, ["replay", str(broken), str(broken)])
+    assert alone.exit_code == 1
+    assert place in "".join(alone.stderr.split())

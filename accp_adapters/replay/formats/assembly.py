@@ -161,6 +161,7 @@ class _Growing:
         self._messages: list[RecordedMessage] = []
         self._calls: list[RecordedCall] = []
         self._requests: list[Request] = []
+        self._exported: dict[str, int] = {}
         self._starts: list[int] = []
         self._awaits_answer = False
         self._tool_names: dict[str, str] = {}
@@ -212,12 +213,20 @@ class _Growing:
         self.beginnings = tuple(_keys_of_choices(request.prompt, answers))
         if request.group:
             # Traces are exported in any order.
-            self._requests.append(request)
+            self._add_traced(request)
             self._traces.add(f"group {request.group}")
             self.beginnings += (_last_key(whole), *self._traces)
         else:
             self._place_call(request)
             self.key = _last_key(whole)
+
+    def _add_traced(self, request: Request) -> None:
+        """Add a call of a trace; one that is exported again counts once, with its answer."""
+        known = self._exported.setdefault(request.identity, len(self._requests)) if request.identity else None
+        if known is None or known == len(self._requests):
+            self._requests.append(request)
+        elif request.output:
+            self._requests[known] = request
 
     def _settle(self, request: Request) -> None:
         """Make calls of the requests and turns before `request`, which is recorded with its answer."""

@@ -50,4 +50,5 @@ def _request(run: Mapping[str, Any], findings: Findings) -> Request:
         group=str(run.get("trace_id") or run.get("parent_run_id") or run.get("id")),
         agent=str((extra.get("metadata") or {}).get("lc_agent_name") or ""),
         started=str(run.get("start_time") or ""),
+        identity=str(run.get("id") or ""),
     )

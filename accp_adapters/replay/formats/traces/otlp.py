@@ -6,6 +6,7 @@ Sources: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding and `o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from accp_adapters.replay.formats.conversation import Request
@@ -30,11 +31,12 @@ def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Requ
     """Yield the model calls in the spans of a document."""
     for span in map(_span, _spans(document)):
         if openinference.is_call(span):
-            yield openinference.read_call(span, findings)
+            yield replace(openinference.read_call(span, findings), identity=span.key)
         elif span.attributes.get("langfuse.observation.type") == "generation":
-            yield from langfuse.read_observation(_observation(span), findings)
+            for request in langfuse.read_observation(_observation(span), findings):
+                yield replace(request, identity=span.key)
         elif genai.is_call(span):
-            yield genai.read_call(span, findings)
+            yield replace(genai.read_call(span, findings), identity=span.key)
         else:
             findings.add("span", "that is no model call", left_out=True)
 
@@ -56,9 +58,12 @@ def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _span(span: Mapping[str, Any]) -> Span:
     context = span.get("context") or {}
+    trace = str(span.get("traceId") or span.get("trace_id") or context.get("trace_id") or "")
+    own = str(span.get("spanId") or span.get("span_id") or context.get("span_id") or "")
     return Span(
         name=str(span.get("name") or ""),
-        trace=str(span.get("traceId") or span.get("trace_id") or context.get("trace_id") or ""),
+        trace=trace,
+        key=f"{trace} {own}" if trace and own else "",
         started=str(span.get("startTimeUnixNano") or span.get("start_time") or ""),
         attributes=_attributes(span.get("attributes")),
         events=tuple(

@@ -20,6 +20,8 @@ class Span:
     """Its name."""
     trace: str
     """The id of the trace."""
+    key: str
+    """What no other span has: the ids of trace and span; empty: not recorded."""
     started: str
     """When it began; texts of one trace have one form."""
     attributes: Mapping[str, Any]

@@ -148,8 +148,8 @@ class Sender:
         """Return a `ping` where half of the window was sent since the last one, else nothing."""
         link, outbox = self._parts.link, self._parts.outbox
         known = max(outbox.acknowledged, next(reversed(link.pings.values()), 0))
-        half = self._parts.options.sent_frames // 2
-        return self.send_ping("ack") if link.is_tracked and self.last - known > half else NO_EFFECTS
+        is_due = link.is_tracked and outbox.is_half_full(self.last - known)
+        return self.send_ping("ack") if is_due else NO_EFFECTS
 
     def _send_own(self, message: Message) -> Effects:
         """Return the frames of a message that moves no exchange and is not remembered."""

@@ -53,8 +53,19 @@ class Outbox:
         return _number(self._sent[0]) if self._sent else self.last + 1
 
     def has_room(self, frames: int = 1) -> bool:
-        """Return whether so many more frames are within the window; an empty one has room for any number."""
-        return not self._sent or (len(self._sent) + frames <= self._limits[0] and self._characters < self._limits[1])
+        """Return whether a message of so many frames may be sent now.
+
+        Half of the window has room for any number of them, because only beyond a half the peer is asked for an
+        acknowledgement, and without one a longer message would wait for ever.
+        """
+        window, characters = self._limits
+        needed = min(frames, max(1, window // 2))
+        return not self._sent or (len(self._sent) + needed <= window and self._characters < characters)
+
+    def is_half_full(self, frames: int) -> bool:
+        """Return whether so many frames, or the characters of all that are kept, pass half of the window."""
+        window, characters = self._limits
+        return frames > window // 2 or (frames > 0 and self._characters > characters // 2)
 
     def is_full(self) -> bool:
         """Return whether half of the spare frames are used: the rest is for answers, which cannot be avoided."""

@@ -171,6 +171,20 @@ def test_what_is_kept_of_sent_frames_is_bounded_by_its_characters_too() -> None:
     assert (len(box), box.oldest) == (0, 10)
 
 
+def test_half_of_a_window_has_room_for_a_message_of_any_length() -> None:
+    box = Outbox(frames=8, characters=100)
+    for number in range(1, 6):
+        assert (box.has_room(99), box.is_half_full(len(box))) == (True, False)
+        box.add(sent(number))
+    assert (box.has_room(99), box.has_room(3), box.is_half_full(len(box))) == (False, True, True)
+
+
+def test_half_of_the_characters_of_a_window_ask_for_an_acknowledgement() -> None:
+    box = Outbox(frames=8, characters=10)
+    box.add(sent(1, "x" * 6))
+    assert (box.is_half_full(1), box.is_half_full(0)) == (True, False)
+
+
 def test_what_is_acknowledged_makes_room_in_the_window_and_only_forward() -> None:
     box = Outbox(frames=2, characters=100)
     box.spare = 2
@@ -180,7 +194,7 @@ def test_what_is_acknowledged_makes_room_in_the_window_and_only_forward() -> Non
         box.add(sent(number))
     assert box.is_full()
     assert [box.acknowledge(number) for number in (0, 2, 2, 1, 4)] == [False, True, False, False, False]
-    assert (box.oldest, box.acknowledged, box.has_room(), box.has_room(2)) == (3, 2, True, False)
+    assert (box.oldest, box.acknowledged, box.has_room(), box.has_room(2)) == (3, 2, True, True)
     box.add(sent(4, "x" * 99))
     assert not box.has_room()
     for number in range(5, 9):

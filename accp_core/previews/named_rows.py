@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
+from itertools import islice, product
 from typing import Any, Final
 
 from accp_core.previews.column_facts import ColumnFacts
@@ -20,6 +21,10 @@ __all__ = ["NamedRows", "find_named_rows"]
 _MAX_VALUES: Final = 64
 """Different values of a column that are compared with the words of the request."""
 _MAX_VALUE_CHARS: Final = 40
+_MAX_LINES: Final = 4
+"""Readings of a request whose words stand in several columns that are described."""
+_MAX_READINGS: Final = 8
+"""Readings that are looked at."""
 _MAX_NUMBERS: Final = 6
 """Columns of numbers that are described."""
 _SIGNS: Final = frozenset(":|")
@@ -45,8 +50,11 @@ class NamedRows:
         return f"{self.conditions}{', all shown' * are_shown}{self.facts}"
 
 
-def find_named_rows(table: Table, facts: Sequence[ColumnFacts], requested: frozenset[str]) -> NamedRows | None:
-    """Return the rows that a request names; None where it names none, or all.
+def find_named_rows(table: Table, facts: Sequence[ColumnFacts], requested: frozenset[str]) -> tuple[NamedRows, ...]:
+    """Return the rows that a request names, not those of a reading that names none, or all.
+
+    Different words in different columns name the rows that have all of them; of columns that have the same word, each
+    is a reading of its own: "which are late?" may ask for the status or for the parcel.
 
     Args:
         table: Its rows are all of the source; what is counted and summed is exact.
@@ -55,8 +63,27 @@ def find_named_rows(table: Table, facts: Sequence[ColumnFacts], requested: froze
     """
     counted = [column.name for column in facts if column.is_counted] if requested else []
     wanted = {column: values for column in counted if (values := _named_values(table, column, requested))}
-    if not wanted:
-        return None
+    readings = product(*_groups({column: frozenset(_words(values)) for column, values in wanted.items()}))
+    found = (_named_rows(table, {column: wanted[column] for column in reading}) for reading in readings if reading)
+    return tuple(islice(filter(None, islice(found, _MAX_READINGS)), _MAX_LINES))
+
+
+def _words(values: Sequence[str]) -> Iterator[str]:
+    return (word for value in values for word in WORD.findall(value.casefold()))
+
+
+def _groups(words: Mapping[str, frozenset[str]]) -> list[list[str]]:
+    """Return the columns, those together that have a word in common, or one in common with a third."""
+    groups: list[tuple[list[str], frozenset[str]]] = []
+    for column, own in words.items():
+        joined = [group for group in groups if not own.isdisjoint(group[1])]
+        groups = [group for group in groups if own.isdisjoint(group[1])]
+        columns = [*(each for group in joined for each in group[0]), column]
+        groups.append((columns, own.union(*(group[1] for group in joined))))
+    return [columns for columns, _ in groups]
+
+
+def _named_rows(table: Table, wanted: Mapping[str, Sequence[str]]) -> NamedRows | None:
     rows = {number: row for number, row in enumerate(table.rows) if _fits(row, wanted)}
     if not 0 < len(rows) < len(table.rows):
         return None

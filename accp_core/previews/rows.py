@@ -56,13 +56,14 @@ class RankedRows:
         *,
         requested: frozenset[str],
         marks: Marks,
-        named: NamedRows | None = None,
+        named: Sequence[NamedRows] = (),
     ) -> None:
         """Rank the rows of `table`; `named` are those whose values the request names."""
         self._table = table
         self._requested = requested
         self._marks = marks
-        named_size = _sizes([table.rows[number] for number in named.numbers])[0] if named else 0
+        numbers = frozenset[int]().union(*(each.numbers for each in named))
+        named_size = _sizes([table.rows[number] for number in numbers])[0] if named else 0
         self.named_size = named_size if named_size <= _MAX_NAMED else 0
         """Characters of the named rows, about, where they come first."""
         self._ranked = _rank(table, facts, requested, _worths(named, are_first=self.named_size > 0))
@@ -168,12 +169,10 @@ class RankedRows:
         return self._excerpts[place]
 
 
-def _worths(named: NamedRows | None, *, are_first: bool) -> dict[int, float]:
+def _worths(named: Sequence[NamedRows], *, are_first: bool) -> dict[int, float]:
     """Return what the rows are worth that a request names."""
-    if named is None:
-        return {}
-    first = dict.fromkeys(named.numbers, _NAMED) if are_first else {}
-    return first | {number: first.get(number, 0.0) + _NAMED_END for number in named.ends}
+    first = {number: _NAMED for each in named for number in each.numbers} if are_first else {}
+    return first | {number: first.get(number, 0.0) + _NAMED_END for each in named for number in each.ends}
 
 
 def _rank(

@@ -103,7 +103,7 @@ class _DescribedTable:
         self._counter = counter
         self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
         # Of a sample nothing can be counted.
-        self._named = None if table.name in totals else find_named_rows(table, self._facts, requested)
+        self._named = () if table.name in totals else find_named_rows(table, self._facts, requested)
         self._rows = RankedRows(table, self._facts, requested=requested, marks=marks, named=self._named)
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
@@ -112,7 +112,7 @@ class _DescribedTable:
     def enough(self) -> float:
         """Characters that are enough of the table."""
         facts = sum(len(write_name(column.name)) + len(column.texts[-1]) + 4 for column in self._facts)
-        named = len(self._named.describe(are_shown=True)) + self._rows.named_size if self._named else 0
+        named = sum(len(each.describe(are_shown=True)) for each in self._named) + self._rows.named_size
         return min(self.size, _TITLE_CHARS + facts + _ROWS_CHARS + named + self._rows.long_size)
 
     @property
@@ -132,11 +132,12 @@ class _DescribedTable:
         yield from self._with_rows(list(rows.values()), facts + self._describe_named(rows, left))
 
     def _describe_named(self, rows: Mapping[int, object], room: float) -> str:
-        """Return the line about the rows that the request names, of which `rows` are shown."""
-        if self._named is None:
-            return ""
-        line = self._named.describe(are_shown=self._named.numbers <= rows.keys())
-        return f"\n{line}" if len(line) <= room * _NAMED_SHARE else ""
+        """Return the lines about the rows that the request names, of which `rows` are shown; those that fit."""
+        text = ""
+        for named in self._named:
+            line = named.describe(are_shown=named.numbers <= rows.keys())
+            text += f"\n{line}" if len(text) + len(line) <= room * _NAMED_SHARE else ""
+        return text
 
     def _shows_all(self, rows: Mapping[int, Mapping[str, object]]) -> bool:
         """Return whether every row is among `rows` with all its cells, so that facts would repeat what they show."""
@@ -159,7 +160,7 @@ class _DescribedTable:
     def _describe(self, room: float) -> str:
         """Return the facts of the columns, with as much detail as the room allows."""
         further = self._table.columns[len(self._facts) :]
-        for detail in (2, 1, 0)[self._named is not None :] if not further else ():
+        for detail in (2, 1, 0)[bool(self._named) :] if not further else ():
             text = "".join(f"; {write_name(column.name)}: {column.texts[detail]}" for column in self._facts)
             if len(text) <= room * _FACTS_SHARE:
                 return text

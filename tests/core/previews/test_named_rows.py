@@ -35,10 +35,17 @@ def words(char_count: str) -> int:
     return len(char_count) // 4
 
 
-def named(rows: list[dict[str, Any]], request: str) -> NamedRows | None:
+def named(rows: list[dict[str, Any]], request: str) -> tuple[NamedRows, ...]:
     (table,) = tables_of(rows)
     facts = [facts_of(table, column, Marks("[…")) for column in table.columns]
     return find_named_rows(table, facts, requested_words(request))
+
+
+def one_named(rows: list[dict[str, Any]], request: str) -> NamedRows | None:
+    """Return what a request with one reading names."""
+    found = named(rows, request)
+    assert len(found) <= 1
+    return found[0] if found else None
 
 
 def shown(request: str, limit: int = 700, rows: list[dict[str, Any]] = ORDERS) -> str:
@@ -72,37 +79,39 @@ def test_a_value_of_several_words_is_named_by_all_of_them() -> None:
     "request_text", ["", "How many orders are there?", "paid sent late rolled back", "paid north LATE-ish harbours"]
 )
 def test_a_request_that_names_no_value_or_all_adds_nothing(request_text: str) -> None:
-    found = named(ORDERS, request_text)
+    found = one_named(ORDERS, request_text)
     assert found is None or "north" in found.conditions
 
 
 def test_no_row_has_all_named_values() -> None:
     rows = [{"id": n, "a": "left" if n % 2 else "right", "b": "lower" if n % 2 else "upper"} for n in range(40)]
-    assert named(rows, "left upper") is None
+    assert one_named(rows, "left upper") is None
 
 
 def test_one_row_has_its_numbers_and_ids_have_no_range() -> None:
     rows = [{"user_id": n, "kind": "odd one" if n == 7 else "plain", "n": n} for n in range(40)]
-    found = named(rows, "the odd one")
+    found = one_named(rows, "the odd one")
     assert found is not None
     assert found.describe(are_shown=True) == "kind=odd one: 1 row, all shown; n: 7"
 
 
 def test_a_sum_of_too_many_digits_is_left_out() -> None:
     rows = [{"kind": "big" if n < 3 else "plain", "n": 1e300 if n else 1.0} for n in range(40)]
-    found = named(rows, "big")
+    found = one_named(rows, "big")
     assert found is not None and found.facts == "; n: 1.0 to 1e+300"
 
 
 def test_values_with_signs_of_the_line_are_quoted() -> None:
     rows = [{"kind": "a: b, hot" if n % 2 else "cold"} for n in range(40)]
-    found = named(rows, "hot") or named([{"kind": "hot: yes" if n % 2 else "cold"} for n in range(40)], "hot yes")
+    found = one_named(rows, "hot") or one_named(
+        [{"kind": "hot: yes" if n % 2 else "cold"} for n in range(40)], "hot yes"
+    )
     assert found is not None and found.conditions == 'kind="hot: yes": 20 rows'
 
 
 def test_a_value_with_a_bar_is_not_taken_for_two() -> None:
     rows = [{"status": ("late|paid", "paid", "late", "open")[n % 4]} for n in range(40)]
-    found = named(rows, "late paid")
+    found = one_named(rows, "late paid")
     assert found is not None and found.conditions == 'status="late|paid"|paid|late: 30 rows'
 
 
@@ -112,6 +121,42 @@ def test_a_line_that_takes_too_much_of_the_room_is_left_out() -> None:
     assert "kind=late" not in shown("late", 60, rows)
 
 
+def test_a_word_that_several_columns_have_is_a_line_for_each() -> None:
+    """The word may be meant of either, and what has both is the answer to neither question."""
+    rows = [
+        {"n": n, "status": "late" if n % 5 == 0 else "paid", "b": "late" if n % 2 else "on time"} for n in range(270)
+    ]
+    lines = shown("which are late?", 700, rows).split("\n")
+    found = [line.split(" rows")[0] for line in lines if "=late: " in line]
+    assert found == ["status=late: 54", "b=late: 135"]
+
+
+def test_different_words_in_different_columns_stay_together() -> None:
+    places = ("north", "south", "west")
+    rows = [
+        {"a": "late" if n % 5 else "paid", "b": "late" if n % 2 else "sent", "at": places[n % 3]} for n in range(90)
+    ]
+    assert [each.conditions for each in named(rows, "late ones of the south")] == [
+        "a=late, at=south: 24 rows",
+        "b=late, at=south: 15 rows",
+    ]
+
+
+def test_columns_are_readings_of_their_own_where_a_third_has_the_words_of_both() -> None:
+    values = {"a": ("red hot", "x1"), "b": ("blue", "x2"), "c": ("red", "blue", "x3")}
+    rows = [{name: kinds[n % len(kinds)] for name, kinds in values.items()} for n in range(60)]
+    assert [each.conditions for each in named(rows, "red hot blue")] == [
+        "a=red hot: 30 rows",
+        "b=blue: 30 rows",
+        "c=red|blue: 40 rows",
+    ]
+
+
+def test_the_readings_of_a_request_are_bounded() -> None:
+    rows = [{f"c{column}": "late" if (n + column) % 3 else "paid" for column in range(9)} for n in range(60)]
+    assert len(named(rows, "late")) == 4
+
+
 @settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.integers(-9, 9)), min_size=30, max_size=60),
@@ -119,7 +164,7 @@ def test_a_line_that_takes_too_much_of_the_room_is_left_out() -> None:
 )
 def test_what_is_said_of_the_rows_is_so(cells: list[tuple[str, str, int]], asked: set[str]) -> None:
     rows = [{"x": f"{x}-kind", "y": f"{y}-kind", "n": n} for x, y, n in cells]
-    found = named(rows, " ".join(f"{each}-kind" for each in asked))
+    found = one_named(rows, " ".join(f"{each}-kind" for each in asked))
     if found is None:
         return
     fitting = [

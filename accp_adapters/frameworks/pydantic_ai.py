@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from pydantic_ai import RunContext, Tool, ToolDefinition
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
@@ -32,6 +32,10 @@ class AccpCapability(AbstractCapability[Any]):
 
     policy: Policy = field(default_factory=Policy)
     """What the model is sent."""
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Come last: what drops messages after it might leave a repeat marker that names nothing."""
+        return CapabilityOrdering(position="innermost")
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext

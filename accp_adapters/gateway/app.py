@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
+from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -44,7 +45,7 @@ GATEWAY_LIMITS: Final = BindingLimits(frame_bytes=8 * 1024 * 1024, places=256, p
 """The limits of the service: its frames are requests."""
 _MAX_MESSAGES: Final = 10_000
 
-_Work: TypeAlias = Callable[[Request, str, ByteLease], Awaitable[dict[str, Any]]]
+_Work: TypeAlias = Callable[[Request, Principal, ByteLease], Awaitable[dict[str, Any]]]
 
 
 def compress_app(
@@ -87,6 +88,8 @@ def compress_app(
 class _Service:
     def __init__(self, gate: Gate, policy: Policy, kept: KeptTexts, tool: str) -> None:
         self._gate, self._policy, self._kept, self._tool = gate, policy, kept, tool
+        self._turns: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
+        """The turn of each principal, as long as it has a request that compresses or waits."""
 
     async def compress(self, request: Request) -> Response:
         return await self._answered(request, self._compress)
@@ -99,20 +102,22 @@ class _Service:
             principal = await self._gate.admit(request.scope)
             with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
                 self._gate.rate.check(principal.name)
-                return _json_response(await work(request, _owner_of(principal, request.scope), lease))
+                return _json_response(await work(request, principal, lease))
         except Exception as error:  # every failure is told to the client; none ends the server
             refusal = refusal_of(error)
             told = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
             return _json_response(told, refusal.status, refusal.headers)
 
-    async def _compress(self, request: Request, owner: str, lease: ByteLease) -> dict[str, Any]:
+    async def _compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         _check_content(request.scope)
         limits = self._gate.limits
         body = await read_body(
             request.scope, request.receive, lease, limit=limits.frame_bytes, seconds=limits.body_time
         )
-        done = await asyncio.to_thread(self._compressed, body)
-        self._kept.put(owner, done.stored)
+        # Its other requests wait here, not in the threads that all share.
+        async with self._turns.setdefault(principal.name, asyncio.Lock()):
+            done = await asyncio.to_thread(self._compressed, body)
+        self._kept.put(_owner_of(principal, request.scope), done.stored)
         saved = done.tokens_before - done.tokens_after
         return {
             "messages": done.messages,
@@ -130,9 +135,9 @@ class _Service:
         except (ValueError, TypeError, RecursionError) as error:
             raise ProtocolError(f"{error}", code=ErrorCode.INVALID_TYPE) from error
 
-    async def _retrieve(self, request: Request, owner: str, lease: ByteLease) -> dict[str, Any]:
+    async def _retrieve(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         name = request.path_params["hash"].lower()
-        key, text = key_of_hash(name), self._kept.get(owner, name)
+        key, text = key_of_hash(name), self._kept.get(_owner_of(principal, request.scope), name)
         if key is None or text is None:
             reason = f"expected the hash of a text that was shown to this token and is kept, found {name!r:.100}"
             raise BodyRefused(HTTPStatus.NOT_FOUND, reason)

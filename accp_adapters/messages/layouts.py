@@ -13,7 +13,7 @@ from accp_adapters.messages import anthropic, openai_chat, openai_responses
 from accp_adapters.messages.placed import Item, Placed
 from accp_core.projection import CallRecord, OtherAgents, Projected
 
-__all__ = ["Layout", "LayoutModule", "find_layout", "module_of"]
+__all__ = ["Layout", "LayoutModule", "check_messages", "find_layout", "module_of"]
 
 
 class Layout(StrEnum):
@@ -66,6 +66,8 @@ _LAYOUTS: Final[Mapping[Layout, LayoutModule]] = MappingProxyType(
 
 _BLOCKS: Final = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 """Types of content blocks that only Anthropic's messages have."""
+_NAMES: Final = ("role", "type", "name", "tool_call_id", "call_id", "tool_use_id")
+"""Who wrote a message or a part of it, and which call it answers: texts."""
 
 
 def module_of(layout: Layout) -> LayoutModule:
@@ -83,15 +85,34 @@ def find_layout(messages: Sequence[Any]) -> Layout:
     """
     if messages and all(map(_is_of_langchain, messages)):
         return Layout.LANGCHAIN
-    for index, message in enumerate(messages):
-        if not isinstance(message, Mapping) or not ("role" in message or "type" in message):
-            raise ValueError(f"expected messages with a role or a type, found {message!r:.80} at index {index}")
+    check_messages(messages)
     if any("role" not in message or message.get("type") == "message" for message in messages):
         return Layout.OPENAI_RESPONSES
     contents = [message.get("content") for message in messages]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     is_anthropic = any(isinstance(block, Mapping) and block.get("type") in _BLOCKS for block in blocks)
     return Layout.ANTHROPIC if is_anthropic else Layout.OPENAI_CHAT
+
+
+def check_messages(messages: Sequence[Any]) -> None:
+    """Refuse what no layout of JSON has.
+
+    Raises:
+        ValueError: a message is no JSON object with a role or a type, or one of its ids or names is no text.
+    """
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not ("role" in message or "type" in message):
+            raise ValueError(f"expected messages with a role or a type, found {message!r:.80} at index {index}")
+        parts = message.get("content")
+        for item in (message, *(parts if isinstance(parts, list) else ())):
+            _check_names(item, index)
+
+
+def _check_names(item: Any, index: int) -> None:
+    for name in _NAMES:
+        value = item.get(name) if isinstance(item, Mapping) else None
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"expected {name!r} to be a text, found {value!r:.80} at index {index}")
 
 
 def _is_of_langchain(message: Any) -> bool:

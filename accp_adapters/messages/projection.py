@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from accp_adapters.fetching import FETCH_NAME, answer, read_request
-from accp_adapters.messages.layouts import Layout, find_layout, module_of
+from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
 from accp_adapters.messages.placed import Item, Placed
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
@@ -79,7 +79,8 @@ def project_messages(
 
     A pure function: the same messages and policy give the same bytes, in any process, and what was sent is a prefix of
     what is sent later, so that the provider's prompt cache stays valid. Ids, pairing, `cache_control`, images, thinking
-    and errors stay as they are. No text gets longer, but for one that imitates our markers.
+    and errors that are no longer than the limit of a result stay as they are. No text gets longer, but for one that
+    imitates our markers.
 
     Args:
         messages: The conversation from its first message on, as JSON or as LangChain's messages. They are not changed.
@@ -90,12 +91,14 @@ def project_messages(
             a part of the conversation: neither anybody's words nor the arguments of calls count.
 
     Raises:
-        ValueError: there is no such layout, or a message is no JSON object with a role or a type.
+        ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
+            or ids is no text; it names the index of the message.
     """
     chosen = (policy or Policy()).excluding(FETCH_NAME)
     messages = list(messages)
     found = find_layout(messages) if layout is None else Layout(layout)
     if found is not Layout.LANGCHAIN:
+        check_messages(messages)
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
     records = list(module.read_messages(messages, chosen.others(agent)))

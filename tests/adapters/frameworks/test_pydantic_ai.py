@@ -183,14 +183,31 @@ async def test_a_tool_of_the_same_name_is_refused() -> None:
         await made.run("?")
 
 
-async def test_a_processor_that_cuts_the_history_leaves_no_reference_that_does_not_open() -> None:
+@pytest.mark.parametrize("is_first", [False, True])
+async def test_a_processor_that_cuts_the_history_leaves_no_reference_that_does_not_open(is_first: bool) -> None:
     def newest(messages: list[ModelMessage]) -> list[ModelMessage]:
         return messages[-3:]
 
     script = Script(call("orders"), call("accp_fetch", fetch_arguments), say_last_result)
-    made: Agent[Any, str] = Agent(FunctionModel(script), capabilities=[ProcessHistory(newest), AccpCapability()])
+    both: list[Any] = (
+        [AccpCapability(), ProcessHistory(newest)] if is_first else [ProcessHistory(newest), AccpCapability()]
+    )
+    made: Agent[Any, str] = Agent(FunctionModel(script), capabilities=both)
     made.tool_plain(lambda: ROWS, name="orders")
     assert (await made.run("Which are late?")).output == LATE
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+async def test_a_result_whose_first_copy_a_processor_drops_is_shown_whole(is_first: bool) -> None:
+    def newest(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return [*messages[:1], *messages[-2:]]
+
+    script = Script(call("orders"), call("orders"), say_last_result)
+    ours = AccpCapability(Policy.lossless())
+    both: list[Any] = [ours, ProcessHistory(newest)] if is_first else [ProcessHistory(newest), ours]
+    made: Agent[Any, str] = Agent(FunctionModel(script), capabilities=both)
+    made.tool_plain(lambda: ROWS, name="orders")
+    assert "[as above" not in (await made.run("Which are late?")).output
 
 
 def chat_of(messages: list[ModelMessage]) -> list[dict[str, Any]]:

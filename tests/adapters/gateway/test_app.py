@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,7 +12,8 @@ import pytest
 
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.bindings.limits import BindingLimits
-from accp_adapters.gateway import GATEWAY_LIMITS, KeptTexts, compress_app
+from accp_adapters.gateway import GATEWAY_LIMITS, KeptTexts, compress_app, compress_messages
+from accp_adapters.gateway import app as app_module
 from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
 from accp_adapters.tokens import count_o200k
@@ -18,6 +21,7 @@ from accp_core.strict_json import compact_json
 from tests.adapters.gateway.requests import ROWS, call, client_of, conversation, result
 from tests.adapters.messages.conversations import LAYOUT_OF
 from tests.adapters.messages.conversations import conversation as random_conversation
+from tests.limits import PATIENCE
 
 PREVIEWS: Final = replace(Policy(), cache_aware=False)
 TOKENS: Final = {"token-of-ann": "ann", "token-of-bob": "bob", "other-of-ann": "ann"}
@@ -183,6 +187,28 @@ async def test_more_requests_than_the_rate_have_to_wait() -> None:
         answers = [await client.post("/v1/compress", json={"messages": []}) for _ in range(3)]
     assert [each.status_code for each in answers] == [200, 200, 429]
     assert int(answers[2].headers["retry-after"]) > 0
+
+
+async def test_one_compression_of_a_principal_runs_at_once_and_others_need_not_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running, most, bob_came = set[str](), [0], threading.Event()
+
+    def watched(messages: Any, **options: Any) -> Any:
+        name = messages[0]["content"]
+        assert name not in running
+        running.add(name)
+        most[0] = max(most[0], len(running))
+        # The first of ann ends only when bob's came, although two more of ann were there before.
+        assert bob_came.wait(PATIENCE) if name == "ann" else bob_came.set() is None
+        running.remove(name)
+        return compress_messages(messages, **options)
+
+    monkeypatch.setattr(app_module, "compress_messages", watched)
+    app = protected_app()
+    names = ["ann", "ann", "ann", "bob"]
+    asked = [compressed(app, [{"role": "user", "content": name}], token=f"token-of-{name}") for name in names]
+    assert len(await asyncio.gather(*asked)) == 4 and most == [2]
 
 
 def test_the_texts_of_a_request_must_fit() -> None:

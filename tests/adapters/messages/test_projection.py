@@ -242,6 +242,24 @@ def test_what_is_no_message_is_refused_with_its_index(message: Any) -> None:
         project_messages([], layout="xml")
 
 
+@pytest.mark.parametrize("layout", [None, "openai-chat", "openai-responses", "anthropic"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "tool", "tool_call_id": ["x"], "content": "[1]"},
+        {"role": "assistant", "name": ["x"], "content": "x"},
+        {"role": ["tool"], "content": "x"},
+        {"type": ["function_call"], "name": "x"},
+        {"type": "function_call_output", "call_id": {"x": 1}, "output": "x"},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": ["x"], "content": "x"}]},
+        {"role": "user", "content": [{"type": ["text"], "text": "x"}]},
+    ],
+)
+def test_an_id_or_a_name_that_is_no_text_is_refused_with_its_index(message: Any, layout: str | None) -> None:
+    with pytest.raises(ValueError, match=r"expected '\w+' to be a text, found [\[{].* at index 1"):
+        project_messages([{"role": "user", "content": "hi"}, message], layout=layout)
+
+
 def test_any_iterable_is_a_conversation() -> None:
     assert project_messages(each for each in [{"role": "user", "content": "hi"}]).messages != []  # type: ignore[arg-type]
 

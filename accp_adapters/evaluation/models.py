@@ -90,6 +90,7 @@ def mailbox(folder: Path, *, counter: TokenCounter, wait: float) -> Model:
 
     Raises, when called:
         TimeoutError: nobody answered within `wait` seconds.
+        ValueError: a folder or something else that is no file stands where the answer is awaited.
     """
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -108,6 +109,8 @@ def _awaited(answer: Path, deadline: float, wait: float) -> str:
     """Return the text of a file as soon as two looks at it find the same, and not nothing."""
     before = b""
     while True:
+        if answer.exists() and not answer.is_file():
+            raise ValueError(f"expected a file with an answer at {str(answer)!r}, found a folder or another kind")
         found = answer.read_bytes() if answer.exists() else b""
         if found.strip() and (found == before or time.time() - answer.stat().st_mtime > _SETTLED):
             return found.decode("utf-8", errors="replace")

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -56,6 +57,7 @@ def http_server(
     header_seconds: float,
     websocket: type[asyncio.Protocol] | None = None,
     message_bytes: int = 1 << 20,
+    header_bytes: int = 1 << 14,
     tls: TlsFiles | None = None,
     drain_seconds: int = 1,
 ) -> uvicorn.Server:
@@ -63,9 +65,11 @@ def http_server(
 
     Args:
         app: The application.
-        header_seconds: Seconds after which a connection without a complete header is closed.
+        header_seconds: Seconds after which a connection without a complete header is closed, one with a part of it
+            after an answer (408).
         websocket: Takes the connections that become WebSockets; None: there are none.
         message_bytes: Bytes of a WebSocket message; a longer one closes the connection (1009).
+        header_bytes: Bytes of a request's line and fields; longer ones are refused (414, 431).
         tls: The files for TLS; None: plain text.
         drain_seconds: Seconds for which open responses delay the end.
     """
@@ -79,6 +83,7 @@ def http_server(
             http=protocol,
             ws=websocket or "none",
             ws_max_size=message_bytes,
+            h11_max_incomplete_event_size=header_bytes,
             # A few bytes of a compressed message can stand for its greatest length.
             ws_per_message_deflate=False,
             log_level="critical",
@@ -118,6 +123,7 @@ class _TimedProtocol(H11Protocol):
 
     header_seconds: ClassVar[float]
     _deadline: asyncio.TimerHandle | None = None
+    _refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows the type
@@ -127,8 +133,31 @@ class _TimedProtocol(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        # Closing a socket with unread bytes would take the refusal back: what comes after one is dropped.
+        if not self._refused:
+            super().data_received(data)
+            self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        begun = self.conn.trailing_data[0]
+        if len(begun) <= (self.config.h11_max_incomplete_event_size or 0):
+            super().send_400_response(msg)
+        elif b"\n" in begun:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        else:
+            self._refuse(HTTPStatus.REQUEST_URI_TOO_LONG)
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Answer a request that is not complete, and wait for the peer to close the connection, but not for long."""
+        self._refused = True
+        self.transport.write(
+            f"HTTP/1.1 {status.value} {status.phrase}\r\nconnection: close\r\ncontent-type: text/plain\r\n"
+            f"content-length: {len(status.phrase)}\r\n\r\n{status.phrase}".encode()
+        )
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._stop()
+        self._deadline = self.loop.call_later(self.header_seconds, self.transport.abort)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -146,6 +175,8 @@ class _TimedProtocol(H11Protocol):
 
     def _end(self) -> None:
         """Close the connection; a peer that does not read what it was sent before is cut off later."""
+        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
         self.transport.close()
         self._deadline = self.loop.call_later(self.header_seconds, self.transport.abort)
 

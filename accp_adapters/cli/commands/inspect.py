@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["inspect"]
 
 _HOST: Final = "127.0.0.1"
-_HEADER_SECONDS: Final = 30.0
+_HEADER_SECONDS: Final = 10.0
+_HEADER_BYTES: Final = 160_000
+"""More than an address of the page may have, so that the page says so itself."""
 
 
 def inspect(
@@ -135,5 +137,6 @@ async def _serve(app: Access, token: str, port: int, policy: StrategyName, *, br
         if browser:
             webbrowser.open(address)
         loading = asyncio.get_running_loop().run_in_executor(None, warm_up, policy)
-        await http_server(app, header_seconds=_HEADER_SECONDS).serve(sockets=[listening])
+        server = http_server(app, header_seconds=_HEADER_SECONDS, header_bytes=_HEADER_BYTES)
+        await server.serve(sockets=[listening])
         await loading

@@ -28,6 +28,8 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
 }
 """Fields of every response: nothing is loaded from elsewhere, shown elsewhere or kept."""
+_MAX_URL: Final = 100_000
+"""Bytes of a path and what is asked of it: 10,000 characters, percent-encoded, are up to 90,000."""
 _OWN_SITE: Final = ("", "none", "same-origin")
 """Values of Sec-Fetch-Site: no browser, the address bar, our own page."""
 
@@ -68,6 +70,10 @@ class Access:
             return PlainTextResponse(refusal[1], refusal[0])
         if scope["method"] != "GET":
             return PlainTextResponse("expected GET: this page changes nothing", HTTPStatus.METHOD_NOT_ALLOWED)
+        if len(scope["raw_path"]) + len(scope["query_string"]) > _MAX_URL:
+            return PlainTextResponse(
+                f"expected an address of at most {_MAX_URL:,} bytes", HTTPStatus.REQUEST_URI_TOO_LONG
+            )
         known = self._knows(headers)
         given = (
             parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=20).get("token", [])

@@ -184,6 +184,17 @@ def test_an_answer_that_is_still_written_is_awaited(tmp_path: Path, monkeypatch:
     assert pieces == [] and [path.suffix for path in tmp_path.iterdir()] == [".txt"] * 2
 
 
+def test_a_folder_in_the_place_of_an_answer_is_refused_by_its_path(tmp_path: Path) -> None:
+    ask = mailbox(tmp_path, counter=COUNTER, wait=0)
+    with pytest.raises(TimeoutError):
+        ask("Where?")
+    (prompt,) = tmp_path.iterdir()
+    answer = prompt.with_name(prompt.name.replace(".prompt.", ".answer."))
+    answer.mkdir()
+    with pytest.raises(ValueError, match=rf"^expected a file with an answer at '{answer}', found a folder"):
+        ask("Where?")
+
+
 def test_one_prompt_of_two_threads_is_one_letter(tmp_path: Path) -> None:
     ask = mailbox(tmp_path, counter=COUNTER, wait=0)
 

@@ -9,7 +9,7 @@ from accp_adapters.inspector.live.sources.checkpoints import observe_checkpoints
 from accp_adapters.inspector.live.sources.frame_file import FrameFile, is_frame_line
 from accp_adapters.inspector.live.sources.recorded_runs import observe_runs
 from accp_adapters.inspector.live.sources.source import RereadSource, Source, file_state
-from accp_adapters.inspector.live.sources.sqlite_log import SqliteLog, tables_of
+from accp_adapters.inspector.live.sources.sqlite_log import LOCK_SECONDS, SqliteLog, tables_of
 from accp_adapters.replay import UnreadableRun, find_files
 from accp_adapters.replay.formats.checkpoints.postgres_url import (
     is_postgres,
@@ -80,7 +80,9 @@ def _database(path: str) -> Source:
     if "checkpoints" in tables:
         limit = Limits().record
         return RereadSource(
-            path, lambda: observe_checkpoints(path, lambda: read_sqlite(path, limit)), lambda: file_state(path)
+            path,
+            lambda: observe_checkpoints(path, lambda: read_sqlite(path, limit, patience=LOCK_SECONDS)),
+            lambda: file_state(path),
         )
     reason = "expected the tables of LangGraph's SqliteSaver or of a frame log"
     raise UnreadableRun(f"{reason}, found {', '.join(sorted(tables))[:100] or 'none'}", path=path)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Final
 
 from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
@@ -13,9 +12,12 @@ from accp_adapters.inspector.live.sources.source import file_state
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed
 from accp_adapters.replay import UnreadableRun
+from accp_adapters.replay.formats.checkpoints.unchanged import open_unchanged
 
-__all__ = ["SqliteLog", "read_only", "tables_of"]
+__all__ = ["LOCK_SECONDS", "SqliteLog", "read_only", "tables_of"]
 
+LOCK_SECONDS: Final = 0.25
+"""Seconds to wait for a writer; what a look takes, times four, passes before the next one."""
 _NAMES: Final = "SELECT name, number FROM logs ORDER BY name LIMIT ?"
 _TEXTS: Final = """
     SELECT number, substr(text, 1, ?) FROM texts WHERE name = ? AND number > ? ORDER BY number LIMIT ?
@@ -68,7 +70,6 @@ def read_only(path: str) -> Iterator[sqlite3.Connection]:
     Raises:
         UnreadableRun: the file is no database, or is not as its tables say.
     """
-    address = f"{Path(path).absolute().as_uri()}?mode=ro"
     looks = 0
 
     def stop() -> bool:
@@ -77,10 +78,8 @@ def read_only(path: str) -> Iterator[sqlite3.Connection]:
         return looks > _MAX_LOOKS
 
     try:
-        with closing(sqlite3.connect(address, uri=True)) as database:
+        with open_unchanged(path, patience=LOCK_SECONDS) as database:
             database.set_progress_handler(stop, _STEPS)
-            database.execute("PRAGMA query_only = ON")
-            database.execute("PRAGMA trusted_schema = OFF")
             yield database
     except sqlite3.Error as error:
         raise UnreadableRun(f"expected a SQLite file that can be read: {error}", path=path) from error

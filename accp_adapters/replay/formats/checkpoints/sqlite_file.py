@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any, Final
 
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.plain_values import read_value
 from accp_adapters.replay.formats.checkpoints.threads import Checkpoint
+from accp_adapters.replay.formats.checkpoints.unchanged import open_unchanged
 
 __all__ = ["read_sqlite"]
 
@@ -27,20 +26,19 @@ _LAST: Final = """
 """
 
 
-def read_sqlite(path: str, limit: int) -> Iterator[Checkpoint]:
+def read_sqlite(path: str, limit: int, *, patience: float = 5.0) -> Iterator[Checkpoint]:
     """Yield the last checkpoint of each thread and namespace.
 
     Args:
         path: The file.
         limit: Bytes that one checkpoint may take.
+        patience: Seconds to wait for a writer that has locked the file.
 
     Raises:
         UnreadableRun: the file holds no checkpoints, a larger one, or one that is not read.
     """
-    address = f"{Path(path).absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(address, uri=True)) as database:
-            _protect(database)
+        with open_unchanged(path, patience=patience) as database:
             _check(database, path, limit)
             for thread, namespace, kind, content, _ in database.execute(_LAST, (limit,)):
                 values, written = _values(kind, content)
@@ -49,12 +47,6 @@ def read_sqlite(path: str, limit: int) -> Iterator[Checkpoint]:
         if isinstance(error, UnreadableRun):
             raise
         raise UnreadableRun(f"expected checkpoints of LangGraph: {error}", path=path) from error
-
-
-def _protect(database: sqlite3.Connection) -> None:
-    """Let the schema of a hostile file call nothing and this connection change nothing."""
-    database.execute("PRAGMA query_only = ON")
-    database.execute("PRAGMA trusted_schema = OFF")
 
 
 def _check(database: sqlite3.Connection, path: str, limit: int) -> None:

@@ -16,9 +16,10 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["Agreement", "OtherWorkers"]
+__all__ = ["AGREEMENT", "Agreement", "OtherWorkers"]
 
-_NAME: Final = "w/agreement"
+AGREEMENT: Final = "w/agreement"
+"""The log of the workers' agreement, which is no session."""
 _PAUSE: Final = 0.02
 _FINGERPRINT_BYTES: Final = 16
 
@@ -63,7 +64,7 @@ class Agreement:
 
     async def refresh(self) -> None:
         """Write it down again, as logs in which nothing happens are removed after a while; another worker may do so."""
-        if fence := await self._log.lease(_NAME, self._worker, self._limits.lease):
+        if fence := await self._log.lease(AGREEMENT, self._worker, self._limits.lease):
             try:
                 if await self._is_known():
                     await self._write(fence)
@@ -71,7 +72,7 @@ class Agreement:
                 await self._log.release(fence)
 
     async def _lease(self) -> Fence:
-        while (fence := await self._log.lease(_NAME, self._worker, self._limits.lease)) is None:
+        while (fence := await self._log.lease(AGREEMENT, self._worker, self._limits.lease)) is None:
             await asyncio.sleep(_PAUSE)
         return fence
 
@@ -81,7 +82,7 @@ class Agreement:
         Raises:
             OtherWorkers: It has something else.
         """
-        found = await self._log.snapshot(_NAME)
+        found = await self._log.snapshot(AGREEMENT)
         if found is None:
             return False
         known = read_json(found[1])

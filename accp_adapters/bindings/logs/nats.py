@@ -35,7 +35,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["NatsFrameLog"]
+__all__ = ["NatsFrameLog", "log_token"]
 
 _NUMBER: Final = "Accp-Number"
 _WRONG_LAST: Final = frozenset({10071, 10164})
@@ -314,10 +314,10 @@ class NatsFrameLog:
         return Fenced(fence)
 
     def _subject(self, name: str) -> str:
-        return f"{self._name}.log.{_token(name)}"
+        return f"{self._name}.log.{log_token(name)}"
 
     def _key(self, kind: str, name: str) -> str:
-        return f"{kind}.{_token(name)}"
+        return f"{kind}.{log_token(name)}"
 
     @contextmanager
     def _refusals(self, command: str) -> Iterator[None]:
@@ -334,6 +334,6 @@ def _revision_of(error: KeyNotFoundError) -> int:
     return getattr(entry, "revision", None) or 0
 
 
-def _token(name: str) -> str:
+def log_token(name: str) -> str:
     """Return a name as one word of a subject: subjects hold few characters."""
     return sha256(encode_name(name)).hexdigest()[:40]

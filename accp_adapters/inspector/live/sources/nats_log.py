@@ -10,6 +10,8 @@ import nats.errors
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
+from accp_adapters.bindings.hosts.agreement import AGREEMENT
+from accp_adapters.bindings.logs.nats import log_token
 from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import Observed
@@ -21,6 +23,7 @@ __all__ = ["NatsLog"]
 
 _STREAM: Final = "accp"
 _SUBJECTS: Final = "accp.log.*"
+_AGREEMENT: Final = f"accp.log.{log_token(AGREEMENT)}"
 _SECONDS: Final = 5
 _MAX_SECONDS: Final = 30
 """Seconds of one look; what is not read then is read by the next one."""
@@ -72,7 +75,7 @@ class NatsLog:
                 message = await js.get_msg(_STREAM, self._last + 1, _SUBJECTS, next=True)
                 self._last = message.seq or end
                 # An empty message only shuts out another writer.
-                if message.data:
+                if message.data and message.subject != _AGREEMENT:
                     name = (message.subject or "").rpartition(".")[2][:_DIGITS]
                     self._sessions.add(record_of_step(message.data.decode("utf-8", "replace")), f"log {name}")
         except NotFoundError:

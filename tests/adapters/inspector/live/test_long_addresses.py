@@ -40,9 +40,12 @@ async def answer(listening: socket.socket, target: str, cookie: str = "", end: s
         writer.write(request[start : start + 8_000])
         await writer.drain()
         await asyncio.sleep(0)
-    found = await asyncio.wait_for(reader.read(), PATIENCE)
-    writer.close()
-    return found.decode()
+    try:
+        return (await asyncio.wait_for(reader.read(), PATIENCE)).decode()
+    finally:
+        writer.close()
+        # A refused request may end with a reset.
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
 
 async def opened(listening: socket.socket) -> str:

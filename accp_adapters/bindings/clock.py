@@ -19,7 +19,7 @@ _STEADY: Final[Callable[[], float]] = (
 
 
 class SteadyClock:
-    """Returns seconds of the Unix epoch that never jump, whatever happens to the wall clock."""
+    """Returns seconds of the Unix epoch that do not jump when the wall clock is set."""
 
     def __init__(self, *, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _STEADY) -> None:
         """Start with the time of `wall`; `steady` returns seconds, of which only differences count."""

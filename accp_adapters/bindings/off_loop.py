@@ -16,7 +16,7 @@ costs a tenth of one."""
 
 
 async def off_loop(size: int, work: Callable[..., T], *arguments: Any) -> T:
-    """Return `work(*arguments)`, done in a thread where `size` is over `LONG`; nobody else may use the arguments."""
+    """Return `work(*arguments)`, done in a thread where `size` is over `LONG`; no other task may use the arguments."""
     return await asyncio.to_thread(work, *arguments) if size > LONG else work(*arguments)
 
 

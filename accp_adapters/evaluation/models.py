@@ -18,7 +18,7 @@ __all__ = ["Answered", "Model", "chat_model", "full_name", "mailbox", "model_nam
 _PAUSE: Final = 0.2
 """Seconds between two looks into a mailbox."""
 _SETTLED: Final = 5.0
-"""Seconds after which nobody writes an answer any more."""
+"""Seconds after which no answer is expected any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def _awaited(answer: Path, deadline: float, wait: float) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all, whoever else writes it at the same time."""
+    """Write a file that is there whole or not at all, also where another thread writes it at the same time."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     part.write_text(text, encoding="utf-8", errors="surrogatepass")
     os.replace(part, path)

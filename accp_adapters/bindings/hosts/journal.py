@@ -147,7 +147,7 @@ class Journal:
 
     @asynccontextmanager
     async def _working(self, place: Place, replica: Replica, fence: Fence, size: int) -> AsyncIterator[None]:
-        """Keep a session for a step: while a thread works on it nobody else reads it, and its lease goes on."""
+        """Keep a session for a step: while a thread works on it no other task reads it, and its lease goes on."""
         number = replica.number
         renewing = asyncio.ensure_future(self._renew(fence)) if size > LONG else None
         if renewing is not None:

@@ -1,6 +1,6 @@
 """Which session a frame is of: its id among those of its principal (ACCP section 9).
 
-Sessions of two principals are different ones, whatever their ids are: no answer tells which ids others use. The name
+Sessions of two principals are different ones, also with the same id: no answer tells which ids others use. The name
 of a session is that of its log, and the namespace of its texts in the cold store.
 """
 

@@ -168,8 +168,8 @@ class Replica:
 
         Args:
             step: The step.
-            size: About how many characters it handles; for many a thread does the work, and nobody else may use the
-                session.
+            size: About how many characters it handles; for many a thread does the work, and no other task may use
+                the session.
 
         Raises:
             ProtocolError: as `Session.send`; nothing has changed then, and the step must not be logged.

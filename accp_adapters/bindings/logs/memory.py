@@ -114,7 +114,7 @@ class MemoryFrameLog:
         return log
 
     def _make_room(self) -> None:
-        """Remove the logs that were not used for `ttl`: they stand first. Whoever holds a lease uses its log."""
+        """Remove the logs that were not used for `ttl`: they stand first. The holder of a lease uses its log."""
         now = self._clock()
         for name, log in list(self._logs.items()):
             if log.used_at + self._ttl > now:

@@ -250,7 +250,7 @@ class SqliteFrameLog:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Return by what a file is known, whatever its name is; zeros where there is none."""
+    """Return device and inode of a file, which a new name does not change; zeros where there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:

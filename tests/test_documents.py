@@ -7,12 +7,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from accp_core.accp.debug import LOGGER
 
 ROOT: Final = Path(__file__).parent.parent
 DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
@@ -80,6 +83,16 @@ def copy_checkout(folder: Path) -> None:
     shutil.copy(ROOT / run, folder / run)
 
 
+@pytest.fixture
+def _log_of_its_own() -> Iterator[None]:
+    """Undo what a block does to the log."""
+    level, handlers = LOGGER.level, list(LOGGER.handlers)
+    yield
+    LOGGER.setLevel(level)
+    LOGGER.handlers[:] = handlers
+
+
+@pytest.mark.usefixtures("_log_of_its_own")
 @pytest.mark.parametrize("block", of_language("python"), ids=by_name)
 def test_each_code_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_checkout(tmp_path)

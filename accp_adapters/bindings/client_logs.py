@@ -1,4 +1,4 @@
-"""What the libraries of our clients log: no token, whether it stands in a header field or in an address."""
+"""Keeps tokens out of the logs of websockets and httpx: those in header fields and those in addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on long frames, which would hold up everybody else in the event loop: it is done in a thread."""
+"""Work on long frames is done in a thread: in the event loop it would delay every other session."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def read_parts(contents: Sequence[Content], events: Sequence[Event]) -> Iterator
 
 
 def _result_text(answered: Any) -> str | None:
-    """Return the text of a result, None for an error, for what is no JSON, and where files belong to it."""
+    """Return the text of a result; None for an error, a result with files, and one that cannot be written as JSON."""
     response = answered.response
     if not isinstance(response, dict) or "error" in response or getattr(answered, "parts", None):
         return None

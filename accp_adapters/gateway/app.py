@@ -163,7 +163,7 @@ def _messages_in(body: bytes) -> list[Any]:
 
 
 def _check_content(scope: Scope) -> None:
-    """Refuse what is no JSON, and a compressed body, whose length says nothing about that of the messages."""
+    """Refuse a body of another type than JSON, and a compressed one: it may be far larger than its length."""
     kind = header(scope["headers"], b"content-type").partition(";")[0].strip().lower()
     encoding = header(scope["headers"], b"content-encoding").lower()
     if kind != "application/json" or encoding not in ("", "identity"):

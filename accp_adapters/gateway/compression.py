@@ -1,4 +1,4 @@
-"""The messages of one request compressed: results as views and previews, whatever a gateway withholds of the rest.
+"""Compresses the messages of one request: results become views and previews, also where other messages are missing.
 
 LiteLLM sends the rows that it lets others rewrite: without the system prompt, the model's words, the user's last words
 and the newest results, and with more of them from turn to turn. So what a result becomes depends on the results before
@@ -84,7 +84,7 @@ class _Tokens:
 
 
 def _has_escaped(old: Any, new: Any) -> bool:
-    """Return whether a text that changed says of something that looks like a marker that it is source text."""
+    """Return whether the new text marks an imitated marker as source text."""
     match new:
         case _ if new is old:
             return False
@@ -103,7 +103,7 @@ def hash_of(key: str) -> str:
 
 
 def key_of_hash(written: str) -> str | None:
-    """Return the key that `hash_of` was given, None for what is no hash."""
+    """Return the key that belongs to a hash of `hash_of`; None if `written` is no such hash."""
     return f"cold.{int(written, 16):029d}" if _HASH.fullmatch(written) else None
 
 

@@ -116,6 +116,6 @@ def _check_names(item: Any, index: int) -> None:
 
 
 def _is_of_langchain(message: Any) -> bool:
-    # Who made such a message has imported its library; nobody else need have it.
+    # A caller with such a message has imported its library; other callers may not have it.
     langchain = sys.modules.get("langchain_core.messages")
     return langchain is not None and isinstance(message, langchain.BaseMessage)

@@ -88,7 +88,7 @@ def project_messages(
         layout: The layout of the messages; None: found from them.
         agent: The name of the agent whose model it is; None: it has none.
         results_only: Whether what a result becomes depends on the results before it alone, for a caller that is given
-            a part of the conversation: neither anybody's words nor the arguments of calls count.
+            a part of the conversation: the words of user and agents and the arguments of calls do not count.
 
     Raises:
         ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names

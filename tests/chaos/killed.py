@@ -10,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable
 from typing import Any, Final
 
 from langgraph.store.postgres import PostgresStore
@@ -23,45 +21,10 @@ from accp_adapters.langgraph import StoreColdStore
 from accp_adapters.stores import open_store
 from accp_core.references import find_references, key_of, reference_to
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
+from tests.doom import Doom
 
 TEXTS: Final = 6
 """Texts that a worker stores; each also in a document that cites it."""
-
-
-class Doom:
-    """Kills this process at the n-th place that it reaches."""
-
-    def __init__(self, at: int) -> None:
-        """Die at place `at`; 0: never."""
-        self.at = at
-        self.passed = 0
-
-    def reach(self) -> None:
-        """Pass a place, or die."""
-        self.passed += 1
-        if self.passed == self.at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def around(self, thing: Any, *names: str) -> Any:
-        """Return `thing`, with a place to die at before and after each of its methods `names`."""
-        for name in names:
-            setattr(thing, name, self._around(getattr(thing, name)))
-        return thing
-
-    def _around(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        async def alive(*arguments: Any) -> Any:
-            self.reach()
-            found = await method(*arguments)
-            self.reach()
-            return found
-
-        def living(*arguments: Any) -> Any:
-            self.reach()
-            found = method(*arguments)
-            self.reach()
-            return found
-
-        return alive if asyncio.iscoroutinefunction(method) else living
 
 
 def tell(acknowledged: int, what: str) -> None:

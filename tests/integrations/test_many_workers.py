@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import runpy
 import secrets
 from pathlib import Path
 
 import pytest
 
+from tests.limits import LONG
+
 APP = Path(__file__).parents[2] / "integrations" / "many_workers" / "app.py"
-LONG = bool(os.environ.get("ACCP_LONG"))
 # Each kind costs seconds of CPU; the contract of every log is tested beside the logs.
 KILLS = dict.fromkeys(("sqlite", "redis", "nats"), 50) if LONG else {"sqlite": 2}
 

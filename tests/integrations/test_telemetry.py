@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from prometheus_client import generate_latest
 
 from accp_adapters import telemetry
 from accp_adapters.telemetry import METRICS, Rewriting, Telemetry
+from tests.limits import LONG
 
 FOLDER = Path(__file__).parents[2] / "integrations" / "telemetry"
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def test_the_agent_works_and_exports(tmp_path: Path) -> None:
     assert {stats[f"references_{name}"] for name in ("made", "opened", "refused", "answered")} == {2}
 
 
-@pytest.mark.skipif("ACCP_LONG" not in os.environ, reason="starts Prometheus and waits for it to scrape; ACCP_LONG=1")
+@pytest.mark.skipif(not LONG, reason="starts Prometheus and waits for it to scrape; ACCP_LONG=1")
 def test_a_real_prometheus_answers_every_query() -> None:
     done = subprocess.run([sys.executable, str(FOLDER / "check.py")], capture_output=True, text=True)
     if done.returncode == 77:

@@ -125,7 +125,7 @@ class Journal:
     def _finished(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.debug("a step was not taken: %r", error)  # whoever waits is told; perhaps nobody does any more
+            _LOG.debug("a step was not taken: %r", error)  # the task that waits for it is told, if there still is one
 
     async def _commit(self, place: Place, decide: Callable[[Replica], Step | None], size: int) -> list[str] | None:
         async with place.lock:

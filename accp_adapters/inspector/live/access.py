@@ -35,7 +35,7 @@ _OWN_SITE: Final = ("", "none", "same-origin")
 
 
 class Access:
-    """An ASGI application around another one that lets in whoever has spent the token."""
+    """An ASGI application around another one: it answers only the browser that has spent the one-time token."""
 
     def __init__(self, app: Any, *, token: str) -> None:
         """Guard `app`.
@@ -70,9 +70,10 @@ class Access:
             return PlainTextResponse(refusal[1], refusal[0])
         if scope["method"] != "GET":
             return PlainTextResponse("expected GET: this page changes nothing", HTTPStatus.METHOD_NOT_ALLOWED)
-        if len(scope["raw_path"]) + len(scope["query_string"]) > _MAX_URL:
+        size = len(scope["raw_path"]) + len(scope["query_string"])
+        if size > _MAX_URL:
             return PlainTextResponse(
-                f"expected an address of at most {_MAX_URL:,} bytes", HTTPStatus.REQUEST_URI_TOO_LONG
+                f"expected an address of at most {_MAX_URL:,} bytes, found {size:,}", HTTPStatus.REQUEST_URI_TOO_LONG
             )
         known = self._knows(headers)
         given = (

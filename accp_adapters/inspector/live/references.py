@@ -35,16 +35,16 @@ _REDACTION: Final = DEFAULT_REDACTION.adding("pwd")
 
 @dataclass(slots=True, kw_only=True)
 class Reference:
-    """A stored text that somebody may open."""
+    """A stored text that agents may open by its key."""
 
     key: str
     """Its key."""
     put_by: str = ""
-    """Whose text it is; empty: not recorded."""
+    """The agent that stored it; empty: not recorded."""
     place: tuple[int, int] | None = None
     """The run and the position of the message that is the text; None: it is none."""
     opened: list[str] = field(default_factory=list)
-    """Who asked for it, in order, and what came of it."""
+    """The agents that asked for it, in order, each with the outcome."""
     refused: int = 0
     """How many of them were refused."""
     text: str | None = None

@@ -40,7 +40,7 @@ class Event:
     kind: Kind
     """What it is."""
     sender: str
-    """Whose lane it is in; empty: nobody's."""
+    """The agent in whose lane it is; empty: it is in none."""
     recipient: str = ""
     """To whose lane its arrow goes; empty: it stays in its lane."""
     title: str
@@ -78,7 +78,7 @@ class Thread:
     updated: str = ""
     """When it changed last, in ISO 8601; empty: not recorded."""
     note: str = ""
-    """What is not shown of it; empty: nothing is missing."""
+    """A sentence about the part that is left out; empty: all of it is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

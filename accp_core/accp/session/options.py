@@ -35,7 +35,8 @@ class SessionOptions:
     """Frames that may wait while an earlier one waits for a text of the cold store."""
     sent_frames: int = 256
     """Sent frames that are kept for a peer that misses one. Once the caller reports its connections, this is the
-    window: so many frames may be unacknowledged, and the next message is refused by `WindowFull`."""
+    window: so many frames may be unacknowledged, and the next message is refused by `WindowFull`. A message of more
+    frames than are left is sent where half of the window is free."""
     sent_characters: int = 1 << 21
     """Characters of the sent frames that are kept, or of the window: room for the longest frame, which pieces with
     their own headers carry."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +24,7 @@ from accp_adapters.evaluation.tasks.world import make_world
 from accp_adapters.replay.prices import read_prices
 from accp_adapters.tokens import o200k_base
 from tests.adapters.evaluation.task_solver import Solver, solutions
+from tests.limits import LONG
 
 SMALL = 0.3
 TWO = ("late_orders", "voucher")
@@ -61,7 +61,7 @@ ONE_OF_EACH_KIND = (
 @pytest.fixture(scope="module")
 def in_all_arms() -> TaskReport:
     """Tasks in all arms that are installed, in a small world: one of each kind, with ACCP_LONG=1 all."""
-    names = () if os.environ.get("ACCP_LONG") == "1" else ONE_OF_EACH_KIND
+    names = () if LONG else ONE_OF_EACH_KIND
     return run(options(arms=available_arms(), names=names))
 
 

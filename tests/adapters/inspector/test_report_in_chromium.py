@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tests.adapters.inspector.browser import open_page, violations
 from tests.adapters.inspector.pages import page_of, report_full_of, usual_run
 from tests.adapters.inspector.test_report_page import HOSTILE, many_runs
 from tests.adapters.replay.test_report import replayed
+from tests.limits import LONG
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_a_script_that_got_in_would_not_run(browser: Any, tmp_path: Path) -> Non
         assert any("Content Security Policy" in complaint for complaint in opened.complaints)
 
 
-@pytest.mark.skipif("ACCP_LONG" not in os.environ, reason="paints more than 400 runs; ACCP_LONG=1")
+@pytest.mark.skipif(not LONG, reason="paints more than 400 runs; ACCP_LONG=1")
 def test_many_runs_are_painted(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "many.html"
     path.write_text(html_report([many_runs()]), encoding="utf-8")

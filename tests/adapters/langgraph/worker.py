@@ -8,7 +8,6 @@ killed (SIGKILL), the second works at thread "b" meanwhile, then goes on with "a
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import os
 import random
@@ -35,6 +34,7 @@ from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from tests.adapters.langgraph.jobs import fetch_last, thread
+from tests.doom import Doom
 from tests.scripted_model import ScriptedModel, call, calls
 
 POLICY: Final = Policy(inline_limit=200, preview_limit=80)
@@ -45,38 +45,6 @@ def rows(query: str) -> list[dict[str, Any]]:
     """Return what the tool returns for `query`: rows that no notation makes fit."""
     dice = random.Random(query)
     return [{"id": number, "query": query, "trace": f"{dice.getrandbits(96):x}"} for number in range(60)]
-
-
-class Doom:
-    """Kills this process when it reaches a given place for the n-th time; counts the places it passed."""
-
-    def __init__(self, at: int | None) -> None:
-        self.at = at
-        self.passed = 0
-
-    def reach(self) -> None:
-        self.passed += 1
-        if self.passed == self.at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def on(self, cls: type, *names: str) -> type:
-        """Return `cls` with a place to die at before and after each of its methods `names`."""
-        return type(cls.__name__, (cls,), {name: self._around(getattr(cls, name)) for name in names})
-
-    def _around(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        async def aaround(*args: Any, **options: Any) -> Any:
-            self.reach()
-            result = await method(*args, **options)
-            self.reach()
-            return result
-
-        def around(*args: Any, **options: Any) -> Any:
-            self.reach()
-            result = method(*args, **options)
-            self.reach()
-            return result
-
-        return aaround if inspect.iscoroutinefunction(method) else around
 
 
 def next_turn(messages: Sequence[BaseMessage]) -> AIMessage:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +13,7 @@ from accp_adapters.mcp.proxy.http import HttpProxy
 from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.mcp.proxy.upstream import connect
 from accp_adapters.serving.listening import listen_at
-from tests.limits import PATIENCE
+from tests.served import in_thread
 
 __all__ = ["free_port", "proxying", "serving"]
 
@@ -30,16 +28,8 @@ def free_port() -> int:
 @contextmanager
 def serving(app: Any, *, lifespan: str = "off", bare: bool = False) -> Iterator[str]:
     """Serve an ASGI application in a thread; yield its origin. A `bare` server adds no headers of its own."""
-    with listen_at("127.0.0.1", 0) as listening:
-        server = _server(app, lifespan, bare)
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(PATIENCE)
-            assert not thread.is_alive()
+    with listen_at("127.0.0.1", 0) as listening, in_thread(_server(app, lifespan, bare), listening) as origin:
+        yield origin
 
 
 def _server(app: Any, lifespan: Any, bare: bool) -> uvicorn.Server:

@@ -16,8 +16,9 @@ from accp_core.references import find_references, reference_to
 from tests.adapters.langgraph.transcripts import PROVIDERS
 from tests.adapters.messages.conversations import conversation, digest, policy_of, projected
 from tests.adapters.messages.test_projection import FIELD_OF, call_of
+from tests.limits import LONG
 
-SEEDS = range(1_000 if os.environ.get("ACCP_LONG") else 12)
+SEEDS = range(1_000 if LONG else 12)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import groupby, islice
@@ -22,9 +21,10 @@ from tests.adapters.langgraph.transcripts import PROVIDERS, payload, violations
 from tests.adapters.messages.conversations import LAYOUT_OF
 from tests.adapters.messages.test_projection import FIELD_OF, request_of
 from tests.bench.data import find_data, recorded_runs
+from tests.limits import LONG
 
 SHIPPED = Path(str(files("accp_adapters.replay"))) / "recorded_run.json"
-RUNS_OF_A_SOURCE = None if os.environ.get("ACCP_LONG") else 1
+RUNS_OF_A_SOURCE = None if LONG else 1
 SHORT = 60_000
 """Characters of the longest run that is always replayed."""
 

@@ -26,7 +26,7 @@ _SUBJECTS: Final = "accp.log.*"
 _AGREEMENT: Final = f"accp.log.{log_token(AGREEMENT)}"
 _SECONDS: Final = 5
 _MAX_SECONDS: Final = 30
-"""Seconds of one look; what is not read then is read by the next one."""
+"""Seconds that one look may take; the next one reads the rest."""
 _DIGITS: Final = 12
 
 

@@ -23,7 +23,7 @@ _VERSIONS: Final = slice(18, 20)
 
 @contextmanager
 def open_unchanged(path: str, *, patience: float = 5.0) -> Iterator[sqlite3.Connection]:
-    """Open a SQLite file that may be written to by somebody else; no file comes to be beside it.
+    """Open a SQLite file that another process may write to; no file is made beside it.
 
     A database without a write-ahead log is read as it stands; one with a log through the files of its writer; a log
     that no writer has open is read from a copy in a temporary folder.

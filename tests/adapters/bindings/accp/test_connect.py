@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -26,12 +25,12 @@ from accp_core.errors import ProtocolError
 from tests.adapters.bindings.accp.faults import Late, LosingAnswers, cutting
 from tests.adapters.bindings.accp.serving import count, echo, serve, serving
 from tests.adapters.bindings.hosts.agents import CODEC
-from tests.limits import PATIENCE, async_wait_until
+from tests.limits import LONG, PATIENCE, async_wait_until
 
 BOTH = pytest.mark.parametrize("scheme", ["http", "ws"])
 QUICK = ClientOptions(backoff=Backoff(first=0.01, longest=0.1))
 TOKENS = BearerTokens({"token-of-ann": Principal("ann", frozenset({"ann"})), "token-of-bob": Principal("bob")})
-FRAMES = 10_000 if os.environ.get("ACCP_LONG") else 200
+FRAMES = 10_000 if LONG else 200
 
 
 def joined(address: str, scheme: str = "ws", **options: Any) -> AbstractAsyncContextManager[ClientSession]:

@@ -23,8 +23,9 @@ from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog, SqliteFrameLog
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serve
 from tests.adapters.bindings.hosts.agents import CODEC
+from tests.limits import LONG
 
-SESSIONS, FRAMES, WARM, REPLICAS = (1_000, 100, 100, 50) if os.environ.get("ACCP_LONG") else (14, 4, 4, 1)
+SESSIONS, FRAMES, WARM, REPLICAS = (1_000, 100, 100, 50) if LONG else (14, 4, 4, 1)
 KIB = 1 << 10
 SPREAD = 160 * KIB
 """Bytes by which what Python objects hold may differ by chance; that of ten sessions, if nothing of them was freed, is

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,10 +15,10 @@ from accp_adapters.bindings.acp.sessions.host import AcpHost
 from accp_adapters.bindings.acp.tcp import serve_tcp
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from tests.adapters.bindings.acp.agents import Echo, Proxy, cut_while, hosting, serving, text_of
-from tests.limits import async_wait_until
+from tests.limits import LONG, async_wait_until
 
 TOKEN = "tok_ba366fcab78d4d61"
-MESSAGES, CUTS = (10_000, 20) if os.environ.get("ACCP_LONG") else (300, 6)
+MESSAGES, CUTS = (10_000, 20) if LONG else (300, 6)
 
 
 def host_for(agent: Echo) -> AcpHost:

@@ -15,11 +15,11 @@ import pytest
 from accp_adapters.bindings.acp import AcpLimits, acp_connect
 from accp_core.errors import RemoteProtocolError
 from tests.adapters.bindings.acp.agents import text_of
-from tests.limits import PATIENCE
+from tests.limits import LONG, PATIENCE
 
 AGENT = [sys.executable, "-m", "tests.adapters.bindings.acp.echo_process"]
 ROOT = Path(__file__).parents[4]
-REQUESTS, KILLS = (10_000, 20) if os.environ.get("ACCP_LONG") else (60, 2)
+REQUESTS, KILLS = (10_000, 20) if LONG else (60, 2)
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +17,8 @@ from tests.adapters.inspector.browser import found_by_axe
 from tests.adapters.inspector.live.clients import TOKEN, FixedSource
 from tests.adapters.inspector.live.test_pages import full_of
 from tests.adapters.inspector.test_report_page import HOSTILE
-from tests.limits import PATIENCE
+from tests.limits import LONG, PATIENCE
+from tests.served import in_thread
 
 ASKED = "@planner>req:lookup{{n:{n}}}[mid:{n:012x},seq:1,ts:1714000000,sid:s-1]\n"
 
@@ -45,14 +43,8 @@ def served(source: Source) -> Iterator[str]:
     """Serve the inspector in a thread; yield its origin."""
     with listen_at("127.0.0.1", 0) as listening:
         server = http_server(inspector_app(source, token=TOKEN), header_seconds=PATIENCE)
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(PATIENCE)
-            assert not thread.is_alive()
+        with in_thread(server, listening) as origin:
+            yield origin
 
 
 @contextmanager
@@ -157,7 +149,7 @@ def test_hostile_texts_do_nothing_and_a_script_that_got_in_would_not_run(browser
         assert "Content Security Policy" in opened.complaints[0]
 
 
-@pytest.mark.skipif("ACCP_LONG" not in os.environ, reason="shows 10,000 frames; ACCP_LONG=1")
+@pytest.mark.skipif(not LONG, reason="shows 10,000 frames; ACCP_LONG=1")
 def test_many_frames_are_shown(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "frames.jsonl"
     path.write_text("".join(ASKED.format(n=n) for n in range(10_000)), "utf-8")

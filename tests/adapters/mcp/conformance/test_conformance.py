@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.adapters.mcp.conformance.suite import ERAS, LAZY_LEGS, LEGS, Checks, failed, install, run_until
 from tests.adapters.mcp.real_servers.registries import Missing
+from tests.limits import LONG
 
 READ_LISTS = {"server-tools-list", "server-json-schema-2020-12", "server-http-custom-header-server-validation"}
 """Scenarios that look for a tool or its schema in tools/list."""
@@ -32,7 +31,7 @@ def test_a_server_behind_us_passes_each_check_that_it_passes_alone(era: str, sui
     assert {leg for leg, checks in results.items() if checks != plain} == set()
 
 
-@pytest.mark.skipif("ACCP_LONG" not in os.environ, reason="takes minutes; ACCP_LONG=1")
+@pytest.mark.skipif(not LONG, reason="takes minutes; ACCP_LONG=1")
 @pytest.mark.parametrize("era", ERAS)
 def test_an_index_of_tools_changes_the_verdicts_only_of_what_reads_their_list(era: str, suite: list[str]) -> None:
     plain = without_lists(run_until(lambda checks: not failed(checks), "plain", era, suite))

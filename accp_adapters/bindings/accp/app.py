@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -10,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from accp_adapters.bindings.accp.addresses import FRAMES_PATH, WEBSOCKET_PATH
-from accp_adapters.bindings.accp.gate import HostGate
+from accp_adapters.bindings.accp.gate import OUT_OF_REACH, HostGate
 from accp_adapters.bindings.accp.http_endpoint import HttpEndpoint
 from accp_adapters.bindings.accp.websocket_endpoint import WebSocketEndpoint
 from accp_adapters.bindings.hosts import SessionHost
@@ -20,6 +22,8 @@ from accp_adapters.serving.hosts import AllowedHosts
 from accp_core.errors import ProtocolError
 
 __all__ = ["accp_app"]
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 def accp_app(
@@ -47,7 +51,8 @@ def accp_app(
         try:
             await host.check()
         except ProtocolError as error:
-            return PlainTextResponse(f"{error}\n", 503)
+            _LOG.warning("not ready: %s", error)
+            return PlainTextResponse(f"{OUT_OF_REACH}\n", 503)
         return PlainTextResponse("ready\n")
 
     return Starlette(

@@ -11,14 +11,18 @@ from typing import Final
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, Scope
 from accp_adapters.bindings.limits import BindingLimits, Places, RateLimit, TooMany
+from accp_adapters.bindings.logs import LogError
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget
 from accp_adapters.serving.hosts import AllowedHosts
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
-__all__ = ["Gate", "HostGate", "Refusal", "refusal_of"]
+__all__ = ["OUT_OF_REACH", "Gate", "HostGate", "Refusal", "refusal_of"]
 
 _LOG: Final = logging.getLogger(__name__)
+
+OUT_OF_REACH: Final = "the log of the sessions is out of reach"
+"""What peers are told of it; why, and where it is, stands in the log of the server."""
 
 
 class Gate:
@@ -94,6 +98,9 @@ _BY_CODE: Final = {
 # statuses where the frame was not looked at.
 def refusal_of(error: Exception) -> Refusal:
     """Return how `error` is told to the peer; what it did not cause is an internal error without a reason."""
+    if isinstance(error, LogError):
+        _LOG.warning("a frame was not taken: %s", error)
+        error = ProtocolError(OUT_OF_REACH, code=ErrorCode.TIMEOUT)
     if isinstance(error, BodyRefused):
         refused = ProtocolError(str(error), code=_BY_STATUS.get(error.status, ErrorCode.PARSE_ERROR))
         is_long = error.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE

@@ -28,6 +28,8 @@ __all__ = ["WebSocketEndpoint"]
 
 _REPLACED: Final = 4409
 """The session has another connection, as HTTP's 409."""
+_SERVICE_RESTART: Final = 1012
+"""This worker has missed what was sent meanwhile: another connection resumes the session."""
 
 
 class WebSocketEndpoint:
@@ -68,7 +70,8 @@ class _Connection:
         head = self._gate.host.head(self._principal, first)
         check_first(head)
         # Without a session id the session is that of this connection, and ends with it.
-        async with self._gate.host.attached(self._principal, head.envelope.session_id) as attachment:
+        session_id, number = head.envelope.session_id, head.envelope.sequence or 0
+        async with self._gate.host.attached(self._principal, session_id, number=number) as attachment:
             await self._serve(attachment, first)
 
     async def _serve(self, attachment: Attachment, first: str) -> None:
@@ -94,7 +97,7 @@ class _Connection:
     async def _send(self, attachment: Attachment) -> None:
         async for frame in attachment:
             await self._write(frame)
-        await _close(self._socket, _REPLACED)
+        await _close(self._socket, _REPLACED if attachment.is_replaced else _SERVICE_RESTART)
 
     # "Frame type: text; One ACCP frame string per WebSocket message" (section 11.2)
     async def _read(self, seconds: float) -> str:

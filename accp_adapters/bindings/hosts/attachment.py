@@ -19,6 +19,8 @@ class Attachment:
         self._receive: Final = receive
         self._frames: Final[asyncio.Queue[str | None]] = asyncio.Queue()
         self._is_connected = False
+        self.is_replaced = False
+        """Whether the session has another connection; else, once the iteration has ended, the peer connects again."""
 
     async def receive(self, text: str) -> None:
         """Take a received frame; what answers it is yielded, and requests are handled in the background.
@@ -42,15 +44,19 @@ class Attachment:
             for frame in frames:
                 self._frames.put_nowait(frame)
         elif self._is_connected:
-            self._is_connected = False
-            self._frames.put_nowait(None)
+            self.end(is_replaced=connection != self.name)
+
+    def end(self, *, is_replaced: bool) -> None:
+        """End the iteration."""
+        self._is_connected, self.is_replaced = False, is_replaced
+        self._frames.put_nowait(None)
 
     def __aiter__(self) -> Attachment:
         """Return itself."""
         return self
 
     async def __anext__(self) -> str:
-        """Return the next frame to send; the iteration ends when the session has another connection."""
+        """Return the next frame to send; the iteration ends when the peer has, or needs, another connection."""
         frame = await self._frames.get()
         if frame is None:
             self._frames.put_nowait(None)

@@ -21,9 +21,11 @@ from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
 from accp_adapters.bindings.hosts.journal import Journal, Place
 from accp_adapters.bindings.hosts.names import (
+    attachment_name,
     check_session_id,
     connection_name,
     foreign_session,
+    is_older,
     sender_name,
     session_name,
 )
@@ -162,7 +164,9 @@ class SessionHost:
                 yield frame
 
     @asynccontextmanager
-    async def attached(self, principal: Principal, session_id: str | None) -> AsyncIterator[Attachment]:
+    async def attached(
+        self, principal: Principal, session_id: str | None, *, number: int = 0
+    ) -> AsyncIterator[Attachment]:
         """Attach a connection to a session: it yields the frames to send on it (section 11.2).
 
         A session has one connection: an earlier one is ended, on whichever worker it is.
@@ -170,13 +174,15 @@ class SessionHost:
         Args:
             principal: Whom the connection is of.
             session_id: The session of this principal; None: one of this connection, whose frames do not name it.
+            number: The sequence number of its first frame. A worker that was stopped for a while takes up connections
+                that their client has given up; they have lower numbers than that which is open, and do not end it.
 
         Raises:
             ProtocolError: as `frames`.
         """
         check_session_id(session_id or "")
         await self._start()
-        name = f"{self._worker.name}-{secrets.token_hex(6)}"
+        name = attachment_name(self._worker.name, number)
         place = self._journal.place(
             connection_name(principal, name) if session_id is None else session_name(principal, session_id),
             name if session_id is None else session_id,
@@ -185,7 +191,8 @@ class SessionHost:
         place.listeners.add(attachment.listen)
         watch = asyncio.ensure_future(self._watch(place))
         try:
-            await self._journal.commit(place, partial(self._connected, principal, attachment.name))
+            if await self._journal.commit(place, partial(self._connected, principal, attachment.name)) is None:
+                attachment.end(is_replaced=True)
             yield attachment
         finally:
             place.listeners.discard(attachment.listen)
@@ -262,7 +269,10 @@ class SessionHost:
             return None
         return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text)
 
-    def _connected(self, principal: Principal, name: str, replica: Replica) -> Step:
+    def _connected(self, principal: Principal, name: str, replica: Replica) -> Step | None:
+        """Return the step that takes a connection, None for one that is older than that of the session."""
+        if is_older(name, replica.connection):
+            return None
         return self._step(replica, StepKind.CONNECT, principal, name=name)
 
     def _disconnected(self, name: str, replica: Replica) -> Step | None:

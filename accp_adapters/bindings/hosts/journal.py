@@ -47,10 +47,14 @@ class Place:
         """Called after each step with the connection of the session and the frames; None: frames were missed."""
         self.is_unsure = False
         """Whether a step may have been logged or not; cleared when the log was read."""
+        self._announced = 0
         self._changed = asyncio.Event()
 
     def announce(self, replica: Replica, frames: list[str] | None) -> None:
-        """Tell those who wait that a step was taken."""
+        """Tell those who wait that a step was taken, once: where the log is read again, steps are taken again."""
+        if replica.number <= self._announced:
+            return
+        self._announced = replica.number
         for listener in list(self.listeners):
             listener(replica.connection, frames)
         changed, self._changed = self._changed, asyncio.Event()
@@ -232,7 +236,7 @@ class Journal:
         return last is None or replica.number >= last
 
     async def _read_again(self, place: Place) -> Replica:
-        """Return the session of the snapshot; a connection here misses what was pushed meanwhile."""
+        """Return the session of the snapshot; a connection here has missed what led to it since the last step."""
         found = await self._log.snapshot(place.name)
         text = found[1] if found else None
         replica = await off_loop(len(text or ""), Replica, place.name, place.session_id, self._kind, text)

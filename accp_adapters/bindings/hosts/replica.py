@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from accp_adapters.bindings.hosts.cold_texts import in_store
 from accp_adapters.bindings.hosts.names import is_named
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_adapters.bindings.off_loop import off_loop
@@ -247,7 +247,7 @@ class Replica:
     async def store_texts(self) -> None:
         """Put into the cold store what must be there before a frame of the last step is sent."""
         for stored in self.session.texts_to_store():
-            await asyncio.to_thread(self._kind.store.put, self.name, stored.key, stored.text)
+            await in_store(self._kind.store.put, self.name, stored.key, stored.text)
 
     async def _receive(self, step: Step, size: int) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
@@ -263,7 +263,7 @@ class Replica:
         """Return the events with those that follow once the texts of the cold store were read."""
         store, taken = self._kind.store, list(events)
         while keys := [key for event in events if isinstance(event, RefsNeeded) for key in event.keys]:
-            texts = {key: await asyncio.to_thread(store.get, self.name, key.key) for key in keys}
+            texts = {key: await in_store(store.get, self.name, key.key) for key in keys}
             size = sum(len(text or "") for text in texts.values())
             events = await off_loop(size, self.session.resolve, texts, now)
             taken += events

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from accp_adapters.bindings.logs.addresses import open_log
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, FrameLog
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, FrameLog, LogError
 from accp_adapters.bindings.logs.memory import MemoryFrameLog
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 
@@ -16,6 +16,7 @@ __all__ = [
     "Fence",
     "Fenced",
     "FrameLog",
+    "LogError",
     "MemoryFrameLog",
     "NatsFrameLog",
     "RedisFrameLog",

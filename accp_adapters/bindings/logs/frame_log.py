@@ -15,7 +15,17 @@ from typing import Final, Protocol
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["MAX_TEXTS", "MAX_TEXT_BYTES", "Fence", "Fenced", "FrameLog", "check_number", "check_texts", "log_gap"]
+__all__ = [
+    "MAX_TEXTS",
+    "MAX_TEXT_BYTES",
+    "Fence",
+    "Fenced",
+    "FrameLog",
+    "LogError",
+    "check_number",
+    "check_texts",
+    "log_gap",
+]
 
 MAX_TEXTS: Final = 100_000
 """Texts of a log after its snapshot."""
@@ -37,17 +47,25 @@ class Fence:
     """The number of the last text when the lease began; 0 where there is none."""
 
 
-class Fenced(ProtocolError):
+class LogError(ProtocolError):
+    """The log cannot be used now (E3001). The reason names the store: it is for our own logs, not for peers."""
+
+    def __init__(self, reason: str) -> None:
+        """Refuse what a worker wanted to do."""
+        super().__init__(reason, code=ErrorCode.TIMEOUT)
+
+
+class Fenced(LogError):
     """The lease was lost: another worker has the log, and nothing was written."""
 
     def __init__(self, fence: Fence) -> None:
         """Refuse what the holder of `fence` wanted to do."""
         reason = f"expected the holder of the lease of {fence.name!r}, found {fence.owner!r} of a lease that ended"
-        super().__init__(reason, code=ErrorCode.TIMEOUT)
+        super().__init__(reason)
 
 
 class FrameLog(Protocol):
-    """Logs by name, for any number of workers. A method raises `ProtocolError` E3001 where the store is unreachable."""
+    """Logs by name, for any number of workers. A method raises `LogError` (E3001) where the store is unreachable."""
 
     async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
         """Take the lease of `name`, None where another worker holds it; its holder extends it by `renew`.

@@ -27,12 +27,10 @@ from nats.js.api import Header, KeyValueConfig, StorageType, StreamConfig
 from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.kv import KeyValue
 
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
 from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
 
 __all__ = ["NatsFrameLog", "log_token"]
@@ -290,7 +288,7 @@ class NatsFrameLog:
             if sequence is not None:
                 held.sequence = sequence
                 return
-        raise ProtocolError(f"expected to be the only writer of {name!r}", code=ErrorCode.TIMEOUT)
+        raise LogError(f"expected to be the only writer of {name!r}")
 
     async def _publish(self, name: str, last: int, number: int, text: str) -> int | None:
         """Write a message after message `last` of its subject; return its number, None where another one is there."""
@@ -324,8 +322,7 @@ class NatsFrameLog:
         try:
             yield
         except (nats.errors.Error, OSError, TimeoutError) as error:
-            reason = f"expected NATS to {command}, found: {error!r:.200}"
-            raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
+            raise LogError(f"expected NATS to {command}, found: {error!r:.200}") from error
 
 
 def _revision_of(error: KeyNotFoundError) -> int:

@@ -8,16 +8,18 @@ server that does not write each command to its disk (`appendfsync always`). Sess
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import quote
 
 import redis.asyncio
 
-from accp_adapters.bindings.logs.frame_log import MAX_TEXTS, Fence, Fenced, check_texts, log_gap
+from accp_adapters.bindings.logs.frame_log import MAX_TEXTS, Fence, Fenced, LogError, check_texts, log_gap
 from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.redis import redis_refusals, without_password
 from accp_adapters.stores.texts import pack_text, unpack_text
+from accp_core.errors import ProtocolError
 
 __all__ = ["RedisFrameLog"]
 
@@ -127,7 +129,7 @@ class RedisFrameLog:
         """Return the texts after number `after`, as `FrameLog.read`."""
         _, stream = self._keys(name)
         while True:
-            with redis_refusals(self._server, "read"):
+            with self._refusals("read"):
                 entries: Any = await self._client.xrange(stream, min=f"({after}-0", count=_PAGE)
             for entry, fields in entries:
                 after = int(entry.partition(b"-")[0])
@@ -143,19 +145,28 @@ class RedisFrameLog:
 
     async def snapshot(self, name: str) -> tuple[int, str] | None:
         """Return the snapshot, as `FrameLog.snapshot`."""
-        with redis_refusals(self._server, "read"):
+        with self._refusals("read"):
             found: Any = await self._client.hmget(self._keys(name)[0], ["number", "snapshot"])
         number, packed = found
         return None if packed is None else (int(number), await off_loop(len(packed), unpack_text, packed))
 
     async def delete(self, name: str) -> None:
         """Remove everything of `name`."""
-        with redis_refusals(self._server, "delete"):
+        with self._refusals("delete"):
             await self._client.unlink(*self._keys(name))
 
     async def aclose(self) -> None:
         """Close the connections. Closing twice is allowed."""
         await self._client.aclose()
+
+    # What the server refuses, as a replica after a failover does, is no fault of the peer whose frame waits for it.
+    @contextmanager
+    def _refusals(self, command: str) -> Iterator[None]:
+        try:
+            with redis_refusals(self._server, command):
+                yield
+        except ProtocolError as error:
+            raise LogError(error.reason) from error
 
     def _keys(self, name: str) -> tuple[str, str]:
         """Return the keys of the hash and the stream, which a cluster keeps together."""
@@ -163,5 +174,5 @@ class RedisFrameLog:
         return f"{tag}:state", f"{tag}:log"
 
     async def _run(self, script: str, name: str, *arguments: Any) -> Any:
-        with redis_refusals(self._server, script):
+        with self._refusals(script):
             return await self._scripts[script](keys=self._keys(name), args=arguments)

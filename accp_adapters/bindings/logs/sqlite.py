@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
+from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
 from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 
 __all__ = ["SqliteFrameLog"]
 
@@ -131,9 +129,9 @@ class SqliteFrameLog:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
         except sqlite3.Error as error:
             reason = f"expected {os.fspath(self._path)!r} to be usable, found: {error}"
-            raise ProtocolError(reason, code=ErrorCode.TIMEOUT) from error
+            raise LogError(reason) from error
         except OSError as error:
-            raise ProtocolError(self._advice(error), code=ErrorCode.TIMEOUT) from error
+            raise LogError(self._advice(error)) from error
 
     def _advice(self, error: OSError) -> str:
         """Return why the file cannot be used, and what to do."""
@@ -245,7 +243,7 @@ class SqliteFrameLog:
         elif _identity(self._path) != self._file:
             # What is written into a removed file ends with this process.
             reason = f"expected the log at {os.fspath(self._path)!r}, found that its file was removed or replaced"
-            raise ProtocolError(f"{reason}: put it back, or start the workers again", code=ErrorCode.TIMEOUT)
+            raise LogError(f"{reason}: put it back, or start the workers again")
         return self._connection
 
 

@@ -364,6 +364,6 @@ def check_sender(sender: str, agent_id: str, peer: Peer | None) -> None:
 
 
 def may_come_first(frame: Frame) -> bool:
-    """Return whether a frame may come before the registry."""
+    """Return whether a frame may come before the registry: a `ping:resume` asks for one that was lost on its way."""
     is_registry = frame.intent is Intent.SYNCHRONIZE and frame.operation == "registry"
-    return is_registry or frame.intent is Intent.FAILURE
+    return is_registry or is_greeting(frame) or frame.intent is Intent.FAILURE

@@ -21,11 +21,20 @@ class Cutting:
         self.is_refusing = False
         self._target = target.split(":")
         self._writers: set[asyncio.StreamWriter] = set()
+        self._clients: set[asyncio.StreamWriter] = set()
+        self._half_open: set[asyncio.StreamWriter] = set()
 
     def cut(self) -> None:
         """Abort every connection."""
         self.cuts += bool(self._writers)
         for writer in self._writers:
+            writer.transport.abort()
+
+    def go_over(self, target: str) -> None:
+        """Abort the clients' ends, of which the server learns nothing; the next connections lead to `target`."""
+        self._target = target.split(":")
+        self._half_open |= self._writers - self._clients
+        for writer in self._clients:
             writer.transport.abort()
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -37,12 +46,22 @@ class Cutting:
         to_reader, to_writer = await asyncio.open_connection(*self._target)
         both = {writer, to_writer}
         self._writers |= both
+        self._clients.add(writer)
         try:
-            await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
+            await asyncio.gather(self._copy(reader, to_writer), self._copy(to_reader, writer))
         finally:
             self._writers -= both
+            self._clients.discard(writer)
             for each in both:
                 each.transport.abort()
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(4_096):
+                writer.write(data)
+                await writer.drain()
+        if writer not in self._half_open:
+            writer.transport.abort()
 
 
 @asynccontextmanager
@@ -67,14 +86,6 @@ async def cutting(target: str) -> AsyncIterator[Cutting]:
         await asyncio.gather(*tasks, return_exceptions=True)
         # The loop closes an aborted transport in one of its next rounds.
         await asyncio.sleep(0.05)
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while data := await reader.read(4_096):
-            writer.write(data)
-            await writer.drain()
-    writer.transport.abort()
 
 
 class LosingAnswers:

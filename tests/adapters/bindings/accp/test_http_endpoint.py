@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
+from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import BearerTokens, Principal
+from accp_adapters.bindings.logs import SqliteFrameLog
 from accp_core.accp import StreamChunkReceived, parse_frame
 from accp_core.accp.vocabulary import Intent
-from tests.adapters.bindings.accp.serving import count, serving
-from tests.adapters.bindings.hosts.agents import Client
+from accp_core.errors import ProtocolError
+from tests.adapters.bindings.accp.serving import count, echo, serve, serving
+from tests.adapters.bindings.hosts.agents import CODEC, Client
 
 TYPE = {"content-type": MEDIA_TYPE}
 TOKENS = BearerTokens({"token-of-ann": Principal("ann", frozenset({"ann"})), "token-of-bob": Principal("bob")})
@@ -223,3 +228,44 @@ async def test_a_failing_server_says_nothing_about_the_reason(monkeypatch: pytes
         response = await post(address, Client().ask("add", n=1))
     assert (response.status_code, code_of(response)) == (500, "E9999")
     assert "1234" not in response.text
+
+
+async def test_a_peer_does_not_learn_where_the_log_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Monitoring needs no token; where the log is and what it lacks stands in the log of the server."""
+    path = tmp_path / "sessions.db"
+    log = SqliteFrameLog(path, power_safe=False)
+    async with (
+        SessionHost(echo, codec=CODEC, log=log) as host,
+        serve(accp_app(host)) as address,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
+        path.unlink()
+        ready = await http.get(f"http://{address}/ready")
+        answer = await post(address, Client().ask("add", n=1))
+    await log.aclose()
+    assert (ready.status_code, ready.text) == (503, "the log of the sessions is out of reach\n")
+    assert (answer.status_code, code_of(answer)) == (503, "E3001")
+    assert "sessions.db" not in answer.text
+    assert caplog.text.count("sessions.db', found that its file was removed") == 2
+
+
+class Refusing:
+    """A cold store that refuses our credentials."""
+
+    def get(self, session_id: str, key: str) -> str | None:
+        raise ProtocolError("redis://secret.example refuses the password", code="E5001")
+
+    def put(self, session_id: str, key: str, text: str) -> None:
+        self.get(session_id, key)
+
+
+async def test_a_store_that_refuses_the_server_is_no_refusal_of_the_peer() -> None:
+    """E5001 would end an honest client; it sends the frame again as long as the store is out of reach."""
+    frame = "@ann>req:add{n:1|text:$cold.%s}[mid:a,seq:1,ts:1000,sid:s1]" % ("1" * 29)
+    async with (
+        SessionHost(echo, codec=CODEC, store=Refusing()) as host,
+        serve(accp_app(host)) as address,
+    ):
+        answer = await post(address, frame)
+    assert (answer.status_code, code_of(answer)) == (503, "E3001")
+    assert "secret.example" not in answer.text

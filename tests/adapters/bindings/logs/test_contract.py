@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accp_adapters.bindings.logs import Fence, Fenced, FrameLog, MemoryFrameLog, open_log
+from accp_adapters.bindings.logs import Fence, Fenced, FrameLog, LogError, MemoryFrameLog, open_log
 from accp_adapters.bindings.logs.frame_log import MAX_TEXT_BYTES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -203,3 +203,13 @@ async def test_of_many_workers_one_appends_each_number(opened: Callable[[], Fram
     found = await texts(logs[0])
     assert [number for number, _ in found] == list(range(1, 61))
     assert {text for _, text in found} == {f"{worker}/{count}" for worker in range(3) for count in range(20)}
+
+
+async def test_a_server_that_refuses_the_worker_is_out_of_reach(redis_url: str) -> None:
+    """E3001, not E5001: the peer whose frame waits for the log has done nothing wrong."""
+    log = open_log(redis_url.replace("redis://", "redis://nobody:wrong@"))
+    with pytest.raises(LogError, match="redis") as refused:
+        await log.snapshot("s/1")
+    await log.aclose()
+    assert refused.value.code == ErrorCode.TIMEOUT
+    assert "wrong@" not in str(refused.value)

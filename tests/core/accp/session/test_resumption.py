@@ -183,6 +183,19 @@ def test_the_first_connection_has_no_greeting_and_announces_the_registry_once() 
     line.check_untroubled()
 
 
+def test_a_registry_that_was_lost_is_asked_for_and_nothing_is_refused() -> None:
+    """ACCP 6.4 and 11.2: the server, which has no registry yet, answers the second connection by a `ping:resume`."""
+    line = Wire(end("one", registry_first=True), end("other"))
+    line.connect("one")
+    line.cut()
+    line.connect()
+    line.settle()
+    assert line.send("one", 1)
+    line.settle()
+    assert line.numbers("other") == [1]
+    line.check_untroubled()
+
+
 def test_every_frame_acknowledges_what_was_processed_once_connections_are_reported() -> None:
     one, other = end("one"), end("other")
     (text,) = one.send(note(1), NOW)

@@ -1,0 +1,140 @@
+"""Workers that lose the lease of a session, and connections that come late: an honest client goes on (ACCP 11.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.accp.backoff import Backoff
+from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_adapters.bindings.accp.connect import ClientOptions, connect
+from accp_adapters.bindings.hosts import HostLimits, SessionHost
+from accp_adapters.bindings.hosts.names import session_name
+from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.identity import ANONYMOUS
+from accp_adapters.bindings.logs import Fence, MemoryFrameLog
+from accp_core.accp import FrameRefused, Intent, Message, MessageReceived
+from tests.adapters.bindings.accp.faults import cutting
+from tests.adapters.bindings.accp.serving import echo, serve
+from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
+from tests.limits import PATIENCE, async_wait_until
+
+NAME = session_name(ANONYMOUS, "s1")
+QUICK = ClientOptions(backoff=Backoff(first=0.01, longest=0.1))
+
+
+class Losing(MemoryFrameLog):
+    """A log whose leases end while a step is taken, as those of a process that was stopped for a while."""
+
+    losses = 0
+
+    async def append(self, fence: Fence, number: int, text: str) -> bool:
+        if self.losses and fence.name.startswith("s/"):
+            self.losses -= 1
+            await self.release(fence)
+        return await super().append(fence, number, text)
+
+
+class Late(MemoryFrameLog):
+    """A log in which one worker waits until `go_on` before it gets the lease of a session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late: set[str] = set()
+        self.waiting, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def lease(self, name: str, owner: str, seconds: float) -> Fence | None:
+        if owner in self.late and name.startswith("s/"):
+            self.waiting.set()
+            await self.go_on.wait()
+        return await super().lease(name, owner, seconds)
+
+
+def joined(address: str) -> Any:
+    return connect(f"ws://{address}", agent_id="ann", codec=CODEC, options=QUICK, session_id="s1")
+
+
+async def ask(session: ClientSession, number: int) -> object:
+    asked = Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": number})
+    return (await asyncio.wait_for(session.request(asked), PATIENCE)).payload["n"]
+
+
+@asynccontextmanager
+async def worker(log: MemoryFrameLog, **limits: Any) -> AsyncIterator[SessionHost]:
+    async with SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(**limits)) as host:
+        yield host
+
+
+async def test_a_connection_outlives_leases_that_were_lost() -> None:
+    client, log = Client(), Losing()
+    async with worker(log) as host, host.attached(ANN, "s1") as attachment:
+        for frame in client.session.connected(1_000):
+            await attachment.receive(frame)
+        events: list[Any] = []
+        for number in range(4):
+            log.losses = number % 3
+            await attachment.receive(client.ask("add", n=number))
+            events += client.take([await asyncio.wait_for(anext(attachment), PATIENCE)])
+    assert [event.message.payload["n"] for event in events if isinstance(event, MessageReceived)] == [0, 1, 2, 3]
+    assert not [event for event in events if isinstance(event, FrameRefused)]
+
+
+async def test_a_client_stays_connected_over_leases_that_were_lost() -> None:
+    log = Losing()
+    async with (
+        worker(log) as host,
+        serve(accp_app(host)) as address,
+        cutting(address) as proxy,
+        joined(proxy.address) as session,
+    ):
+        for number in range(10):
+            log.losses = number % 3
+            assert await ask(session, number) == number
+        assert proxy.connections == 1
+
+
+async def test_a_client_whose_worker_has_missed_frames_connects_again() -> None:
+    """Another worker has replaced by a snapshot steps that this one has not seen: what they sent is unknown here."""
+    log = MemoryFrameLog()
+    async with (
+        worker(log, idle_poll=600) as host,
+        worker(log, snapshot_every=1) as other,
+        serve(accp_app(host)) as address,
+        cutting(address) as proxy,
+        joined(proxy.address) as session,
+    ):
+        for number in range(5):
+            assert await ask(session, number) == number
+            await skip(other)
+        assert await ask(session, 5) == 5
+        assert proxy.connections > 1
+
+
+async def skip(host: SessionHost) -> None:
+    """Take a step that changes nothing but the number of the last step."""
+    place = host._journal.place(NAME, "s1")
+    await host._journal.commit(place, lambda replica: Step(kind=StepKind.GIVE_UP, now=replica.now, name="nothing"))
+
+
+async def test_a_connection_that_is_late_does_not_end_a_newer_one() -> None:
+    """The first worker hangs with the client's first connection, and goes on when the client has given it up."""
+    log = Late()
+    async with worker(log) as first, worker(log) as second:
+        log.late.add(first._worker.name)
+        async with (
+            serve(accp_app(first)) as one,
+            serve(accp_app(second)) as two,
+            cutting(one) as proxy,
+            joined(proxy.address) as session,
+        ):
+            await asyncio.wait_for(log.waiting.wait(), PATIENCE)
+            proxy.go_over(two)
+            assert await ask(session, 1) == 1
+            log.go_on.set()
+            await async_wait_until(lambda: not first._journal._tasks)
+            for number in range(2, 5):
+                assert await ask(session, number) == number
+            assert proxy.connections == 2

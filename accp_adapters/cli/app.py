@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import sys
-from importlib import metadata
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from accp_adapters.cli.commands.aacp.group import aacp
 from accp_adapters.cli.commands.demo import demo
@@ -25,11 +23,12 @@ from accp_adapters.cli.commands.serve_acp import serve_acp
 from accp_adapters.cli.commands.serve_compress import serve_compress
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
+from accp_adapters.cli.groups import HelpGroup
 
 __all__ = ["app", "main"]
 
 
-class _Commands(TyperGroup):
+class _Commands(HelpGroup):
     """The sub-commands; a refused input ends each of them with exit code 1, a missing extra with 2."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -49,12 +48,15 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    # Rich takes half a second to import, and there would be no other use of it in most commands.
+    rich_markup_mode=None,
 )
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib import metadata
+
         typer.echo(f"accp {metadata.version('accp-middleware')}")
         raise typer.Exit
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
+from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluation"]
 
 evaluation = typer.Typer(
-    help="Whether a model still knows what a text says when it reads a view.", no_args_is_help=True
+    cls=HelpGroup, help="Whether a model still knows what a text says when it reads a view.", no_args_is_help=True
 )
 
 

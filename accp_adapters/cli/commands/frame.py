@@ -10,6 +10,7 @@ import typer
 
 from accp_adapters.cli.debug import observe
 from accp_adapters.cli.errors import InputRefused, refusal
+from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import STDIN, read_source, write_text
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["frame"]
 
 frame = typer.Typer(
+    cls=HelpGroup,
     help="Parse, format and check ACCP frames, one a line (draft-benzing-accp-00, section 3).",
     no_args_is_help=True,
 )

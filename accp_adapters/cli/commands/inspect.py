@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -62,6 +61,8 @@ def inspect(
 
     Example: `accp inspect redis://localhost:6379/0`
     """
+    import asyncio
+
     address = _address(source, example=example)
     try:
         opened, texts = _opened(address, run_format, store)
@@ -126,6 +127,7 @@ def _extra(address: str) -> str:
 
 
 async def _serve(app: Access, token: str, port: int, policy: StrategyName, *, browser: bool) -> None:
+    import asyncio
     import webbrowser
 
     from accp_adapters.inspector.live.prompts import warm_up

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,6 +50,8 @@ def serve(
 
     Example: `accp serve agents.crm:answer --http 127.0.0.1:8930 --log sqlite:sessions.db`
     """
+    import asyncio
+
     host, port = host_and_port(http, "--http")
     if (certificate is None) != (key is None):
         raise typer.BadParameter("expected --certificate and --key together")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import signal
 import sys
@@ -57,6 +56,8 @@ def serve_acp(
 
     Example: `accp serve-acp agents.crm:agent --http 127.0.0.1:7901 --tcp 127.0.0.1:7902`
     """
+    import asyncio
+
     network = {"--http": http, "--tcp": tcp, "--relay": relay}
     given = [
         name for name, value in {**network, "--token-env": token_env, "--certificate": certificate}.items() if value
@@ -124,6 +125,8 @@ async def _serve_parent(agent: AcpAgent) -> None:
 async def _serve_network(
     host: AcpHost, places: dict[str, tuple[str, int]], links: list[str], *, names: list[str], tls: TlsFiles | None
 ) -> None:
+    import asyncio
+
     from accp_adapters.bindings.acp import serve_relay, serve_tcp
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()

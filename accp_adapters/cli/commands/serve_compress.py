@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +51,8 @@ def serve_compress(
 
     Example: `accp serve-compress --http 127.0.0.1:8787`
     """
+    import asyncio
+
     host, port = host_and_port(http, "--http")
     if (certificate is None) != (key is None):
         raise typer.BadParameter("expected --certificate and --key together")

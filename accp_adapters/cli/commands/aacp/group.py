@@ -10,11 +10,13 @@ import typer
 from accp_adapters.cli.commands.aacp.encode import describe_finding, encode
 from accp_adapters.cli.commands.aacp.registry import registry
 from accp_adapters.cli.errors import refusal
+from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import STDIN, read_source, write_text
 
 __all__ = ["aacp"]
 
 aacp = typer.Typer(
+    cls=HelpGroup,
     help="Encode, check and explain AACP packets: instructions between agents (draft-mackay-aacp-01).",
     no_args_is_help=True,
 )

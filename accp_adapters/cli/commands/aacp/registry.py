@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from accp_adapters.cli.errors import InputRefused
+from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import read_source, write_text
 from accp_core.error_codes import ErrorCode
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["open_registry", "registry"]
 
-registry = typer.Typer(help="The instructions that were encoded before, in one SQLite file.", no_args_is_help=True)
+registry = typer.Typer(
+    cls=HelpGroup, help="The instructions that were encoded before, in one SQLite file.", no_args_is_help=True
+)
 
 RegistryFile = Annotated[Path, typer.Argument(dir_okay=False, help="The registry's SQLite file.")]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -43,6 +42,8 @@ def configured_servers(config: Path, *, quiet: bool) -> list[ServerSettings]:
 
 def serve_servers(servers: Sequence[ServerSettings], relay: Relay, *, is_bare: bool) -> None:
     """Serve one client on standard streams, until it closes."""
+    import asyncio
+
     try:
         from accp_adapters.mcp.gateway.stdio import run_gateway
     except ImportError as error:
@@ -68,6 +69,8 @@ def listen_for_servers(
     **limits: Any,
 ) -> None:
     """Serve all clients that come by HTTP, until a signal ends it."""
+    import asyncio
+
     try:
         from accp_adapters.mcp.gateway.http import GatewayApp, serve_gateway
         from accp_adapters.mcp.proxy.limits import ProxyLimits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 import threading
@@ -315,6 +314,8 @@ def _end_like(code: int) -> int:
 def _listen(
     url: str, listen: str, new_relay: Callable[[], Relay], extra: Headers, allow_host: list[str], **limits: Any
 ) -> None:
+    import asyncio
+
     try:
         from accp_adapters.mcp.proxy.endpoint import Endpoint
         from accp_adapters.mcp.proxy.http import serve_http
@@ -344,6 +345,8 @@ def _listen(
 
 
 def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:
+    import asyncio
+
     try:
         from accp_adapters.mcp.proxy.endpoint import Endpoint
         from accp_adapters.mcp.proxy.remote import run_remote

@@ -9,15 +9,18 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, Final, cast
 
-from agents import FunctionTool
+from agents import Agent, FunctionTool
 from agents.run import CallModelData, ModelInputData
 from agents.tool_context import ToolContext
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
+from accp_adapters.frameworks.openai_parts import answer, question
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
 
 __all__ = ["AccpInputFilter"]
+
+_NOTHING: Final = project_messages([], layout=Layout.OPENAI_RESPONSES)
 
 
 class AccpInputFilter:
@@ -31,7 +34,8 @@ class AccpInputFilter:
     def __init__(self, policy: Policy | None = None) -> None:
         """Make the filter; `policy` None: the defaults."""
         self._policy: Final = policy or Policy()
-        self._shown: Final[ContextVar[Projection]] = ContextVar("accp_shown")
+        # The filter is not told which run it serves, but a run and its tools share the context of their task.
+        self._shown: Final[ContextVar[Projection]] = ContextVar("accp_shown", default=_NOTHING)
         self.tool: Final = FunctionTool(
             name=FETCH_NAME,
             description=FETCH_DESCRIPTION,
@@ -50,9 +54,19 @@ class AccpInputFilter:
         self._shown.set(shown)
         return ModelInputData(input=cast("Any", shown.messages), instructions=data.model_data.instructions)
 
+    def as_tool(
+        self, agent: Agent[Any], name: str | None = None, description: str | None = None, **options: Any
+    ) -> Any:
+        """Return another agent as a tool, as `agent.as_tool` does, that opens what its question cites.
+
+        The texts that the question cites go with it, and those that the answer cites come back with it. `options` are
+        those of `agent.as_tool`; an `input_builder` or a `custom_output_extractor` replaces the one of its direction.
+        A tool that needs approval is given the words only: when it is resumed, no request shows what it may open.
+        """
+        carry: dict[str, Any] = {"custom_output_extractor": answer}
+        if not options.get("needs_approval"):
+            carry["input_builder"] = lambda given: question(given, self._shown.get())
+        return agent.as_tool(name, description, **{**carry, **options})
+
     async def _open(self, context: ToolContext[Any], arguments: str) -> str:
-        """Answer a call of the tool; a refusal is an answer that the model reads."""
-        shown = self._shown.get(None) or project_messages([], layout=Layout.OPENAI_RESPONSES)
-        call = {"call_id": context.tool_call_id, "name": FETCH_NAME, "arguments": arguments}
-        answer = cast("dict[str, Any]", shown.open(call))
-        return str(answer["output"])
+        return self._shown.get().answer(arguments)

@@ -6,24 +6,24 @@ The history of the run stays whole; `before_model_request` changes one request a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic_ai import RunContext, Tool, ToolDefinition
+from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages import Layout, Projection, project_messages
+from accp_adapters.frameworks.parts import carried, project_parts
+from accp_adapters.frameworks.pydantic_parts import read_parts, with_parts
+from accp_adapters.messages import Projection
 from accp_adapters.policy import Policy
 
 __all__ = ["AccpCapability"]
-
-_Shown: TypeAlias = tuple[int, int, dict[str, Any]]
-"""The index of a message, that of one of its parts, and the part as JSON of OpenAI's Chat."""
 
 
 @dataclass
@@ -41,15 +41,7 @@ class AccpCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Return the request with its results projected; the history of the run stays as it is."""
-        messages = list(request_context.messages)
-        before = list(_parts(messages))
-        for (index, number, old), new in zip(before, self._project(messages).messages, strict=True):
-            if new["content"] != old["content"]:
-                message: Any = messages[index]
-                parts = list(message.parts)
-                parts[number] = replace(parts[number], content=new["content"])
-                messages[index] = replace(message, parts=parts)
-        return replace(request_context, messages=messages)
+        return replace(request_context, messages=self._project(request_context.messages)[0])
 
     def get_toolset(self) -> AbstractToolset[Any]:
         """Return the fetch tool, which a request has once a reference is shown."""
@@ -57,40 +49,22 @@ class AccpCapability(AbstractCapability[Any]):
         tool.prepare = self._prepare
         return FunctionToolset([tool])
 
+    async def ask(self, ctx: RunContext[Any], agent: AbstractAgent[Any, Any], question: str, **options: Any) -> Any:
+        """Run another agent inside a tool of this one, and return what the tool returns: the answer.
+
+        The texts that the question cites go with it, and those that the answer cites come back with it: a list of the
+        answer and these texts. `options` are those of `agent.run`; `deps` and `usage` are those of this run by default.
+        """
+        settings: dict[str, Any] = {"deps": ctx.deps, "usage": ctx.usage, **options}
+        done = await agent.run(carried(question, self._project(ctx.messages)[1]), **settings)
+        answer = carried(str(done.output), self._project(done.all_messages())[1])
+        return done.output if isinstance(answer, str) else answer
+
     async def _prepare(self, ctx: RunContext[Any], tool: ToolDefinition) -> ToolDefinition | None:
-        return tool if self._project(ctx.messages).tools else None
+        return tool if self._project(ctx.messages)[1].tools else None
 
     async def _open(self, ctx: RunContext[Any], **arguments: Any) -> str:
-        """Answer a call of the tool; a refusal is an answer that the model reads."""
-        call = {"id": ctx.tool_call_id, "function": {"name": FETCH_NAME, "arguments": arguments}}
-        answer = self._project(ctx.messages).open(call)
-        return str((answer or {})["content"])
+        return self._project(ctx.messages)[1].answer(arguments)
 
-    def _project(self, messages: Sequence[ModelMessage]) -> Projection:
-        return project_messages([item for *_, item in _parts(messages)], policy=self.policy, layout=Layout.OPENAI_CHAT)
-
-
-def _parts(messages: Sequence[ModelMessage]) -> Iterator[_Shown]:
-    """Yield what of a history a projection reads: words, calls, results that are text; errors and files stay."""
-    for index, message in enumerate(messages):
-        for number, part in enumerate(message.parts):
-            if (item := _item(part)) is not None:
-                yield index, number, item
-
-
-def _item(part: Any) -> dict[str, Any] | None:
-    match part:
-        case ToolReturnPart(outcome="success", files=[]):
-            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response_str()}
-        case ToolCallPart():
-            function = {"name": part.tool_name, "arguments": part.args}
-            return {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [{"id": part.tool_call_id, "function": function}],
-            }
-        case UserPromptPart(content=str()):
-            return {"role": "user", "content": part.content}
-        case TextPart():
-            return {"role": "assistant", "content": part.content}
-    return None
+    def _project(self, messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], Projection]:
+        return project_parts(messages, list(read_parts(messages)), self.policy, with_parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_projected
+from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
 from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -21,7 +21,8 @@ def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Pla
         for number in results:
             yield _result(blocks[number], index, number)
         if len(results) < len(blocks) or isinstance(content, str):
-            yield _words(message, index, others)
+            words = _words(message, index, others)
+            yield from with_cited(words) if words.record.role is Role.USER else (words,)
 
 
 def _is(block: Any, kind: str) -> bool:

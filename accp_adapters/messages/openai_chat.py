@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_projected
+from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
 from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -29,7 +29,8 @@ def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Pla
             calls=calls,
             call_id=message.get("tool_call_id"),
         )
-        yield Placed(record=record, places=places)
+        placed = Placed(record=record, places=places)
+        yield from with_cited(placed) if record.role is Role.USER else (placed,)
         for call in calls:
             others.add_call(call.name)
 

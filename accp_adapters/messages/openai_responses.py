@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Place, Placed, json_call, text_parts, with_projected
+from accp_adapters.messages.placed import Item, Place, Placed, json_call, text_parts, with_cited, with_projected
 from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -27,7 +27,7 @@ def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Pla
             yield _turn(messages, turn, others)
             turn = []
         if item.get("role") not in ("system", "developer"):
-            yield _other_item(item, index)
+            yield from _other_item(item, index)
     if turn:
         yield _turn(messages, turn, others)
 
@@ -52,12 +52,13 @@ def _turn(messages: Sequence[Item], turn: Sequence[int], others: OtherAgents) ->
     return Placed(record=MessageRecord(role=Role.MODEL, blocks=tuple(texts), calls=calls), places=tuple(places))
 
 
-def _other_item(item: Item, index: int) -> Placed:
+def _other_item(item: Item, index: int) -> Iterator[Placed]:
     is_output = item.get("type") in _OUTPUTS
     field = "output" if is_output else "content"
     texts, places = text_parts(item.get(field), (index, field), _TEXTS)
     role = Role.TOOL if is_output else Role.USER
-    return Placed(record=MessageRecord(role=role, blocks=texts, call_id=item.get("call_id")), places=places)
+    placed = Placed(record=MessageRecord(role=role, blocks=texts, call_id=item.get("call_id")), places=places)
+    yield from (placed,) if is_output else with_cited(placed)
 
 
 def fetch_tool() -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from accp_core.projection import CallRecord, MessageRecord, Projected
+from accp_core.projection import CallRecord, MessageRecord, Projected, Role
+from accp_core.references import find_references, key_of
 
-__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_projected"]
+__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_cited", "with_projected"]
 
 Item: TypeAlias = Mapping[str, Any]
 """A message, or an item of a request, as JSON."""
@@ -48,6 +49,26 @@ def text_parts(
 def _text_of(part: Any, types: Sequence[str]) -> str | None:
     is_text = isinstance(part, Mapping) and part.get("type") in types and isinstance(part.get("text"), str)
     return part["text"] if is_text else None
+
+
+def with_cited(said: Placed) -> Iterator[Placed]:
+    """Yield what a user said, and the texts behind its words that the words cite, which are results.
+
+    An agent that asks another one for something gives it the texts behind the references in its words, each as a
+    further text of the same message.
+    """
+    words, *texts = said.record.blocks or (None,)
+    cited = set(find_references(words or ""))
+    numbers = [n for n, text in enumerate(texts, 1) if text and cited and key_of(text) in cited]
+    kept = [n for n in range(len(said.record.blocks)) if n not in numbers]
+    yield _only(said, kept, said.record.role) if numbers else said
+    for number in numbers:
+        yield _only(said, [number], Role.TOOL)
+
+
+def _only(said: Placed, numbers: Sequence[int], role: Role) -> Placed:
+    record = replace(said.record, role=role, blocks=tuple(said.record.blocks[n] for n in numbers))
+    return Placed(record=record, places=tuple(said.places[n] for n in numbers))
 
 
 def json_call(call_id: Any, name: Any, arguments: Any) -> CallRecord:

@@ -8,11 +8,11 @@ from typing import Any
 
 from accp_adapters.fetching import FETCH_NAME, answer, read_request
 from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
-from accp_adapters.messages.placed import Item, Placed
+from accp_adapters.messages.placed import Item, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
 from accp_core.projection import MessageRecord, Projector, Role
-from accp_core.references import check_grant, checked_text, key_of
+from accp_core.references import check_grant, checked_text, find_references, key_of
 
 __all__ = ["Projection", "project_messages"]
 
@@ -55,6 +55,25 @@ class Projection:
         except ProtocolError as refusal:
             return layout.answer_message(asked.id, str(refusal), failed=True)
 
+    def answer(self, arguments: Mapping[str, Any] | str) -> str:
+        """Return the answer to a call of the fetch tool as text, for a framework that makes the message; never raises.
+
+        Args:
+            arguments: The arguments of the call, or their JSON.
+        """
+        try:
+            return self._answer(json_call(None, FETCH_NAME, arguments).args)
+        except ProtocolError as refusal:
+            return str(refusal)
+
+    def cited_by(self, words: str) -> list[str]:
+        """Return the texts of the conversation that the references in `words` open, for who is given the words.
+
+        Put them behind the words, each as a further text of the same message or result: there they are shown as any
+        result is, under the same references. What is not of this conversation is not in the list.
+        """
+        return _cited(words, self._texts())
+
     def _answer(self, arguments: Mapping[str, Any]) -> str:
         request = read_request(dict(arguments))
         texts = {key_of(text): text for text in self._texts()}
@@ -65,6 +84,12 @@ class Projection:
     def _texts(self) -> Iterator[str]:
         for placed in self._records:
             yield from placed.record.texts
+
+
+def _cited(words: str, texts: Iterable[str]) -> list[str]:
+    cited = find_references(words)
+    found = {key_of(text): text for text in texts} if cited else {}
+    return [found[key] for key in cited if key in found]
 
 
 def project_messages(

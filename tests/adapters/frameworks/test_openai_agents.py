@@ -19,6 +19,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
+from pydantic import BaseModel
 
 from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
 from accp_adapters.evaluation.tasks.arms import Arm
@@ -277,15 +278,98 @@ async def test_a_filter_around_ours_sees_what_is_sent() -> None:
     assert [sent[-2:] for sent in seen] == model.sent
 
 
-async def test_an_agent_as_a_tool_has_references_of_its_own() -> None:
+def team(helper: Scripted, asker: Scripted, *tools: Any) -> tuple[Agent[Any], RunConfig]:
+    """Return an agent that has another one as a tool, and the settings of its runs; both have all tools."""
     accp = AccpInputFilter()
+    other = Agent("helper", tools=[*tools, orders, accp.tool], model=helper)
+    as_tool = accp.as_tool(other, "helper", "Ask the helper.")
+    return Agent("clerk", tools=[as_tool, orders, accp.tool], model=asker), config(accp)
 
-    def cite(sent: Items) -> ResponseOutputMessage:
-        return say_last_output([{"output": f"All in {ask_for_late_rows(sent)['ref']}"}])
 
-    helper = Agent("helper", tools=[orders, accp.tool], model=Scripted(call("orders"), cite))
-    as_tool = helper.as_tool("helper", "Ask the helper.", run_config=config(accp))
-    argument = call("helper", lambda _: {"input": "Which are late?"})
-    model = Scripted(argument, call("accp_fetch", ask_for_late_rows), say_last_output)
-    result = await Runner.run(Agent("clerk", tools=[as_tool, accp.tool], model=model), "?", run_config=config(accp))
-    assert result.final_output.startswith("E5002")
+def cite(sent: Items) -> dict[str, Any]:
+    return {"input": f"Which rows of {ask_for_late_rows(sent)['ref']} are late?"}
+
+
+def say_reference(sent: Items) -> ResponseOutputMessage:
+    return say_last_output([{"output": f"All in {ask_for_late_rows(sent)['ref']}"}])
+
+
+async def test_an_agent_as_a_tool_opens_what_its_question_cites() -> None:
+    helper = Scripted(call("accp_fetch", ask_for_late_rows), say_last_output)
+    asker = Scripted(call("orders"), call("helper", cite), say_last_output)
+    agent, settings = team(helper, asker)
+    result = await Runner.run(agent, "Which are late?", run_config=settings)
+    assert result.final_output == LATE
+    words, shown = helper.sent[0][0]["content"]
+    assert words["text"] == cite(asker.sent[1])["input"] and "[preview" in shown["text"]
+    assert shown["text"] in [item.get("output") for item in asker.sent[1]]
+    assert len(json.dumps(helper.sent)) < len(as_json()) / 5
+
+
+async def test_the_asker_opens_what_the_answer_of_an_agent_as_a_tool_cites() -> None:
+    asker = Scripted(call("helper", lambda _: {"input": "?"}), call("accp_fetch", ask_for_late_rows), say_last_output)
+    agent, settings = team(Scripted(call("orders"), say_reference), asker)
+    result = await Runner.run(agent, "Which are late?", run_config=settings)
+    assert result.final_output == LATE
+    kept = json.loads(json.dumps(result.to_input_list()))[:3]
+    assert [part["text"] for part in kept[-1]["output"]] == [f"All in {ask_for_late_rows(kept)['ref']}", as_json()]
+    again = AccpInputFilter()
+    later = Agent("clerk", tools=[again.tool], model=Scripted(call("accp_fetch", ask_for_late_rows), say_last_output))
+    assert (await Runner.run(later, kept, run_config=config(again))).final_output == LATE
+
+
+async def test_words_alone_open_nothing_for_an_agent_as_a_tool() -> None:
+    shown = project_messages(
+        [{"role": "tool", "tool_call_id": "1", "content": as_json()}], layout="openai-chat"
+    ).messages[0]["content"]
+    foreign = fetch_arguments(shown)
+    helper = Scripted(call("accp_fetch", lambda _: foreign), lambda sent: say_last_output([sent[-1]]))
+    asker = Scripted(call("helper", lambda _: {"input": f"Open {foreign['ref']}"}), say_last_output)
+    agent, settings = team(helper, asker)
+    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("E5002")
+
+
+async def test_an_agent_as_a_tool_opens_nothing_that_its_question_does_not_cite() -> None:
+    stolen: list[dict[str, Any]] = []
+
+    def ask_without(sent: Items) -> dict[str, Any]:
+        stolen.append(ask_for_late_rows(sent))
+        return {"input": "Which are late?"}
+
+    helper = Scripted(call("accp_fetch", lambda _: stolen[0]), say_last_output)
+    agent, settings = team(helper, Scripted(call("orders"), call("helper", ask_without), say_last_output))
+    assert (await Runner.run(agent, "?", run_config=settings)).final_output.startswith("E5002")
+
+
+async def test_teams_at_once_give_nothing_to_each_other() -> None:
+    def finding_team(other_ref: Any) -> tuple[Agent[Any], RunConfig]:
+        helper = Scripted(call("accp_fetch", other_ref or ask_for_late_rows), say_last_output)
+        return team(helper, Scripted(call("orders"), call("helper", cite), say_last_output))
+
+    others = project_messages(
+        [{"role": "tool", "tool_call_id": "1", "content": json.dumps([{"n": n} for n in range(2_000)])}],
+        layout="openai-chat",
+    ).messages[0]["content"]
+    teams = [finding_team(None), finding_team(lambda _: fetch_arguments(others)), finding_team(None)]
+    done = await asyncio.gather(*[Runner.run(agent, "?", run_config=settings) for agent, settings in teams])
+    assert [str(each.final_output)[:5] for each in done] == [LATE[:5], "E5002", LATE[:5]]
+
+
+async def test_parameters_of_an_agent_as_a_tool_are_carried_and_what_needs_approval_gets_words_only() -> None:
+    class Question(BaseModel):
+        subject: str
+
+    accp = AccpInputFilter()
+    for options in ({"parameters": Question}, {"needs_approval": True}):
+        helper = Scripted(call("accp_fetch", ask_for_late_rows), say_last_output)
+        other = Agent("helper", tools=[accp.tool], model=helper)
+        name = "subject" if "parameters" in options else "input"
+        asking = call("helper", lambda sent, name=name: {name: cite(sent)["input"]})
+        model = Scripted(call("orders"), asking, say_last_output)
+        agent = Agent("clerk", tools=[accp.as_tool(other, "helper", **options), orders, accp.tool], model=model)
+        result = await Runner.run(agent, "?", run_config=config(accp))
+        if result.interruptions:
+            state = result.to_state()
+            state.approve(result.interruptions[0])
+            result = await Runner.run(agent, state, run_config=config(accp))
+        assert result.final_output.startswith("E5002" if "needs_approval" in options else LATE)

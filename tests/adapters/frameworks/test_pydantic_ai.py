@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import pytest
-from pydantic_ai import Agent, BinaryContent, ModelRetry
+from pydantic_ai import Agent, BinaryContent, ModelRetry, RunContext
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
@@ -36,6 +36,7 @@ from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments, own_loop
 from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 Turn: TypeAlias = Callable[[list[str]], Any]
+OTHERS = [{**row, "id": row["id"] + 1} for row in ROWS]
 
 
 class Script:
@@ -124,12 +125,11 @@ async def test_a_reference_of_another_run_is_refused() -> None:
 
     script = Script(call("orders"), call("accp_fetch", remember), say_last_result)
     assert (await agent(script).run("?")).output == LATE
-    other = [{**row, "id": row["id"] + 1} for row in ROWS]
     stranger: Agent[Any, str] = Agent(
         FunctionModel(Script(call("other"), call("accp_fetch", lambda _: foreign[0]), say_last_result)),
         capabilities=[AccpCapability()],
     )
-    stranger.tool_plain(lambda: other, name="other")
+    stranger.tool_plain(lambda: OTHERS, name="other")
     assert (await stranger.run("?")).output.startswith("E5002")
 
 
@@ -208,6 +208,100 @@ async def test_a_result_whose_first_copy_a_processor_drops_is_shown_whole(is_fir
     made: Agent[Any, str] = Agent(FunctionModel(script), capabilities=both)
     made.tool_plain(lambda: ROWS, name="orders")
     assert "[as above" not in (await made.run("Which are late?")).output
+
+
+def team(helper: Script, asker: Script, accp: AccpCapability, *, knows: bool = True) -> Agent[Any, str]:
+    """Return an agent with a tool that asks another one; both have the orders."""
+    other: Agent[Any, str] = Agent(FunctionModel(helper), capabilities=[accp] if knows else [])
+    made: Agent[Any, str] = Agent(FunctionModel(asker), capabilities=[accp])
+
+    @made.tool
+    async def ask_helper(ctx: RunContext[Any], question: str) -> Any:
+        """Ask the helper."""
+        return await accp.ask(ctx, other, question)
+
+    for each in (made, other):
+        each.tool_plain(lambda: ROWS, name="orders")
+        each.tool_plain(lambda: OTHERS, name="other_orders")
+    return made
+
+
+def cite(text: str) -> dict[str, Any]:
+    return {"question": f"Which rows of {fetch_arguments(text)['ref']} are late?"}
+
+
+def say_reference(results: list[str]) -> TextPart:
+    return TextPart(f"All in {fetch_arguments(results[-1])['ref']}")
+
+
+def shown_to(script: Script) -> str:
+    return json.dumps(script.sent[-1])
+
+
+async def test_an_agent_inside_a_tool_opens_what_its_question_cites() -> None:
+    helper = Script(lambda _: ToolCallPart("accp_fetch", fetch_arguments(shown_to(helper))), say_last_result)
+    asker = Script(call("orders"), call("ask_helper", cite), say_last_result)
+    result = await team(helper, asker, AccpCapability()).run("Which are late?")
+    assert result.output == LATE and helper.tools == [["orders", "other_orders", "accp_fetch"]] * 2
+    assert len(json.dumps(helper.sent)) < len(json.dumps(ROWS)) / 5
+    assert result.usage.requests == 5
+
+
+async def test_the_asker_opens_what_the_answer_of_an_agent_inside_a_tool_cites() -> None:
+    helper = Script(call("orders"), say_reference)
+    asker = Script(
+        lambda _: ToolCallPart("ask_helper", {"question": "?"}), call("accp_fetch", fetch_arguments), say_last_result
+    )
+    result = await team(helper, asker, AccpCapability()).run("Which are late?")
+    assert result.output == LATE
+    kept = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())[:3]
+    second = Script(call("accp_fetch", fetch_arguments), say_last_result)
+    again: Agent[Any, str] = Agent(FunctionModel(second), capabilities=[AccpCapability()])
+    assert (await again.run("Which are late?", message_history=kept)).output == LATE
+    assert max(len(json.dumps(sent)) for sent in asker.sent) < len(json.dumps(ROWS)) / 10
+
+
+async def test_an_agent_inside_a_tool_opens_nothing_that_its_question_does_not_cite_or_the_asker_does_not_hold() -> (
+    None
+):
+    stolen: list[dict[str, Any]] = []
+
+    def ask_without(text: str) -> dict[str, Any]:
+        stolen.append(fetch_arguments(text))
+        return {"question": "Which are late?"}
+
+    # The helper has the tool, as it has a result of its own.
+    for asking in (ask_without, lambda _: {"question": f"Open {stolen[0]['ref']}"}):
+        helper = Script(call("other_orders"), lambda _: ToolCallPart("accp_fetch", stolen[0]), say_last_result)
+        first = call("orders") if asking is ask_without else call("other_orders")
+        made = team(helper, Script(first, call("ask_helper", asking), say_last_result), AccpCapability())
+        assert (await made.run("?")).output.startswith("E5002")
+
+
+async def test_an_agent_inside_a_tool_without_the_capability_is_given_the_whole_text() -> None:
+    helper = Script(lambda _: TextPart("Customer 599" if "Customer 599" in shown_to(helper) else "hidden"))
+    asker = Script(call("orders"), call("ask_helper", cite), say_last_result)
+    assert (await team(helper, asker, AccpCapability(), knows=False).run("?")).output == "Customer 599"
+
+
+async def test_an_answer_that_is_no_text_stays_as_it_is() -> None:
+    asker = Script(lambda _: ToolCallPart("ask", {}), say_last_result)
+    made = agent(asker)
+    accp = AccpCapability()
+
+    @made.tool
+    async def ask(ctx: RunContext[Any]) -> Any:
+        """Ask for a number."""
+        return await accp.ask(
+            ctx,
+            Agent(
+                FunctionModel(lambda *_: ModelResponse(parts=[ToolCallPart("final_result", {"response": 7})])),
+                output_type=int,
+            ),
+            "?",
+        )
+
+    assert (await made.run("?")).output == "7"
 
 
 def chat_of(messages: list[ModelMessage]) -> list[dict[str, Any]]:

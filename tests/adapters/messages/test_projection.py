@@ -267,3 +267,21 @@ def test_any_iterable_is_a_conversation() -> None:
 def test_nothing_is_a_conversation() -> None:
     projection = project_messages([])
     assert (projection.messages, projection.tools, projection.tokens_before) == ([], [], 0)
+
+
+CITED_PART = {"openai": "text", "responses": "input_text", "anthropic": "text"}
+
+
+@pytest.mark.parametrize("provider", CITED_PART)
+def test_texts_behind_words_that_cite_them_are_results(provider: str) -> None:
+    rows = json.dumps([{"id": n, "status": "late" if n % 50 == 0 else "paid"} for n in range(600)])
+    asker = project_messages([{"role": "tool", "tool_call_id": "1", "content": rows}])
+    words = f"Which are late in {reference_to(key_of(rows))}?"
+    assert asker.cited_by(words) == [rows] and asker.cited_by("Which are late?") == []
+    parts = [{"type": CITED_PART[provider], "text": text} for text in (words, *asker.cited_by(words), rows[1:])]
+    (message,) = (shown := project_messages([{"role": "user", "content": parts}], layout=LAYOUT_OF[provider])).messages
+    texts = [part["text"] for part in message["content"]]
+    assert texts == [words, asker.messages[0]["content"], rows[1:]]
+    query = json.dumps({"ref": reference_to(key_of(rows)), "query": "select count(*) as n from rows"})
+    assert shown.answer(query) == "n 600" and shown.answer("{}").startswith("E")
+    assert project_messages([], layout=LAYOUT_OF[provider]).answer(query).startswith("E5002")

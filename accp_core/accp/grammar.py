@@ -16,7 +16,7 @@ otherwise: section 3.1.1 writes "true or false", and `TRUE` must survive as a st
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from itertools import accumulate
@@ -30,6 +30,8 @@ __all__ = [
     "ATOM",
     "BOOLEANS",
     "DEFAULT_LIMITS",
+    "FLAT_ARRAY",
+    "FLAT_MAP",
     "FORBIDDEN",
     "HEADER",
     "HIDDEN",
@@ -48,9 +50,12 @@ __all__ = [
     "PLAIN_TEXT",
     "QUOTED",
     "REF_KEY",
+    "SIMPLE_PAIR",
     "SIMPLE_VALUE",
+    "SPACED_TEXT",
     "SPLIT_SURROGATES",
     "UNSIGNED",
+    "USUAL_DECIMAL",
     "USUAL_DIGITS",
     "USUAL_METADATA",
     "GrammarLimits",
@@ -64,6 +69,10 @@ __all__ = [
     "unescape_key",
     "unquote",
 ]
+
+
+USUAL_DIGITS: Final = 18
+"""Digits of usual numbers, before the point and after it; there are limits that allow fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +95,13 @@ class GrammarLimits:
     """Parameters, elements, map entries and metadata fields together; a JSON literal counts as one value."""
     msg_id_chars: int = 64
     """Characters of a msg_id; Table 4 says 12."""
+    allow_usual: bool = field(init=False, repr=False, compare=False)
+    """Whether numbers of usual length are within `digits`, so that they need not be counted."""
 
     def __post_init__(self) -> None:
         if not (1 <= self.depth <= 100 and 1 <= self.json_depth <= 100):
             raise ValueError(f"expected depth and json_depth in 1..100, found {self.depth!r} and {self.json_depth!r}")
+        object.__setattr__(self, "allow_usual", self.digits >= 2 * USUAL_DIGITS)
 
 
 DEFAULT_LIMITS: Final = GrammarLimits()
@@ -98,23 +110,39 @@ _DELIMITER = r"[@>:{}\[\]|$,~\\]"
 _SAFE = r"[^@>:{}\[\]|$,~\\]"
 # VCHAR of ASCII without the delimiters, as ranges: what is left out would take many times as long to compile.
 _PLAIN = r"[!-#%-+\--9;-=?A-Z^-z]"
-_PLAIN_START = r"[!#%-+./;<?A-Z^-z]"
+_PLAIN_START = r"[!#%-+\--9;<?A-Z^-z]"
 _ID = rf"{_PLAIN}++"
-USUAL_DIGITS: Final = 18
-"""Digits of the numbers of usual metadata; there are limits that allow fewer."""
+USUAL_MEMBERS: Final = 10_000
+"""Members of a map or an array that is read at once."""
+
 _COUNT = rf"0|[1-9][0-9]{{0,{USUAL_DIGITS - 1}}}+"
+_KEY = r"(?:[A-Za-z0-9]++|_(?!x))++"
+_LIKE_NUMBER = r"-?[0-9]++(?:\.[0-9]++)?"
+# A number and its fraction, the content of a quoted form, or a word: without an escape, and before a delimiter.
+_SIMPLE = (
+    rf'(?:(-?(?:{_COUNT})(\.[0-9]{{1,{USUAL_DIGITS}}}+)?)|"([^"%{_DELIMITER[1:-1]}]*+)"'
+    rf'|((?!{_LIKE_NUMBER}[,|}}\]])[^"={_DELIMITER[1:-1]}]{_SAFE}*+))'
+)
 
 # What most frames consist of is read by one match; whatever it does not match is read rule by rule.
 HEADER: Final = re.compile(r"@([A-Za-z0-9_-]++)>([A-Za-z]++):([A-Za-z0-9_]++)\{")
-SIMPLE_VALUE: Final = re.compile(rf'([^"=0-9\-{_DELIMITER[1:-1]}]{_SAFE}*+)(?!\\)|"([^"%{_DELIMITER[1:-1]}]*+)"')
+SIMPLE_VALUE: Final = re.compile(rf"{_SIMPLE}(?=[,|}}\]])")
+SIMPLE_PAIR: Final = re.compile(rf"({_KEY}):{_SIMPLE}(?=[,|}}\]])")
+# Greedy, not possessive: Python before 3.11.5 gets a possessive group wrong within which a choice is taken back. No
+# choice is ambiguous, so that taking all of them back takes linear time, which the bound keeps short.
+_UNCAPTURED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _SIMPLE)
+FLAT_MAP: Final = re.compile(rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{USUAL_MEMBERS}}}\}}")
+FLAT_ARRAY: Final = re.compile(rf"\[(?:{_UNCAPTURED}(?:,(?!\])|(?=\]))){{1,{USUAL_MEMBERS}}}\]")
 USUAL_METADATA: Final = re.compile(
     rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"
     rf"(?:,ttl:({_COUNT}))?(?:,ack:({_COUNT}))?\]\Z"
 )
 
 # The same in the other direction: what stands for itself, whatever the options.
-PLAIN_TEXT: Final = re.compile(rf"(?!(?:true|false|null)\Z){_PLAIN_START}{_PLAIN}*+")
-PLAIN_KEY: Final = re.compile(r"(?:[A-Za-z0-9]|_(?!x))++")
+PLAIN_TEXT: Final = re.compile(rf"(?!(?:true|false|null|{_LIKE_NUMBER})\Z){_PLAIN_START}{_PLAIN}*+")
+SPACED_TEXT: Final = re.compile(r"[ !#$&-+\--9;-=?A-Z^`a-z]++")
+USUAL_DECIMAL: Final = re.compile(rf"-?[0-9]{{1,{USUAL_DIGITS}}}+\.[0-9]{{1,6}}+")
+PLAIN_KEY: Final = re.compile(_KEY)
 PLAIN_ID: Final = re.compile(rf"{_PLAIN}++")
 
 AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]++")
@@ -126,7 +154,7 @@ ATOM: Final = re.compile(rf"{_SAFE}*+(?:\\{_DELIMITER}{_SAFE}*+)*+")
 BOOLEANS: Final = {"true": True, "false": False}
 
 # integer = ["-"] 1*DIGIT, decimal = ["-"] 1*DIGIT "." 1*DIGIT; section 3.1.1 then takes leading zeros out.
-NUMBER: Final = re.compile(r"-?[0-9]++(?:\.[0-9]++)?")
+NUMBER: Final = re.compile(_LIKE_NUMBER)
 LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
 UNSIGNED: Final = re.compile(r"0|[1-9][0-9]*+")
 
@@ -183,7 +211,8 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Undo `escape`."""
-    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+    # In a word of a frame a backslash stands before a delimiter only, which may be another backslash.
+    return _ESCAPED.sub(r"\1", text) if "\\\\" in text else text.replace("\\", "")
 
 
 def quote(text: str, hidden: re.Pattern[str]) -> str:

@@ -1,12 +1,15 @@
-"""The keys of a message and the shorter keys of its frame (ACCP section 4.2)."""
+"""The keys of a message, the shorter keys of its frame, and how a frame writes them (ACCP sections 3.1 and 4.2)."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from accp_core.accp import grammar
 from accp_core.accp.frame import LiteralKey
 from accp_core.accp.vocabulary import ABBREVIATIONS
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import EncodeError
 
-__all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable"]
+__all__ = ["PLAIN_KEYS", "SCHEMA_KEY", "KeyTable", "sorted_keys", "write_key", "write_param_key"]
 
 SCHEMA_KEY: Final = "schema"
 """The parameter that names the schema; a sender's own key `schema` is escaped, and no schema has such a field."""
@@ -41,3 +44,36 @@ class KeyTable:
 
 PLAIN_KEYS: Final = KeyTable({})
 """The keys of a frame without a schema."""
+
+
+def write_param_key(key: str) -> str:
+    """Return the key of a parameter; in a literal key the first character is escaped, so that it is not expanded."""
+    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
+        return key
+    word = write_key(str.__str__(key) if isinstance(key, LiteralKey) else key)
+    # A key that had to be escaped is not an abbreviation.
+    if isinstance(key, LiteralKey) and len(word) == len(key):
+        return f"_x{ord(word[0]):x}_{word[1:]}"
+    return word
+
+
+def sorted_keys(value: Mapping[Any, Any]) -> list[str]:
+    """Return the keys by code point, which is the order of their UTF-8 bytes."""
+    return sorted(map(check_key, value))
+
+
+def check_key(key: object) -> str:
+    """Return the key, which must be a string."""
+    if type(key) is str:
+        return key
+    if not isinstance(key, str) or isinstance(key, LiteralKey):
+        reason = "expected a string as the key, and a literal key for a parameter only"
+        raise EncodeError(f"{reason}, found {type(key).__name__}", code=ErrorCode.INVALID_TYPE)
+    return str.__str__(key)
+
+
+def write_key(key: object) -> str:
+    """Return a key in the alphabet of the ABNF."""
+    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
+        return key
+    return grammar.escape_key(check_key(key))

@@ -27,6 +27,13 @@ class ParseState:
     members: int = 0
     """Number of members read so far."""
 
+    def count(self, members: int) -> bool:
+        """Count members; return whether a frame may have them, else nothing is counted."""
+        if self.members + members > self.limits.members:
+            return False
+        self.members += members
+        return True
+
 
 def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
     """Return the exception that refuses `text` at `position`."""
@@ -39,5 +46,7 @@ def check_characters(text: str, limits: GrammarLimits) -> None:
     is_short, is_long = 4 * len(text) <= limits.frame_bytes, len(text) > limits.frame_bytes
     if not is_short and (is_long or len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes):
         raise refusal(text, 0, f"expected a frame of at most {limits.frame_bytes} bytes")
+    if text.isascii() and text.isprintable() and " " not in text:
+        return
     if match := grammar.FORBIDDEN.search(text):
         raise refusal(text, match.start(), "expected no white space, control characters or surrogates in a frame")

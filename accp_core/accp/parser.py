@@ -11,10 +11,11 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
+from accp_core.accp.flat_values import read_flat_array, read_flat_map, read_simple_pair, read_simple_value
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parse_state import ParseState, check_characters, refusal
-from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, Intent, is_delta
+from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, INTENTS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 
 __all__ = ["parse_frame"]
@@ -53,15 +54,14 @@ def parse_frame(
     position, (sender, intent, operation) = parse_header(text)
     state.header = intent, operation
     position, params = parse_pairs(text, position, "|", "}", parse_param, state)
-    envelope = read_usual_envelope(text, position, state)
-    if envelope is not None:
-        known = read_intent(text, len(sender) + 2, intent)
-        return Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
-    position, fields = parse_metadata(text, position, state)
-    if position != len(text):
-        raise refusal(text, position, "expected the end of the frame")
+    envelope = Envelope() if position == len(text) else read_usual_envelope(text, position, state)
+    if envelope is None:
+        position, fields = parse_metadata(text, position, state)
+        if position != len(text):
+            raise refusal(text, position, "expected the end of the frame")
     known = read_intent(text, len(sender) + 2, intent)
-    envelope = read_envelope(text, fields, state)
+    if envelope is None:
+        envelope = read_envelope(text, fields, state)
     return Frame(sender=sender, intent=known, operation=operation, params=params, envelope=envelope)
 
 
@@ -97,16 +97,15 @@ def parse_header(text: str) -> tuple[int, tuple[str, str, str]]:
 
 def read_intent(text: str, position: int, code: str) -> Intent:
     """Return the intent with that code; called after parsing, because errors of the grammar come first."""
-    try:
-        return Intent(code)
-    except ValueError:
-        raise refusal(text, position, "expected a known intent", ErrorCode.INVALID_INTENT) from None
+    known = INTENTS.get(code)
+    if known is None:
+        raise refusal(text, position, "expected a known intent", ErrorCode.INVALID_INTENT)
+    return known
 
 
 def count_member(text: str, position: int, state: ParseState) -> None:
     """Count a member; refuse one over the limit."""
-    state.members += 1
-    if state.members > state.limits.members:
+    if not state.count(1):
         raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
 
 
@@ -139,6 +138,8 @@ def parse_pairs(
 # param = key ":" value
 def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
+    if simple := read_simple_pair(text, position, state):
+        return simple
     position, key = parse_key(text, position, LiteralKey)
     if key == "delta" and is_delta(*state.header, key) and text.startswith("{", position):
         position, delta = parse_map(text, position, 1, state, parse_delta_member)
@@ -166,9 +167,6 @@ def parse_key(text: str, position: int, literal: type[str]) -> tuple[int, str]:
 # value = typed-literal / array / map / ref / null
 def parse_value(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read any value; an array or map is at nesting level `level`, which starts with 1."""
-    if match := grammar.SIMPLE_VALUE.match(text, position):
-        word, quoted = match.groups()
-        return match.end(), quoted.replace("_", " ") if word is None else grammar.BOOLEANS.get(word, word)
     return VALUE_PARSERS.get(text[position : position + 1], parse_atom)(text, position, level, state)
 
 
@@ -216,6 +214,8 @@ def check_level(text: str, position: int, level: int, state: ParseState) -> None
 def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[Value]]:
     """Read an array with its brackets."""
     check_level(text, position, level, state)
+    if flat := read_flat_array(text, position, state):
+        return flat
     items: list[Value] = []
     if text.startswith("]", position + 1):
         return position + 2, items
@@ -233,8 +233,9 @@ def parse_array(text: str, position: int, level: int, state: ParseState) -> tupl
 # "f:[rev:-12%QoQ,ent_seg:decline]" (section 3.2): against the grammar, an element may be a pair.
 def parse_element(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read an element of an array; a pair counts as a map of one entry."""
-    if not (state.errata and grammar.PAIR.match(text, position)):
-        return parse_value(text, position, level, state)
+    parse = VALUE_PARSERS.get(text[position : position + 1])
+    if parse is not None or not (state.errata and grammar.PAIR.match(text, position)):
+        return (parse or parse_atom)(text, position, level, state)
     check_level(text, position, level, state)
     count_member(text, position, state)
     position, key = parse_key(text, position, str)
@@ -246,22 +247,27 @@ ValueParser: TypeAlias = Callable[[str, int, int, ParseState], tuple[int, Value]
 
 
 def parse_map(
-    text: str, position: int, level: int, state: ParseState, parse_member: ValueParser = parse_value
+    text: str, position: int, level: int, state: ParseState, parse_member: ValueParser | None = None
 ) -> tuple[int, dict[str, Value]]:
-    """Read a map with its braces."""
+    """Read a map with its braces; `parse_member` reads the values of one whose values are special."""
+    check_level(text, position, level, state)
+    if parse_member is None and (flat := read_flat_map(text, position, state)):
+        return flat
+    parse = parse_member or parse_value
 
     def parse_entry(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
         position, key = parse_key(text, position, str)
-        position, value = parse_member(text, position, level + 1, state)
+        position, value = parse(text, position, level + 1, state)
         return position, (key, value)
 
-    check_level(text, position, level, state)
     return parse_pairs(text, position + 1, ",", "}", parse_entry, state)
 
 
 # typed-literal = boolean / integer / decimal / string
 def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
+    if simple := read_simple_value(text, position, state):
+        return simple
     end, word = parse_text(text, position)
     first = word[0]
     if first == '"':
@@ -320,7 +326,7 @@ def parse_json(text: str, position: int, state: ParseState) -> tuple[int, Any]:
 def read_usual_envelope(text: str, position: int, state: ParseState) -> Envelope | None:
     """Return the envelope of a metadata block as we write it, in ASCII; None for any other one."""
     match, limits = grammar.USUAL_METADATA.match(text, position), state.limits
-    if match is None or limits.digits < grammar.USUAL_DIGITS:
+    if match is None or not limits.allow_usual:
         return None
     mid, seq, ts, cid, aid, sid, ttl, ack = match.groups()
     if len(mid) > limits.msg_id_chars or state.members + match.re.groups > limits.members:

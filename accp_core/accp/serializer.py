@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from json import dumps
 from types import NoneType
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
+from accp_core.accp.frame import REMOVED, Envelope, Frame, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
-from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIELDS, Intent, is_delta
+from accp_core.accp.keys import sorted_keys, write_key, write_param_key
+from accp_core.accp.vocabulary import ENVELOPE_FIELDS, FIELD_NAMES, INTEGER_FIELDS, INTENTS, is_delta
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
@@ -19,7 +20,7 @@ __all__ = ["check_size", "serialize_envelope", "serialize_frame", "serialize_par
 
 DecimalRule: TypeAlias = Literal["exact", "round6"]
 
-INTENTS: Final = frozenset(Intent)
+_USUAL_NUMBER: Final = 10**grammar.USUAL_DIGITS
 SIX_PLACES: Final = Decimal("0.000001")
 
 
@@ -33,6 +34,8 @@ class _WriteState:
     limits: GrammarLimits
     members: int = 0
     """Number of members written so far."""
+    layouts: dict[tuple[object, ...], list[tuple[str, str]]] = field(default_factory=dict)
+    """The keys of a map as they came, to the same keys in the order and in the form in which they are written."""
 
 
 def serialize_frame(
@@ -121,17 +124,6 @@ def write_payload(frame: Frame, state: _WriteState) -> str:
     return "|".join([f"{write_param_key(key)}:{write_param(frame, key, state)}" for key in frame.params])
 
 
-def write_param_key(key: str) -> str:
-    """Return the key of a parameter; in a literal key the first character is escaped, so that it is not expanded."""
-    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
-        return key
-    word = write_key(str.__str__(key) if isinstance(key, LiteralKey) else key)
-    # A key that had to be escaped is not an abbreviation.
-    if isinstance(key, LiteralKey) and len(word) == len(key):
-        return f"_x{ord(word[0]):x}_{word[1:]}"
-    return word
-
-
 def write_param(frame: Frame, key: str, state: _WriteState) -> str:
     """Return the value of a parameter; in a delta, REMOVED is written as null."""
     value = frame.params[key]
@@ -180,6 +172,8 @@ def write_boolean(value: bool, level: int, state: _WriteState) -> str:
 
 def write_integer(value: int, level: int, state: _WriteState) -> str:
     """Return an integer, as JSON writes it."""
+    if -_USUAL_NUMBER < value < _USUAL_NUMBER and state.limits.allow_usual:
+        return int.__repr__(value)
     # Four bits a digit are more than enough; counting the digits of more would take quadratic time.
     if value.bit_length() > 4 * state.limits.digits:
         raise too_many_digits(state.limits)
@@ -206,6 +200,8 @@ def check_digits(text: str, limits: GrammarLimits) -> str:
 # use scientific notation." (section 3.1.1) More places are written as a JSON literal, so that nothing is lost.
 def write_decimal(value: float | Decimal, level: int, state: _WriteState) -> str:
     """Return a decimal, or its JSON literal."""
+    if type(value) is float and state.limits.allow_usual and grammar.USUAL_DECIMAL.fullmatch(text := repr(value)):
+        return text
     text = write_positional(value, level, state)
     return text if len(text) - text.index(".") <= 7 else f"={text}"
 
@@ -235,6 +231,8 @@ def write_string(value: str, level: int, state: _WriteState) -> str:
     text = str.__str__(value)
     if grammar.PLAIN_TEXT.fullmatch(text):
         return text
+    if " " in text and grammar.SPACED_TEXT.fullmatch(text):
+        return f'"{text.replace(" ", "_")}"'
     if grammar.LOOKALIKE.match(text) or state.hidden.search(text):
         return grammar.quote(text, state.hidden)
     return grammar.escape(text)
@@ -260,33 +258,16 @@ def write_array(value: Items, level: int, state: _WriteState) -> str:
 
 # map = "{" [ key ":" value *( "," key ":" value ) ] "}", "keys sorted ascending" (section 3.1.1)
 def write_map(value: Mapping[Any, Any], level: int, state: _WriteState, write_member: Writer = write_value) -> str:
-    """Return a map."""
+    """Return a map; the keys of maps with the same keys are checked and sorted once."""
     if value and level >= state.limits.depth:
         return write_json_literal(value, state)
     count_members(len(value), state)
-    entries = [f"{write_key(key)}:{write_member(value[key], level + 1, state)}" for key in sorted_keys(value)]
+    names = tuple(value)
+    layout = state.layouts.get(names)
+    if layout is None:
+        layout = state.layouts[names] = [(key, write_key(key)) for key in sorted_keys(value)]
+    entries = [f"{word}:{write_member(value[key], level + 1, state)}" for key, word in layout]
     return f"{{{','.join(entries)}}}"
-
-
-def sorted_keys(value: Mapping[Any, Any]) -> list[str]:
-    """Return the keys by code point, which is the order of their UTF-8 bytes."""
-    return sorted(map(check_key, value))
-
-
-def check_key(key: object) -> str:
-    """Return the key, which must be a string."""
-    if type(key) is str:
-        return key
-    if not isinstance(key, str) or isinstance(key, LiteralKey):
-        raise unwritable(key, "expected a string as the key, and a literal key for a parameter only")
-    return str.__str__(key)
-
-
-def write_key(key: object) -> str:
-    """Return a key in the alphabet of the ABNF."""
-    if type(key) is str and grammar.PLAIN_KEY.fullmatch(key):
-        return key
-    return grammar.escape_key(check_key(key))
 
 
 def write_json_literal(value: Items | Mapping[Any, Any], state: _WriteState) -> str:
@@ -362,12 +343,14 @@ def write_field(name: str, value: object, state: _WriteState) -> str:
         if type(value) is not int or value < 0:
             raise unwritable(value, f"expected a whole number from 0 as {name}")
         return write_integer(value, 1, state)
+    if type(value) is str and len(value) <= state.limits.msg_id_chars and grammar.PLAIN_ID.fullmatch(value):
+        return value
     if not isinstance(value, str) or not value or state.hidden.search(value):
         raise unwritable(value, "expected printable characters in a field")
     if name == "msg_id" and len(value) > state.limits.msg_id_chars:
         reason = f"expected a msg_id of at most {state.limits.msg_id_chars} characters"
         raise EncodeError(reason, code=ErrorCode.PARSE_ERROR)
-    return value if grammar.PLAIN_ID.fullmatch(value) else grammar.escape(value)
+    return grammar.escape(value)
 
 
 JSON_WRITERS: Final[dict[type, Writer]] = {

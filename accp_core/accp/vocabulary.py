@@ -14,6 +14,7 @@ __all__ = [
     "FRAME_OPERATION",
     "ID_FIELDS",
     "INTEGER_FIELDS",
+    "INTENTS",
     "RESUME_OPERATION",
     "Intent",
     "is_delta",
@@ -39,6 +40,9 @@ class Intent(StrEnum):
     PING = "ping"
     PONG = "pong"
 
+
+INTENTS: Final[Mapping[str, Intent]] = MappingProxyType({intent.value: intent for intent in Intent})
+"""Code to intent."""
 
 ENVELOPE_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {

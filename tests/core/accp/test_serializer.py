@@ -245,3 +245,11 @@ def few_digits() -> Iterator[None]:
 @pytest.mark.usefixtures("few_digits")
 def test_an_interpreter_that_converts_fewer_digits_refuses_them() -> None:
     assert refusal(10**640) == "E1001"
+
+
+def test_maps_with_the_same_keys_are_each_written_with_their_own_values() -> None:
+    rows = [{"b": 1, "a c": 2}, {"b": 3, "a c": 4}, {"a c": 5, "b": 6}]
+    frame = Frame(sender="a", intent=Intent.REQUEST, operation="op", params={"rows": rows})
+    text = "@a>req:op{rows:[{a_x20_c:2,b:1},{a_x20_c:4,b:3},{a_x20_c:5,b:6}]}"
+    assert serialize_frame(frame) == text
+    assert parse_frame(text) == frame

@@ -1,28 +1,56 @@
-"""What an adapter did, for operators: totals, log records of the logger "accp", OpenTelemetry counters and attributes.
+"""What an adapter did, for operators: totals, log records of the logger "accp", OpenTelemetry counters and spans.
 
-Nothing of a text is told, only the name of its tool and its size. OpenTelemetry is used where `opentelemetry-api` is
-installed (extra `telemetry`); `METRICS` has the names.
+Nothing of a text is told, only the name of its tool, its size and the keys of references, which are hashes.
+OpenTelemetry is used where `opentelemetry-api` is installed (extra `telemetry`); `METRICS` names the counters.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 try:
     from opentelemetry import metrics, trace
 except ImportError:  # the totals and the log records need nothing
     metrics = trace = None  # type: ignore[assignment]
 
-__all__ = ["ADAPTER", "METRICS", "Metric", "Rewriting", "Stats", "Telemetry"]
+if TYPE_CHECKING:
+    from opentelemetry.util.types import AttributeValue
+
+__all__ = [
+    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH", "KEYS", "METRICS", "MODEL_CALL", "REWRITTEN",
+    "SOURCE", "Metric", "Rewriting", "Stats", "Telemetry",
+]  # fmt: skip
 
 _log: Final = logging.getLogger("accp")
 ADAPTER: Final = "accp.adapter"
 """The attribute of every counter and span that names the adapter, such as "langgraph"."""
+MODEL_CALL: Final = "accp.model_call"
+"""The span of a model call, from the projection of its prompt to its answer."""
+FETCH: Final = "accp.fetch"
+"""The span of a query of references."""
+REWRITTEN: Final = "accp.message.rewritten"
+"""The event of a span of a model call for each message that is sent in another form for the first time."""
+AGENT: Final = "gen_ai.agent.name"
+"""The attribute of a span that names the agent, as OpenTelemetry calls it."""
+CONVERSATION: Final = "gen_ai.conversation.id"
+"""The attribute of a span that names the thread of the agent, as OpenTelemetry calls it."""
+SOURCE: Final = "accp.source"
+"""The attribute of an event that names the tool or the agent that a message comes from."""
+KEYS: Final = "accp.reference.keys"
+"""The attribute of an event or a span with the keys of its references, at most 32."""
+CODE: Final = "accp.error.code"
+"""The attribute of a span of a query that was refused: the error code."""
+ERROR: Final = "error.type"
+"""The attribute of a span that an exception ended: its class, as OpenTelemetry calls it."""
+_MAX_KEYS: Final = 32
+_MAX_NAME: Final = 100
+"""Characters of the name of a tool, an agent or a thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +75,8 @@ class Rewriting:
     """Its tokens as it was; of a very long text an estimate."""
     tokens_after: int
     """Its tokens as it is sent."""
-    references: int = 0
-    """References that its new form cites."""
+    references: tuple[str, ...] = ()
+    """Keys of the references that its new form cites."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,26 +162,40 @@ class Telemetry:
                 each.source or "a message",
                 each.tokens_after,
                 each.tokens_before,
-                each.references,
+                len(each.references),
             )
+            self._tell_span(each)
         return self._tell(
             Stats(
                 rewritten=len(rewritings),
                 tokens_before=sum(each.tokens_before for each in rewritings),
                 tokens_after=sum(each.tokens_after for each in rewritings),
-                references_made=sum(each.references for each in rewritings),
+                references_made=sum(len(each.references) for each in rewritings),
             )
         )
 
-    def opened(self, count: int) -> None:
-        """Tell that `count` texts were opened."""
-        _log.info("%s: %d references opened", self._adapter, count)
-        self._tell(Stats(references_opened=count))
+    def model_call(self, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
+        """Tell what a block does as one model call of an agent in a thread."""
+        return _span(MODEL_CALL, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
+
+    def fetch(self, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
+        """Tell what a block does as one query of references by an agent in a thread."""
+        return _span(FETCH, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
+
+    def opened(self, keys: Sequence[str]) -> None:
+        """Tell that the texts of `keys` were opened."""
+        _log.info("%s: %d references opened", self._adapter, len(keys))
+        self._tell(Stats(references_opened=len(keys)))
+        if trace is not None:
+            trace.get_current_span().set_attribute(KEYS, [*keys[:_MAX_KEYS]])
 
     def refused(self, reason: str) -> None:
         """Tell that a fetch was refused; `reason` begins with the error code, and only that is told."""
-        _log.info("%s: a reference was refused: %s", self._adapter, reason.partition(":")[0])
+        code = reason.partition(":")[0]
+        _log.info("%s: a reference was refused: %s", self._adapter, code)
         self._tell(Stats(references_refused=1))
+        if trace is not None:
+            trace.get_current_span().set_attribute(CODE, code)
 
     def answered(self, references: int) -> None:
         """Tell that a final answer cites `references`."""
@@ -164,6 +206,17 @@ class Telemetry:
         """Tell that a store failed; `reason` names the store and the class of its error."""
         _log.warning("%s: %s", self._adapter, reason)
         self._tell(Stats(store_failures=1))
+
+    def _tell_span(self, rewriting: Rewriting) -> None:
+        """Add an event to the span that is current."""
+        if trace is not None:
+            attributes: dict[str, AttributeValue] = {
+                SOURCE: rewriting.source[:_MAX_NAME],
+                METRICS["tokens_before"].name: rewriting.tokens_before,
+                METRICS["tokens_after"].name: rewriting.tokens_after,
+                KEYS: [*rewriting.references[:_MAX_KEYS]],
+            }
+            trace.get_current_span().add_event(REWRITTEN, attributes)
 
     def _tell(self, more: Stats) -> dict[str, int]:
         with self._lock:
@@ -184,3 +237,28 @@ class Telemetry:
             meter = metrics.get_meter("accp")
             self._counters[name] = meter.create_counter(metric.name, unit=metric.unit, description=metric.description)
         return self._counters[name]
+
+
+@contextmanager
+def _span(name: str, named: Mapping[str, str | None]) -> Iterator[None]:
+    """Make a span the current one, where OpenTelemetry is installed."""
+    with ExitStack() as stack:
+        if trace is not None:
+            stack.enter_context(_current_span(name, named))
+        yield
+
+
+@contextmanager
+def _current_span(name: str, named: Mapping[str, str | None]) -> Iterator[None]:
+    """Make a span the current one; of an exception only its class is told, as its words may be those of a prompt."""
+    attributes = {key: value[:_MAX_NAME] for key, value in named.items() if value}
+    tracer = trace.get_tracer("accp")
+    with tracer.start_as_current_span(
+        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as span:
+        try:
+            yield
+        except Exception as error:
+            span.set_attribute(ERROR, type(error).__name__)
+            span.set_status(trace.StatusCode.ERROR)
+            raise

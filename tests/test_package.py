@@ -67,6 +67,7 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
         "cli",
         "tokenizers",
         "telemetry",
+        "otlp",
         "all",
         "eval-local",
     }

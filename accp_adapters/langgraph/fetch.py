@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,7 @@ from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import cited_keys
-from accp_adapters.langgraph.runtime import graph_session, messages_of, private_session
+from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of, private_session, thread_id
 from accp_adapters.langgraph.turns import find_call
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
@@ -93,7 +93,7 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
                 with stores.failures_as_refusals(stored.cold):
                     texts |= {key: stored.cold.get(stored.session_id, key) for key in stored.missing(texts)}
             answered = _answer(texts, request, chosen, runtime)
-            telemetry.opened(len(texts))
+            telemetry.opened([*texts])
             return answered
 
     async def aaccp_fetch(runtime: ToolRuntime, **arguments: object) -> str:
@@ -108,7 +108,7 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
                 with stores.failures_as_refusals(cold):
                     texts |= {key: await stores.aget(cold, session_id, key) for key in stored.missing(texts)}
             answered = await asyncio.to_thread(_answer, texts, request, chosen, runtime)
-            telemetry.opened(len(texts))
+            telemetry.opened([*texts])
             return answered
 
     return StructuredTool.from_function(
@@ -136,12 +136,13 @@ def is_refused(answer: object) -> bool:
 @contextmanager
 def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None]:
     """Turn a refusal into a tool error, which the model reads and which does not end the run."""
-    try:
-        yield
-    except ProtocolError as refusal:
-        if telemetry:
-            telemetry.refused(str(refusal))
-        raise ToolException(str(refusal)) from refusal
+    with telemetry.fetch(agent_name(), thread_id()) if telemetry else nullcontext():
+        try:
+            yield
+        except ProtocolError as refusal:
+            if telemetry:
+                telemetry.refused(str(refusal))
+            raise ToolException(str(refusal)) from refusal
 
 
 def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:

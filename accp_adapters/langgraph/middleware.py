@@ -185,12 +185,13 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """Call the model with the projection, and offer the fetch tool from the first reference on."""
         if os.environ.get(_DISABLED) == "1":
             return handler(request.override(tools=_without_fetch(request.tools)))
-        call = self._prepare(request)
-        self._tell(call)
-        if store := stores.choose(self._policy, self._store, None):
-            with self._storing(call, store):
-                call.retention.apply(store)
-        return self._finished(call, handler(call.request))
+        with self._telemetry.model_call(agent_name(), thread_id()):
+            call = self._prepare(request)
+            self._tell(call)
+            if store := stores.choose(self._policy, self._store, None):
+                with self._storing(call, store):
+                    call.retention.apply(store)
+            return self._finished(call, handler(call.request))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelAnswer]]
@@ -198,13 +199,14 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         """`wrap_model_call`, asynchronously."""
         if os.environ.get(_DISABLED) == "1":
             return await handler(request.override(tools=_without_fetch(request.tools)))
-        call = await asyncio.to_thread(self._prepare, request)
-        self._tell(call)
-        if store := stores.choose(self._policy, self._store, None):
-            with self._storing(call, store):
-                await call.retention.aapply(store)
-        answer = await handler(call.request)
-        return await asyncio.to_thread(self._finished, call, answer)
+        with self._telemetry.model_call(agent_name(), thread_id()):
+            call = await asyncio.to_thread(self._prepare, request)
+            self._tell(call)
+            if store := stores.choose(self._policy, self._store, None):
+                with self._storing(call, store):
+                    await call.retention.aapply(store)
+            answer = await handler(call.request)
+            return await asyncio.to_thread(self._finished, call, answer)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolAnswer]) -> ToolAnswer:
         """Take over the texts that an agent which runs as this tool cites in its answer."""
@@ -282,7 +284,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                     source=message.name or message.type,
                     tokens_before=projected.tokens_before,
                     tokens_after=projected.tokens_after,
-                    references=len(projected.stored),
+                    references=tuple(stored.key for stored in projected.stored),
                 )
                 for message, projected in shown.rewritten
             ),

@@ -100,12 +100,12 @@ def test_the_sdk_exports_every_counter_and_the_spans_that_were_current(
     reader, spans = exported
     told = Telemetry("mcp")
     with telemetry.trace.get_tracer("test").start_as_current_span("call"):
-        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=1)])
-    told.opened(2)
+        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+    told.opened(["cold.1", "cold.2"])
     told.refused("E5002: no")
     told.answered(3)
     told.store_failed("no store")
-    told.opened(2)
+    told.opened(["cold.1", "cold.2"])
     mcp = {ADAPTER: "mcp"}
     assert sums_of(reader) == {
         "accp.messages.rewritten": ("{message}", 1, mcp),

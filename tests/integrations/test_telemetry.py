@@ -38,8 +38,8 @@ def queries() -> list[str]:
 
 def test_the_dashboard_asks_for_exactly_the_counters_that_are_exported(meters: MeterProvider) -> None:
     told = Telemetry("langgraph")
-    told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=1)])
-    told.opened(1)
+    told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+    told.opened(["cold.1"])
     told.refused("E5002: no")
     told.answered(1)
     told.store_failed("no store")

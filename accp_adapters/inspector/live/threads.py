@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 from accp_adapters.inspector.live.frame_record import FrameRecord
+from accp_adapters.inspector.live.told import Told
 from accp_adapters.replay import Run
 from accp_core.aci import AgentContext, TaskContext
 
@@ -26,6 +27,7 @@ class Kind(StrEnum):
     CALL = "call"
     RESULT = "result"
     HANDOFF = "handoff"
+    PROMPT = "prompt"
     REQUEST = "request"
     DONE = "done"
     STREAM = "stream"
@@ -48,9 +50,11 @@ class Event:
     at: float | None = None
     """When, in seconds of the Unix epoch; None: not recorded."""
     place: tuple[int, int] | None = None
-    """The run of the thread and the position of its message; None: it is a frame."""
+    """The run of the thread and the position of its message; None: it is none."""
     frame: FrameRecord | None = None
-    """The frame; None: it is a message."""
+    """The frame; None: it is none."""
+    told: Told | None = None
+    """What telemetry tells; None: it is a message or a frame."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

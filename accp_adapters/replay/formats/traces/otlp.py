@@ -14,7 +14,7 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.traces import genai, langfuse, openinference
 from accp_adapters.replay.formats.traces.span import Span
 
-__all__ = ["is_spans", "read_spans"]
+__all__ = ["attributes_of", "is_spans", "read_call", "read_spans", "to_span"]
 
 
 def is_spans(document: Any) -> bool:
@@ -29,16 +29,21 @@ def is_spans(document: Any) -> bool:
 
 def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
     """Yield the model calls in the spans of a document."""
-    for span in map(_span, _spans(document)):
-        if openinference.is_call(span):
-            yield replace(openinference.read_call(span, findings), identity=span.key)
-        elif span.attributes.get("langfuse.observation.type") == "generation":
-            for request in langfuse.read_observation(_observation(span), findings):
-                yield replace(request, identity=span.key)
-        elif genai.is_call(span):
-            yield replace(genai.read_call(span, findings), identity=span.key)
-        else:
-            findings.add("span", "that is no model call", left_out=True)
+    for span in map(to_span, _spans(document)):
+        yield from read_call(span, findings)
+
+
+def read_call(span: Span, findings: Findings) -> Iterator[Request]:
+    """Yield the model call that a span is; nothing for a span of another kind."""
+    if openinference.is_call(span):
+        yield replace(openinference.read_call(span, findings), identity=span.key)
+    elif span.attributes.get("langfuse.observation.type") == "generation":
+        for request in langfuse.read_observation(_observation(span), findings):
+            yield replace(request, identity=span.key)
+    elif genai.is_call(span):
+        yield replace(genai.read_call(span, findings), identity=span.key)
+    else:
+        findings.add("span", "that is no model call", left_out=True)
 
 
 def _observation(span: Span) -> Mapping[str, Any]:
@@ -56,7 +61,8 @@ def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from scope.get("spans") or ()
 
 
-def _span(span: Mapping[str, Any]) -> Span:
+def to_span(span: Mapping[str, Any]) -> Span:
+    """Return a span from its JSON; KeyError, TypeError, ValueError and AttributeError: it is not as it should be."""
     context = span.get("context") or {}
     trace = str(span.get("traceId") or span.get("trace_id") or context.get("trace_id") or "")
     own = str(span.get("spanId") or span.get("span_id") or context.get("span_id") or "")
@@ -65,14 +71,15 @@ def _span(span: Mapping[str, Any]) -> Span:
         trace=trace,
         key=f"{trace} {own}" if trace and own else "",
         started=str(span.get("startTimeUnixNano") or span.get("start_time") or ""),
-        attributes=_attributes(span.get("attributes")),
+        attributes=attributes_of(span.get("attributes")),
         events=tuple(
-            (event.get("name", ""), _attributes(event.get("attributes"))) for event in span.get("events") or ()
+            (event.get("name", ""), attributes_of(event.get("attributes"))) for event in span.get("events") or ()
         ),
     )
 
 
-def _attributes(attributes: Any) -> dict[str, Any]:
+def attributes_of(attributes: Any) -> dict[str, Any]:
+    """Return attributes by their names, from a list of them or a mapping."""
     if isinstance(attributes, Mapping):
         return dict(attributes)
     return {each["key"]: _value(each.get("value") or {}) for each in attributes or ()}
@@ -87,5 +94,5 @@ def _value(value: Mapping[str, Any]) -> Any:
         case {"arrayValue": array}:
             return [_value(each) for each in array.get("values") or ()]
         case {"kvlistValue": entries}:
-            return _attributes(entries.get("values"))
+            return attributes_of(entries.get("values"))
     return None

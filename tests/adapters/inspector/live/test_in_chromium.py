@@ -50,18 +50,24 @@ def served(source: Source) -> Iterator[str]:
 @contextmanager
 def window(browser: Any, source: Source, **options: Any) -> Iterator[Window]:
     """Open the inspector of a source in a new window."""
-    with served(source) as origin:
-        context = browser.new_context(**options)
-        opened = Window(context.new_page(), origin)
-        opened.page.set_default_timeout(PATIENCE * 1_000)
-        opened.page.on("console", lambda message: opened.complaints.append(message.text))
-        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-        opened.page.on("request", lambda asked: asked.url.startswith(origin) or opened.complaints.append(asked.url))
-        try:
-            opened.open(f"/?token={TOKEN}")
-            yield opened
-        finally:
-            context.close()
+    with served(source) as origin, opened_in(browser, origin, **options) as opened:
+        yield opened
+
+
+@contextmanager
+def opened_in(browser: Any, origin: str, **options: Any) -> Iterator[Window]:
+    """Open the inspector at `origin` in a new window."""
+    context = browser.new_context(**options)
+    opened = Window(context.new_page(), origin)
+    opened.page.set_default_timeout(PATIENCE * 1_000)
+    opened.page.on("console", lambda message: opened.complaints.append(message.text))
+    opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.page.on("request", lambda asked: asked.url.startswith(origin) or opened.complaints.append(asked.url))
+    try:
+        opened.open(f"/?token={TOKEN}")
+        yield opened
+    finally:
+        context.close()
 
 
 def test_a_reader_goes_from_events_to_prompts_and_references_without_a_mouse(browser: Any, checkpoints: Path) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import functools
 import re
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import tiktoken
 
-from accp_adapters.tokens.vocabulary import has_simple_blanks, load_o200k_base
+from accp_adapters.tokens.fast import OTHER_CHARACTERS, fast_count
+from accp_adapters.tokens.vocabulary import load_o200k_base, simple_parts
 from accp_core.ports import TokenCounter
 
 __all__ = ["by_name", "count_o200k", "hugging_face", "o200k_base", "o200k_base_encoding", "tiktoken_encoding"]
 
 _LOADING: Final = threading.Lock()
+CHARS_BEFORE_FAST: Final = 4_000_000
+"""Characters counted by tiktoken before quicktok is loaded: a short process ends sooner without it."""
 MAX_BLANKS: Final = 100_000
 """Characters of white space in a row that are counted in one piece."""
 # Tried at the beginning of a run only: from each of its characters on it would take quadratic time.
@@ -26,14 +30,34 @@ _LONG_RUN: Final = re.compile(rf"(?<!\s)\s{{{MAX_BLANKS}}}\s*+")
 def o200k_base() -> TokenCounter:
     """Return the counter of o200k_base (GPT-4o and later); its vocabulary is in the package, no network is used.
 
-    The vocabulary is loaded for the first text that is counted (see `make bench`); the first text with two blanks in a
-    row needs a second encoding of the same vocabulary.
+    The vocabulary is loaded for the first text that is counted (see `make bench`). With the extra `fast`, quicktok
+    takes over after `CHARS_BEFORE_FAST` characters; the counts are the same.
     """
+    return _O200kCounter().count
 
-    def count(text: str) -> int:
-        return count_tokens(_fast_encoding() if has_simple_blanks(text) else o200k_base_encoding(), text)
 
-    return count
+class _O200kCounter:
+    """Counts with tiktoken, and with the extra `fast` once that has paid for its vocabulary."""
+
+    def __init__(self) -> None:
+        self._left = CHARS_BEFORE_FAST
+        self._fast: Callable[[str], int] | None = None
+
+    def count(self, text: str, /) -> int:
+        """Return the number of tokens of `text`."""
+        if len(text) > MAX_BLANKS:
+            return sum(map(self._count_piece, _pieces(text)))
+        return self._count_piece(text)
+
+    def _count_piece(self, text: str) -> int:
+        if self._fast is not None and (text.isascii() or OTHER_CHARACTERS.search(text) is None):
+            return self._fast(text)
+        if self._left > 0:
+            self._left -= len(text)
+            if self._left <= 0:
+                self._fast = fast_count()
+        encode = _fast_encoding().encode_ordinary
+        return sum(map(len, map(encode, simple_parts(text))))
 
 
 def count_o200k(text: str, /) -> int:
@@ -108,14 +132,18 @@ def _counter(encoding: tiktoken.Encoding) -> TokenCounter:
 
 
 def count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
-    """Return the number of tokens of `text`; what looks like a special token is ordinary text.
+    """Return the number of tokens of `text`; what looks like a special token is ordinary text."""
+    return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> list[str]:
+    """Return `text` in the pieces that are counted.
 
     tiktoken panics at about a million characters of white space in a row. A text with such a run is counted in pieces,
     which may add a token for each cut.
     """
     if len(text) <= MAX_BLANKS:
-        return len(encoding.encode_ordinary(text))
+        return [text]
     runs = _LONG_RUN.finditer(text)
     cuts = [cut for run in runs for cut in range(run.start() + MAX_BLANKS, run.end(), MAX_BLANKS)]
-    pieces = (text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
-    return sum(len(encoding.encode_ordinary(piece)) for piece in pieces)
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import struct
 from importlib import resources
-from itertools import accumulate, pairwise
 from typing import Final
 
 import tiktoken
 
-__all__ = ["O200K_BASE_SHA256", "has_simple_blanks", "load_o200k_base", "o200k_base_ranks"]
+__all__ = ["O200K_BASE_SHA256", "load_o200k_base", "o200k_base_ranks", "simple_parts"]
 
 O200K_BASE_SHA256: Final = "440741350e7cfa1c0f4869ce742d1b043550adbda5187adcac9e787edac6fba9"
 """Of the packaged tokens."""
@@ -30,9 +30,11 @@ _WORDS: Final = "|".join(
     )
 )
 # White space before a word, without its last character. This alternative needs a backtracking engine, which has two
-# thirds of the speed, and it matters only for two blanks in a row.
+# thirds of the speed, and it matters only for two blanks in a row (`simple_parts`).
 _BLANKS: Final = r"|\s+(?!\S)"
-_OTHER_BLANK: Final = re.compile("[\t\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_OTHER_BLANKS: Final = "\t\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_OTHER_BLANK: Final = re.compile(f"[{_OTHER_BLANKS}]")
+_IN_BLANKS: Final = re.compile(f"(?<=[ {_OTHER_BLANKS}])(?=[ {_OTHER_BLANKS}][^ {_OTHER_BLANKS}\r\n])")
 _SPECIAL: Final = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
 
 
@@ -50,15 +52,17 @@ def o200k_base_ranks() -> dict[bytes, int]:
     found = hashlib.sha256(packed).hexdigest()
     if found != O200K_BASE_SHA256:
         raise ValueError(f"expected the o200k_base tokens with sha256 {O200K_BASE_SHA256!r}, found {found!r}")
-    ends = accumulate(packed[:_TOKENS], initial=_TOKENS)
-    return {packed[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
+    # One format for all tokens (`1s2s5s…`) cuts them in half the time of as many slices.
+    formats = [f"{length}s" for length in range(256)]
+    tokens = struct.Struct("".join([formats[length] for length in packed[:_TOKENS]])).unpack_from(packed, _TOKENS)
+    return dict(zip(tokens, range(_TOKENS), strict=True))
 
 
 def load_o200k_base(*, simple: bool = False) -> tiktoken.Encoding:
     """Return the o200k_base encoding.
 
     Args:
-        simple: Return a faster encoding, which gives the same tokens only for a text with `has_simple_blanks`.
+        simple: Return a faster encoding, which gives the same tokens only for each of `simple_parts`.
 
     Raises:
         ValueError: as `o200k_base_ranks`.
@@ -67,6 +71,10 @@ def load_o200k_base(*, simple: bool = False) -> tiktoken.Encoding:
     return tiktoken.Encoding("o200k_base", pat_str=words, mergeable_ranks=o200k_base_ranks(), special_tokens=_SPECIAL)
 
 
-def has_simple_blanks(text: str) -> bool:
-    """Return whether `text` has no two characters of white space in a row, line breaks not counted."""
-    return "  " not in text and _OTHER_BLANK.search(text) is None
+def simple_parts(text: str) -> list[str]:
+    """Return `text` in parts whose tokens, by the faster encoding, are those of `text` by the whole rule.
+
+    In a row of blanks before a word all but the last one are one piece. The faster rule has no way to say so: each part
+    but the last one ends there.
+    """
+    return _IN_BLANKS.split(text) if "  " in text or _OTHER_BLANK.search(text) else [text]

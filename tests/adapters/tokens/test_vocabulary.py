@@ -11,7 +11,7 @@ import tiktoken
 from tiktoken.registry import get_encoding
 
 from accp_adapters.tokens import o200k_base_encoding, vocabulary
-from accp_adapters.tokens.vocabulary import O200K_BASE_SHA256, has_simple_blanks, load_o200k_base, o200k_base_ranks
+from accp_adapters.tokens.vocabulary import O200K_BASE_SHA256, load_o200k_base, o200k_base_ranks, simple_parts
 
 CACHE_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 TEXTS = [
@@ -95,11 +95,33 @@ def test_another_vocabulary_is_refused(spoil: Callable[[bytes], bytes], monkeypa
         o200k_base_ranks.__wrapped__()
 
 
-@pytest.mark.parametrize("text", ["", "a b\nc", "a\n\nb", "a \n b", "word\r\nword", "don't 'LL"])
-def test_texts_without_two_blanks_in_a_row_split_simply(text: str) -> None:
-    assert has_simple_blanks(text)
+@pytest.mark.parametrize("text", ["", "a b\nc", "a\n\nb", "a \n b", "word\r\nword", "don't 'LL", "a  \nb", "a  "])
+def test_a_text_without_two_blanks_before_a_word_is_one_part(text: str) -> None:
+    assert simple_parts(text) == [text]
 
 
-@pytest.mark.parametrize("text", ["a  b", "a\t b", "a \xa0b", "a\u3000\u3000b", "a\x0b\x0cb"])
-def test_texts_with_two_blanks_in_a_row_do_not(text: str) -> None:
-    assert not has_simple_blanks(text)
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a  b", ["a ", " b"]),
+        ("a\t b", ["a\t", " b"]),
+        ("a \xa0b", ["a ", "\xa0b"]),
+        ("a\u3000\u3000b", ["a\u3000", "\u3000b"]),
+        ("a\x0b\x0cb", ["a\x0b", "\x0cb"]),
+        ("a \n   b  c", ["a \n  ", " b ", " c"]),
+    ],
+)
+def test_a_text_is_cut_before_the_last_of_two_blanks(text: str, parts: list[str]) -> None:
+    assert simple_parts(text) == parts
+    simple = load_o200k_base(simple=True)
+    found = [token for part in simple_parts(text) for token in simple.encode_ordinary(part)]
+    assert found == o200k_base_encoding().encode_ordinary(text)
+
+
+def test_each_blank_before_a_word_is_counted_as_the_whole_rule_does() -> None:
+    simple, whole = load_o200k_base(simple=True), o200k_base_encoding()
+    blanks = [sign for sign in map(chr, range(0x3001)) if sign.isspace()]
+    words = ("a", "A", "1", ".", "'s", "\u0301", "")
+    for text in (f"x{one}{two}{word}" for one in blanks for two in blanks for word in words):
+        found = [token for part in simple_parts(text) for token in simple.encode_ordinary(part)]
+        assert found == whole.encode_ordinary(text), repr(text)

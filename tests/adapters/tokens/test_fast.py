@@ -1,0 +1,99 @@
+"""The counter of the extra `fast` counts as tiktoken does, where it is used."""
+
+import json
+import sys
+import types
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from accp_adapters.tokens import counters, fast, o200k_base_encoding
+from accp_adapters.tokens.fast import OTHER_CHARACTERS, fast_count
+from tests.properties.json_values import values
+
+ASCII = [chr(code) for code in range(128)]
+KNOWN = [sign for sign in map(chr, range(0x2060)) if not OTHER_CHARACTERS.search(sign)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> None:
+    pytest.importorskip("quicktok")
+
+
+def fast_counter(monkeypatch: pytest.MonkeyPatch) -> counters._O200kCounter:
+    """Return a counter that uses quicktok from its second text on."""
+    monkeypatch.setattr(counters, "CHARS_BEFORE_FAST", 1)
+    counter = counters._O200kCounter()
+    counter.count("two words")
+    assert counter._fast is not None
+    return counter
+
+
+def slow_count(text: str) -> int:
+    return len(o200k_base_encoding().encode_ordinary(text))
+
+
+def test_each_pair_of_ascii_characters_has_as_many_tokens() -> None:
+    count = fast_count()
+    assert count is not None
+    for text in (f"a{one}{two}B" for one in ASCII for two in ASCII):
+        assert count(text) == slow_count(text), repr(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([*KNOWN, "  ", "don't", "WE'LL", "12345", "\r\n", "camelCase"])).map("".join))
+@example("<|endoftext|>")
+@example("\x00 \x7f")
+def test_texts_of_known_characters_have_as_many_tokens(text: str) -> None:
+    count = fast_count()
+    assert count is not None
+    assert count(text) == slow_count(text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text() | values.map(json.dumps))
+@example("\ud800 half a pair")
+@example("\u017f's \u0294'\u017f")
+def test_a_counter_that_uses_it_counts_any_text_as_tiktoken_does(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        assert fast_counter(patch).count(text) == slow_count(text)
+
+
+def test_long_runs_of_blanks_are_cut_as_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"a{' ' * 250_000}b"
+    assert fast_counter(monkeypatch).count(text) == counters._O200kCounter().count(text)
+
+
+def test_it_is_loaded_after_many_characters_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = counters._O200kCounter()
+    counter.count("a short text")
+    assert counter._fast is None
+    assert fast_counter(monkeypatch).count("a short text") == 3
+
+
+class OtherEncoding:
+    """Gives tokens of its own."""
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [*text.encode()]
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
+def test_another_package_of_its_name_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = types.ModuleType("quicktok")
+    monkeypatch.setitem(sys.modules, "quicktok", other)
+    assert fast.fast_count.__wrapped__() is None
+    other.get_encoding = lambda name: OtherEncoding()  # type: ignore[attr-defined]  # a module that is made here
+    assert fast.fast_count.__wrapped__() is None
+
+
+def test_without_it_tiktoken_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "quicktok", None)
+    monkeypatch.setattr(counters, "fast_count", fast.fast_count.__wrapped__)
+    monkeypatch.setattr(counters, "CHARS_BEFORE_FAST", 1)
+    counter = counters._O200kCounter()
+    assert [counter.count("two words"), counter.count("two words")] == [2, 2]
+    assert counter._fast is None

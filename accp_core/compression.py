@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from accp_core.markers import escape_markers
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
 from accp_core.previews import is_rendered, preview, preview_without_blobs
@@ -212,7 +211,7 @@ def hide_blobs(text: str, view: Compressed, *, counter: TokenCounter, open_with:
         None where that has no fewer tokens than the view, such as where there is no large blob.
     """
     stored = StoredText.of(text)
-    shown = preview_without_blobs(text, escape_markers(view.text), opening=_opening(stored, open_with))
+    shown = preview_without_blobs(text, view.text, opening=_opening(stored, open_with))
     if shown is None or (after := counter(shown)) >= view.tokens_after:
         return None
     return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)

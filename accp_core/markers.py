@@ -37,10 +37,10 @@ _LOOKS_ALIKE: Final = {
     MarkerStart.PREVIEW: r"preview_(?:of\b|[;,:])",
     MarkerStart.FOLD: r"earlier_results_folded\b",
     # "[…]" is a usual sign for omitted words.
-    MarkerStart.GAP: r"…{1,8}_(?:[0-9]|lines\b|base64\b|hex\b)",
+    MarkerStart.GAP: r"…{1,8}_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)",
 }
 """What a reader may take for a marker, behind the bracket; `_` is white space of any kind, or none."""
-_SPACE: Final = r"[\s\u200b-\u200f\u2060\ufeff]{0,4}"
+_SPACE: Final = r"(?:[\s\u200b-\u200f\u2060\ufeff]|\\(?:[nrt]|u00a0)){0,4}"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
 _TO_ESCAPE: Final = re.compile(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -70,6 +71,8 @@ def preview(
 ) -> str:
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
 
+    What looks like a marker of ours in the source says that it is source text (`accp_core.markers`).
+
     Args:
         source: The whole result.
         limit: Tokens of the preview at most; one of tables takes fewer.
@@ -87,9 +90,10 @@ def preview(
     if view is None and is_rendered(source, limit):
         view = render_text(source, counter=counter, options=options)
     if view is not None and view.tokens_after <= limit and not is_part:
-        return view.text
-    marks = Marks.for_source(source)
-    subject = _Subject(source, marks, requested_words(request))
+        whole = escape_markers(view.text)
+        if whole is view.text or counter(whole) <= limit:
+            return whole
+    subject = _Subject(source, requested_words(request))
     body = subject.preview_tables(counter) or subject.preview_text(view, limit, counter, options, is_part=is_part)
     head = f"[preview{body.title}; the whole is intact: {opening}"
     first = f"{head}]"
@@ -111,7 +115,7 @@ def preview_without_blobs(source: str, view: str, *, opening: str) -> str | None
 
     Args:
         source: The whole result.
-        view: What is shown of it: all.
+        view: What is shown of it: all; what looks like our markers in it is escaped here.
         opening: As in `preview`.
 
     Returns:
@@ -119,8 +123,9 @@ def preview_without_blobs(source: str, view: str, *, opening: str) -> str | None
     """
     if len(source) <= _LONGEST_SHOWN:
         return None
-    sized = Marks.for_source(source).size_blobs(view, _LONGEST_SHOWN + 1)
-    return None if sized == view else f"[preview; the whole is intact: {opening}]\n{sized}"
+    marks = Marks.for_text(view)
+    sized = marks.size_blobs(view, _LONGEST_SHOWN + 1)
+    return None if sized == view else f"[preview; the whole is intact: {opening}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,6 @@ class _Subject:
     """What is previewed, and for whom."""
 
     source: str
-    marks: Marks
     requested: frozenset[str]
 
     def preview_tables(self, counter: TokenCounter) -> _Body | None:
@@ -150,10 +154,9 @@ class _Subject:
         found = self._find_tables()
         if found is None:
             return None
-        tables = TablePreview(
-            found.tables, totals=found.totals, requested=self.requested, marks=self.marks, counter=counter
-        )
-        return _Body("", tables.write, tables.enough, tables.example)
+        marks = Marks.for_tables(self.source, found.tables)
+        tables = TablePreview(found.tables, totals=found.totals, requested=self.requested, marks=marks, counter=counter)
+        return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
 
     def _find_tables(self) -> SampledTables | None:
         """Return the tables of a JSON value, of a very long one those of a sample."""
@@ -176,10 +179,9 @@ class _Subject:
             # The first place of a repeated value may be in a gap.
             plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
             text = render_text(self.source, counter=counter, options=plain).text
-        text = self.marks.size_blobs(text)
-        excerpt = Excerpt(
-            text, requested=self.requested, marks=self.marks, max_piece=limit // _MIN_PIECES, is_view=is_view
-        )
+        marks = Marks.for_text(text)
+        text = marks.size_blobs(text)
+        excerpt = Excerpt(text, requested=self.requested, marks=marks, max_piece=limit // _MIN_PIECES, is_view=is_view)
         lines = text.count("\n") + 1
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
-        return _Body(title, excerpt.write, example=query_lines(lines))
+        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=query_lines(lines))

@@ -13,21 +13,27 @@ __all__ = ["query_lines", "query_table"]
 _LINES: Final = 20
 """Lines that the example for a text asks for."""
 _ROWS: Final = 5
+_BRACKETS: Final = frozenset("[]\uff3b\uff3d")
 
 
 def query_table(table: Table, facts: Sequence[ColumnFacts]) -> str:
     """Return a query of `table`: a count by the column that has few values, else its first rows; empty: none works.
 
-    It stands in the first line of the preview, so no name in it has a sign that is not printed.
+    It stands in the first line of the preview, so no name in it has a sign that is not printed, or a bracket: it could
+    be taken for the end of that line, or for a marker.
     """
-    if len(table.columns) > MAX_COLUMNS or not table.name.isprintable():
+    if len(table.columns) > MAX_COLUMNS or not _stands_plainly(table.name):
         return ""
     name = _identifier(table.name)
     for column in facts:
-        if column.is_counted and column.name.isprintable():
+        if column.is_counted and _stands_plainly(column.name):
             counted = _identifier(column.name)
             return f"select {counted}, count(*) from {name} group by {counted}"
     return f"select * from {name} limit {_ROWS}"
+
+
+def _stands_plainly(name: str) -> bool:
+    return name.isprintable() and _BRACKETS.isdisjoint(name)
 
 
 def query_lines(lines: int) -> str:

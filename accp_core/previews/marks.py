@@ -1,17 +1,27 @@
 """What a preview writes in place of what it leaves out: `[…57 lines]`, `[…base64, 41,200 characters]`.
 
-No text of a source looks like one of these marks: the sign that begins them does not occur in the source.
+While a preview is composed, its marks begin with a private sign that nothing shown of the source holds. At the end the
+source's own text is escaped (`accp_core.markers`), and then each private sign becomes `[…`: however the pieces, cells
+and names of a source come to stand together, only the marks written here look like marks.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from accp_core.markers import MarkerStart, escape_markers
+from accp_core.ports import TokenCounter
+from accp_core.tables import Table
 
 __all__ = ["Marks"]
 
-_SIGN: Final = "…"
+_PRIVATE: Final = "\ufdd0"
+"""A noncharacter, which no text should hold; a source that holds it makes the private sign longer."""
+_IN_ASCII: Final = f"\\u{ord(_PRIVATE):04x}"
+"""The same in a cell with half a surrogate pair, which is quoted in ASCII."""
 _MIN_BLOB_CHARS: Final = 64
 """Characters of a run without blanks that may be binary data or a hash; a shorter one is shown."""
 _RUN: Final = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{{{_MIN_BLOB_CHARS},}}+")
@@ -26,20 +36,44 @@ _MIN_KINDS: Final = 16
 class Marks:
     """Writes the marks of one preview."""
 
-    sign: str
-    """What every mark begins with, such as `[…`."""
+    length: int = 1
+    """How often the private character stands in the sign."""
 
     @classmethod
-    def for_source(cls, source: str) -> Marks:
-        """Return the marks whose sign does not occur in `source`."""
-        sign = f"[{_SIGN}"
-        while sign in source:
-            sign += _SIGN
-        return cls(sign)
+    def for_text(cls, text: str) -> Marks:
+        """Return the marks for a preview that shows parts of `text` as they are."""
+        return cls._apart_from([text])
+
+    @classmethod
+    def for_tables(cls, source: str, tables: Sequence[Table]) -> Marks:
+        """Return the marks for a preview of `tables`, which `source` holds, perhaps behind escapes as `\\u2026`."""
+        is_plain = "\\" not in source and _PRIVATE not in source
+        return cls() if is_plain else cls._apart_from(_texts(tables))
+
+    @classmethod
+    def _apart_from(cls, texts: Iterable[str]) -> Marks:
+        length = 1
+        for text in texts:
+            while _PRIVATE * length in text or _IN_ASCII * length in text:
+                length += 1
+        return cls(length)
 
     def gap(self, what: object) -> str:
         """Return the mark for `what` was left out, such as "57 lines"."""
-        return f"{self.sign}{what}]"
+        return f"[{_PRIVATE * self.length}{what}]"
+
+    def show(self, text: str) -> str:
+        """Return a composed text as a model reads it: that of the source escaped, the marks with their usual sign."""
+        return self._reveal(escape_markers(text))
+
+    def counting(self, counter: TokenCounter) -> TokenCounter:
+        """Return a counter of the tokens that a composed text will have, but for what is escaped."""
+        return lambda text: counter(self._reveal(text))
+
+    def _reveal(self, text: str) -> str:
+        for private in (_PRIVATE, _IN_ASCII):
+            text = text.replace(f"[{private * self.length}", MarkerStart.GAP)
+        return text
 
     def size_blobs(self, text: str, min_chars: int = _MIN_BLOB_CHARS) -> str:
         """Return `text` with the size of each blob (base64, hex) of at least `min_chars`, 64 or more, in its place."""
@@ -53,3 +87,24 @@ class Marks:
         if _HEX.fullmatch(head):
             return self.gap(f"hex, {len(blob):,} characters")
         return blob if _WORDLIKE.search(head) else self.gap(f"base64, {len(blob):,} characters")
+
+
+def _texts(tables: Sequence[Table]) -> Iterator[str]:
+    """Yield every name and every text in `tables`."""
+    for table in tables:
+        yield table.name
+        yield from table.columns
+        yield from _texts_in(table.rows)
+
+
+def _texts_in(values: Iterable[Any]) -> Iterator[str]:
+    """Yield every text in `values`, at any depth, with the keys of maps in cells."""
+    left = [values]
+    while left:
+        for value in left.pop():
+            if type(value) is str:
+                yield value
+            elif isinstance(value, dict):
+                left += (value, value.values())
+            elif isinstance(value, list):
+                left.append(value)

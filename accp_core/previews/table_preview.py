@@ -100,7 +100,7 @@ class _DescribedTable:
         self._totals = totals
         self._table = table
         self._marks = marks
-        self._counter = counter
+        self._counter = marks.counting(counter)
         self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
         # Of a sample nothing can be counted.
         self._named = () if table.name in totals else find_named_rows(table, self._facts, requested)

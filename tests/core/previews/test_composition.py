@@ -203,8 +203,10 @@ def test_characters_left_out_of_a_line_are_counted() -> None:
     assert text.count("[…") >= 2
 
 
-def test_a_mark_is_not_taken_for_the_words_of_a_source() -> None:
-    assert "[……line" in shown("\n".join(f"[…line {number}]" for number in range(900)), 150)
+def test_the_words_of_a_source_are_not_taken_for_a_mark() -> None:
+    text = shown("\n".join(f"[…line {number}]" for number in range(900)), 150)
+    assert "\n[source text: …line 0]\n" in text
+    assert re.findall(r"^\[…lines \d+-\d+\]$", text, re.MULTILINE)
 
 
 def test_errors_in_a_log_are_shown_whatever_its_length() -> None:

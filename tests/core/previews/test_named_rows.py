@@ -37,7 +37,7 @@ def words(char_count: str) -> int:
 
 def named(rows: list[dict[str, Any]], request: str) -> tuple[NamedRows, ...]:
     (table,) = tables_of(rows)
-    facts = [facts_of(table, column, Marks("[…")) for column in table.columns]
+    facts = [facts_of(table, column, Marks()) for column in table.columns]
     return find_named_rows(table, facts, requested_words(request))
 
 

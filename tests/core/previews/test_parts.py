@@ -66,7 +66,7 @@ def test_of_many_values_the_most_frequent_and_the_rarest_are_listed() -> None:
     counts = {value: 60 // (number + 1) for number, value in enumerate("abcdefghijklm")}
     rows = [{"id": n, "kind": value} for n, value in enumerate(v for v, count in counts.items() for _ in range(count))]
     (table,) = tables_of(rows)
-    facts = facts_of(table, "kind", Marks.for_source(""))
+    facts = facts_of(table, "kind", Marks())
     assert facts.texts[0] == "a (60), 11 others, rarest m (4)"
     assert facts.texts[2].startswith("a (60), b (30), c (20), d (15), 5 others, rarest m (4), l (5), ")
 
@@ -74,6 +74,6 @@ def test_of_many_values_the_most_frequent_and_the_rarest_are_listed() -> None:
 def test_a_column_of_several_kinds_is_described_by_each() -> None:
     rows = [{"id": n, "value": n * 1.5 if n % 9 else "late"} for n in range(40)]
     (table,) = tables_of([*rows, {"id": 40, "value": None}, {"id": 41}])
-    facts = facts_of(table, "value", Marks.for_source(""))
+    facts = facts_of(table, "value", Marks())
     assert facts.texts[0] == "= late or 1.5 to 58.5 or null (1), absent (1)"
     assert facts.rows[40] > 0

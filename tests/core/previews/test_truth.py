@@ -11,7 +11,6 @@ from accp_adapters.tokens import o200k_base
 from accp_core import read
 from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
-from accp_core.previews.marks import Marks
 from accp_core.references import key_of
 from accp_core.tables import table_of_lines, tables_of_text
 from accp_core.view.documents import find_documents
@@ -102,9 +101,8 @@ def test_each_line_of_a_text_is_shown_or_counted(source: str) -> None:
     text = shown(source)
     if text is None or not text.startswith("[preview of"):
         return
-    sign = re.escape(Marks.for_source(source).sign)
     body = text.split("\n")[1:]
-    gaps = [re.fullmatch(rf"{sign}(?:lines? )?(\d+)(?:-(\d+))?\]", line) for line in body]
+    gaps = [re.fullmatch(r"\[…(?:lines? )?(\d+)(?:-(\d+))?\]", line) for line in body]
     hidden = sum(int(gap[2] or gap[1]) - int(gap[1]) + 1 for gap in gaps if gap)
     told = hidden + sum(gap is None for gap in gaps)
     # Line ends at the end are not shown, and a long line has several numbers.

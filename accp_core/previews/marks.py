@@ -28,6 +28,8 @@ _RUN: Final = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{{{_MIN_BLOB_CH
 _HEX: Final = re.compile(r"[0-9a-fA-F]++")
 _WORDLIKE: Final = re.compile(r"[a-z]{12}|[/_-][a-z]{3,16}[/_-]")
 """What base64 hardly has: a path or a name of many words is no blob."""
+_CHARS_PER_WORD: Final = 400
+"""In a path or a name a word begins at least that often; random base64 has one in about 25,000 characters."""
 _MIN_KINDS: Final = 16
 """Different characters that a blob has; a ruler of dashes has fewer."""
 
@@ -86,7 +88,8 @@ class Marks:
             return blob
         if _HEX.fullmatch(head):
             return self.gap(f"hex, {len(blob):,} characters")
-        return blob if _WORDLIKE.search(head) else self.gap(f"base64, {len(blob):,} characters")
+        words = sum(1 for _ in _WORDLIKE.finditer(head))
+        return blob if words * _CHARS_PER_WORD > len(head) else self.gap(f"base64, {len(blob):,} characters")
 
 
 def _texts(tables: Sequence[Table]) -> Iterator[str]:

@@ -33,7 +33,7 @@ _MIN_KEPT: Final = 8
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _WRAPPED: Final = re.compile(
-    r'\s*+(?:\{\s*+"content"\s*+:\s*+)?\[?\s*+(?:\{\s*+"type"\s*+:\s*+"text"\s*+,\s*+"text"\s*+:\s*+)?"'
+    r'\s*+(?:(?:(?:\{\s*+"content"\s*+:\s*+)?\[\s*+)?\{\s*+"type"\s*+:\s*+"text"\s*+,\s*+"text"\s*+:\s*+)?"'
 )
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _COLON: Final = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
@@ -68,7 +68,8 @@ def sample_tables(text: str, find_places: FindPlaces) -> SampledTables | None:
         None where the text is no JSON, or has no large array or map of many members, so that it is to be read whole.
     """
     try:
-        if _WRAPPED.match(text):
+        wrapped = _WRAPPED.match(text)
+        if wrapped and len(text) - _scan(text, wrapped.end() - 1)[1] <= _SAMPLE:
             inner = unwrap(read_document(text))
             is_long = isinstance(inner, str) and len(inner) > MAX_WHOLE
             return sample_tables(inner, find_places) if is_long else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
@@ -21,34 +22,51 @@ __all__ = ["main"]
 
 SIZE: Final = 10_000_000
 """Characters of a result."""
+TIMES: Final = 5
+"""How much larger the result is that tells whether the time is linear."""
 REQUEST: Final = "Which orders of user u4711 are late, with a total over 900?"
 
 _chance: Final = random.Random(7)
 
+Make = Callable[[int], str]
+"""Returns a result of about so many characters."""
 
-def _grow(member: Callable[[int], str], head: str = "[", tail: str = "]", between: str = ",") -> str:
-    members, size = [], 0
-    while size < SIZE:
-        members.append(member(len(members)))
-        size += len(members[-1]) + 1
-    return head + between.join(members) + tail
+
+def _grow(member: Make, head: str = "[", tail: str = "]", between: str = ",") -> Make:
+    def make(chars: int) -> str:
+        members, size = [], 0
+        while size < chars:
+            members.append(member(len(members)))
+            size += len(members[-1]) + len(between)
+        return head + between.join(members) + tail
+
+    return make
 
 
 def _row(number: int) -> str:
-    status = _chance.choice(["paid", "late", "open"])
-    return json.dumps({"id": f"ord_{number:06}", "total": round(_chance.random() * 2_000, 2), "status": status})
+    status = _chance.choice(("paid", "late", "open"))
+    return f'{{"id": "ord_{number:06}", "total": {_chance.random() * 2_000:.2f}, "status": "{status}"}}'
 
 
-def _keyed(value: Callable[[int], str]) -> Callable[[int], str]:
+def _indented(number: int) -> str:
+    return json.dumps(json.loads(_row(number)), indent=4)
+
+
+def _keyed(value: Make) -> Make:
     return lambda number: f'"u{number}":{value(number)}'
 
 
 def _deep(number: int) -> str:
-    return json.dumps({"a": {"b": {"c": {"d": {"e": number, "f": str(number)}}}}})
+    return f'{{"a": {{"b": {{"c": {{"d": {{"e": {number}, "f": "{number}"}}}}}}}}}}'
 
 
 def _parent(number: int) -> str:
-    return json.dumps({"id": number, "lines": [{"sku": f"s{each}", "qty": each} for each in range(4)]})
+    lines = ", ".join(f'{{"sku": "s{each}", "qty": {each}}}' for each in range(4))
+    return f'{{"id": {number}, "lines": [{lines}]}}'
+
+
+def _wide(number: int) -> str:
+    return json.dumps({f"col{each}": number * each for each in range(300)})
 
 
 def _event(number: int) -> str:
@@ -56,45 +74,103 @@ def _event(number: int) -> str:
     return f"2026-01-{number % 28 + 1:02} {level} GET /items/{number} took {_chance.randrange(900)} ms"
 
 
-def _sentence(number: int) -> str:
-    return f"{' '.join(_chance.choices(['alpha', 'beta', 'order', 'request', 'found'], k=12)).capitalize()}."
+def _cells(number: int) -> str:
+    return f"{number},ord_{number:06},{_chance.randrange(2_000)},late"
 
 
-SHAPES: Final[Mapping[str, Callable[[], str]]] = {
-    "rows": partial(_grow, _row),
-    "rows in a JSON string": lambda: json.dumps(_grow(_row)),
-    "map of maps": partial(_grow, _keyed(_row), "{", "}"),
-    "deep rows": partial(_grow, _deep, '{"data":{"items":[', "]}}"),
-    "map of deep maps": partial(_grow, _keyed(_deep), "{", "}"),
-    "children": partial(_grow, _parent, '{"orders":[', "]}"),
-    "numbers": partial(_grow, str),
-    "wide rows": partial(_grow, lambda number: json.dumps({f"col{each}": number * each for each in range(300)})),
-    "lines of JSON": partial(_grow, _row, "", "", "\n"),
-    "log": partial(_grow, _event, "", "", "\n"),
-    "prose": partial(_grow, _sentence, "", "", "\n"),
-    "one line": partial(_grow, _sentence, "", "", " "),
-    "blanks": lambda: " " * SIZE,
-    "base64": lambda: base64.b64encode(_chance.randbytes(SIZE * 3 // 4)).decode(),
-    "base64 in JSON": lambda: json.dumps({"image": base64.b64encode(_chance.randbytes(SIZE * 3 // 4)).decode()}),
+def _words(words: tuple[str, ...], between: str = " ") -> Make:
+    return lambda number: f"{between.join(_chance.choices(words, k=12)).capitalize()}."
+
+
+def _code(number: int) -> str:
+    return f'function f{number}(a,b){{var c=a[{number % 97}]||"x{number}";return c.d(b)?e(c,{number}):null}}'
+
+
+def _page(number: int) -> str:
+    return f'<tr class="row r{number % 7}"><td><a href="/o/{number}">Order {number}</a></td><td>late</td></tr>'
+
+
+def _base64(chars: int) -> str:
+    return base64.b64encode(_chance.randbytes(chars * 3 // 4)).decode()
+
+
+def _in_json(make: Make) -> Make:
+    return lambda chars: json.dumps({"text": make(chars)})
+
+
+def _of(part: str) -> Make:
+    return lambda chars: part * (chars // len(part))
+
+
+_sentence: Final = _words(("alpha", "beta", "order", "request", "found"))
+_LETTERS: Final = tuple("\u65e5\u672c\u8a9e\u4e2d\u6587\u6c49\u5b57\u8ba2\u5355\u8fdf\u5230")
+_SIGNS: Final = tuple("\U0001f600\U0001f680\U0001f4e6\u2705\u2764\ufe0f")
+
+SHAPES: Final[Mapping[str, Make]] = {
+    "rows": _grow(_row),
+    "rows, indented": _grow(_indented),
+    "rows in a JSON string": lambda chars: json.dumps(_grow(_row)(chars)),
+    "map of maps": _grow(_keyed(_row), "{", "}"),
+    "deep rows": _grow(_deep, '{"data":{"items":[', "]}}"),
+    "map of deep maps": _grow(_keyed(_deep), "{", "}"),
+    "children": _grow(_parent, '{"orders":[', "]}"),
+    "numbers": _grow(str),
+    "strings": _grow(lambda number: json.dumps(_sentence(number))),
+    "strings as \\u65e5": _grow(lambda number: json.dumps("".join(_chance.choices(_LETTERS, k=9)))),
+    "arrays of arrays": _grow(lambda number: f"[{number},{number * 7 % 997},0.5]"),
+    "wide rows": _grow(_wide),
+    "one level in another": lambda chars: f"{'[' * (chars // 2)}{']' * (chars // 2)}",
+    "lines of JSON": _grow(_row, "", "", "\n"),
+    "CSV": _grow(_cells, "id,order,total,status\n", "", "\n"),
+    "log": _grow(_event, "", "", "\n"),
+    "log, CRLF and LF": lambda chars: _grow(_event, "", "", "\n")(chars).replace("00 ms\n", "00 ms\r\n"),
+    "prose": _grow(_sentence, "", "", "\n"),
+    "one line": _grow(_sentence, "", "", " "),
+    "prose in a JSON string": _in_json(_grow(_sentence, "", "", "\n")),
+    "Chinese and Japanese": _grow(_words(_LETTERS, ""), "", "", "\n"),
+    "emoji": _grow(_words(_SIGNS), "", "", "\n"),
+    "HTML": _grow(_page, "<html><table>", "</table></html>", "\n"),
+    "JavaScript in one line": _grow(_code, "", "", ";"),
+    "blanks": _of(" "),
+    "line feeds": _of("\n"),
+    "one letter": _of("x"),
+    "brackets": _of("[{"),
+    "base64": _base64,
+    "base64 in JSON": _in_json(_base64),
+    "hex": lambda chars: _chance.randbytes(chars // 2).hex(),
 }
 
 
 def main() -> None:
-    """Print the table."""
-    columns = ("result", "million characters", "s", "peak / size", "tokens")
-    table = plain_table(
-        "6a. previews of large results", columns, [_line(name, make()) for name, make in SHAPES.items()]
-    )
+    """Print the table; the names of shapes as further arguments choose them."""
+    chosen = {name: make for name, make in SHAPES.items() if name in sys.argv} or SHAPES
+    columns = ("result", "MB", "s", f"s, {TIMES} times as long", "ratio", "peak / size", "tokens")
+    table = plain_table("6a. previews of large results", columns, [_line(*shape) for shape in chosen.items()])
     Console(width=120).print(table)
 
 
-def _line(name: str, text: str) -> tuple[str, ...]:
-    show = partial(compress, text, limits=ResultLimits(), counter=count_o200k, request=REQUEST, open_with="accp_fetch")
-    start = time.process_time()
-    shown = show()
-    seconds = time.process_time() - start
+def _line(name: str, make: Make) -> tuple[str, ...]:
+    text = make(SIZE)
+    size = len(text.encode())
+    seconds, tokens = _measure(text)
     tracemalloc.start()
-    show()
+    _show(text)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return name, f"{len(text) / 1e6:.1f}", f"{seconds:.2f}", f"{peak / len(text):.2f}", f"{shown.tokens_after:,}"
+    longer, _ = _measure(make(TIMES * SIZE))
+    return (
+        name, f"{size / 1e6:.1f}", f"{seconds:.2f}", f"{longer:.2f}", f"{longer / seconds:.1f}", f"{peak / size:.2f}",
+        f"{tokens:,}",
+    )  # fmt: skip
+
+
+def _measure(text: str) -> tuple[float, int]:
+    """Return the CPU time of a preview in seconds, and its tokens."""
+    start = time.process_time()
+    tokens = _show(text)
+    return time.process_time() - start, tokens
+
+
+def _show(text: str) -> int:
+    make = partial(compress, limits=ResultLimits(), counter=count_o200k, request=REQUEST, open_with="accp_fetch")
+    return make(text).tokens_after

@@ -14,6 +14,7 @@ import pytest
 
 from accp_adapters.tokens import o200k_base
 from accp_core import preview, render_text
+from accp_core.previews.marks import Marks
 from accp_core.tables import table_of_lines, tables_of_text
 from accp_core.view import Options
 from accp_core.view.documents import find_documents
@@ -235,6 +236,13 @@ def test_what_is_binary_is_sized() -> None:
     assert path in text
     rows = json.dumps([{"id": number, "icon": blob} for number in range(50)])
     assert f"[…base64, {len(blob):,} characters]" in shown(rows, 200)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_looks_like_a_word_by_chance_does_not_make_base64_a_name(seed: int) -> None:
+    blob = base64.b64encode(b"".join(hashlib.sha512(b"%d" % (9 * seed + n)).digest() for n in range(9))).decode()
+    with_word = f"{blob[:400]}/abcdef/{blob[400:]}"
+    assert Marks().size_blobs(with_word).startswith(Marks().gap("")[:-1])
 
 
 # Tables

@@ -51,6 +51,8 @@ TEXTS = {
     "an MCP answer": json.dumps([{"type": "text", "text": LONG_ROWS}]),
     "an MCP result": json.dumps({"content": [{"type": "text", "text": LONG_ROWS}]}),
     "numbers": grow(lambda n: str(n * 7 % 1_000 + 1_000)),
+    "strings": grow(lambda n: json.dumps(f"string {n * 7 % 1_000 + 1_000}")),
+    "text blocks": grow(lambda n: json.dumps({"type": "text", "text": f"block {n}"}), size=3 * LONG),
     "rows with children": grow(with_lines),
     "rows with children and no key": grow(unnamed),
     "rows behind a long beginning": '{"note": {"text": "' + "word " * 16_000 + '"}, "rows": ' + LONG_ROWS + "}",

@@ -34,7 +34,8 @@ Make = Callable[[int], str]
 
 def _grow(member: Make, head: str = "[", tail: str = "]", between: str = ",") -> Make:
     def make(chars: int) -> str:
-        members, size = [], 0
+        members: list[str] = []
+        size = 0
         while size < chars:
             members.append(member(len(members)))
             size += len(members[-1]) + len(between)

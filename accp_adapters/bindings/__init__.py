@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from accp_adapters.bindings import logs
 from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.bindings.acp.app import acp_app
 from accp_adapters.bindings.acp.connect import acp_connect
 from accp_adapters.bindings.acp.stdio import serve_stdio
 from accp_adapters.bindings.acp.tcp import serve_tcp
+from accp_adapters.bindings.clients import connect
 from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.bindings.limits import BindingLimits

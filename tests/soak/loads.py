@@ -142,9 +142,10 @@ async def tasks(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
 async def sessions(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
     """Yield a job: a session over WebSocket with ten requests."""
     log = SqliteFrameLog(folder / "frames.sqlite", ttl=300, power_safe=False)
-    # A lease that a busy machine cannot let end.
-    limits = HostLimits(replicas=20, lease=60, lease_wait=90)
-    async with SessionHost(echo, codec=CODEC, log=log, limits=limits) as host, serve_app(accp_app(host)) as address:
+    async with (
+        SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(replicas=20)) as host,
+        serve_app(accp_app(host)) as address,
+    ):
 
         async def job(number: int) -> None:
             async with connect_session(f"ws://{address}", agent_id="ann", codec=CODEC) as session:

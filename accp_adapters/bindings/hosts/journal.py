@@ -217,9 +217,7 @@ class Journal:
         """
         replica, place.replica = place.replica, None
         if replica is None or not await self._read_on(place, replica, last):
-            replica = await self._read_again(place)
-            if not await self._read_on(place, replica, last):
-                raise ProtocolError("expected the whole log of the session", code=ErrorCode.REF_EXPIRED)
+            replica = await self._read_whole(place, last)
         place.replica, place.is_unsure = replica, False
         return replica
 
@@ -234,6 +232,18 @@ class Journal:
             if number == last:
                 break
         return last is None or replica.number >= last
+
+    async def _read_whole(self, place: Place, last: int | None) -> Replica:
+        known = -1
+        while True:
+            replica = await self._read_again(place)
+            saved = replica.number
+            if await self._read_on(place, replica, last):
+                return replica
+            # Without the lease, another worker may have put a snapshot in the place of what was to be read.
+            if saved == known:
+                raise ProtocolError("expected the whole log of the session", code=ErrorCode.REF_EXPIRED)
+            known = saved
 
     async def _read_again(self, place: Place) -> Replica:
         """Return the session of the snapshot; a connection here has missed what led to it since the last step."""

@@ -10,6 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -30,6 +31,11 @@ from tests.limits import PATIENCE, async_wait_until
 ANN, BOB = "tok_aaaaaaaaaaaaaaaa", "tok_bbbbbbbbbbbbbbbb"
 TOKENS = BearerTokens({ANN: Principal("ann"), BOB: Principal("bob")})
 SMALL = AcpLimits(message_bytes=2_000, connections=2, handshake_seconds=0.2, body_seconds=0.2, refusals=2, inbox=2)
+
+
+PATIENT = AcpLimits(card_seconds=PATIENCE, handshake_seconds=PATIENCE, reply_seconds=PATIENCE)
+"""For a client that waits for the verdict: a host that has sent no card after `card_seconds` counts as one that sends
+none, and a busy machine is as silent."""
 
 
 def host_of(limits: AcpLimits = SMALL, authenticate: Any = TOKENS) -> AcpHost:
@@ -66,7 +72,7 @@ async def test_a_wrong_token_gets_an_error_frame_and_4401(port: int, path: str, 
 async def test_a_client_with_a_wrong_token_does_not_try_again(port: int) -> None:
     for address in (f"acp://127.0.0.1:{port}/tok_wrong", f"http://127.0.0.1:{port}"):
         with pytest.raises(RemoteProtocolError, match="invalid_token"):
-            async with acp_connect(address):
+            async with acp_connect(address, limits=PATIENT, wait_seconds=PATIENCE):
                 raise AssertionError("let in")
 
 
@@ -221,20 +227,20 @@ def client_tls(authority: trustme.CA, name: str = "") -> ssl.SSLContext:
 
 async def test_over_tls_a_certificate_or_a_token_says_who_it_is(authority: trustme.CA) -> None:
     authenticate = first_of(ClientCertificates({"ann.example": Principal("ann")}), TOKENS)
-    host = host_of(AcpLimits(), authenticate)
+    host = host_of(PATIENT, authenticate)
     async with serve_tcp(host, ssl=server_tls(authority, clients=True)) as port:
-        address = f"tls://127.0.0.1:{port}"
-        async with acp_connect(address, tls=client_tls(authority, "ann.example")) as session:
+        connecting = partial(acp_connect, f"tls://127.0.0.1:{port}", limits=PATIENT, wait_seconds=PATIENCE)
+        async with connecting(tls=client_tls(authority, "ann.example")) as session:
             assert text_of(await session.request("by certificate")) == "echo by certificate"
-        async with acp_connect(address, tls=client_tls(authority), token=BOB) as session:
+        async with connecting(tls=client_tls(authority), token=BOB) as session:
             assert text_of(await session.request("by token")) == "echo by token"
         assert [session.name for session in host.sessions()] == ["ann", "bob"]
         for token in ("", "tok_wrong"):
             with pytest.raises(RemoteProtocolError, match="invalid_token"):
-                async with acp_connect(address, tls=client_tls(authority), token=token):
+                async with connecting(tls=client_tls(authority), token=token):
                     raise AssertionError("let in")
         with pytest.raises(RemoteProtocolError, match="untrusted_certificate"):
-            async with acp_connect(address, tls=client_tls(trustme.CA()), token=BOB):
+            async with connecting(tls=client_tls(trustme.CA()), token=BOB):
                 raise AssertionError("trusted")
 
 

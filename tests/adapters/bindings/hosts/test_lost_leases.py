@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+
+import pytest
 
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.backoff import Backoff
@@ -51,6 +53,20 @@ class Late(MemoryFrameLog):
             self.waiting.set()
             await self.go_on.wait()
         return await super().lease(name, owner, seconds)
+
+
+class Moving(MemoryFrameLog):
+    """A log in which something happens between the reading of a snapshot and that of the texts after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happening: list[Callable[[], Awaitable[None]]] = []
+
+    async def read(self, name: str, after: int) -> AsyncIterator[tuple[int, str]]:
+        if self.happening:
+            await self.happening.pop()()
+        async for found in super().read(name, after):
+            yield found
 
 
 def joined(address: str) -> Any:
@@ -113,9 +129,9 @@ async def test_a_client_whose_worker_has_missed_frames_connects_again() -> None:
         assert proxy.connections > 1
 
 
-async def skip(host: SessionHost) -> None:
+async def skip(host: SessionHost, name: str = NAME) -> None:
     """Take a step that changes nothing but the number of the last step."""
-    place = host._journal.place(NAME, "s1")
+    place = host._journal.place(name, "s1")
     await host._journal.commit(place, lambda replica: Step(kind=StepKind.GIVE_UP, now=replica.now, name="nothing"))
 
 
@@ -138,3 +154,23 @@ async def test_a_connection_that_is_late_does_not_end_a_newer_one() -> None:
             for number in range(2, 5):
                 assert await ask(session, number) == number
             assert proxy.connections == 2
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_a_snapshot_that_replaces_texts_while_they_are_read_is_read_instead(times: int) -> None:
+    """Nothing is missing, so nothing is refused with E2002: whoever only reads holds no lease."""
+    client, log, name = Client(), Moving(), session_name(ANN, "s1")
+    async with worker(log, snapshot_every=2) as other, worker(log) as host:
+        frames = await other.frames(ANN, client.ask("add", n=1))
+
+        async def go_on() -> None:
+            steps = 0
+            while steps < 2 or not log._logs[name].texts:
+                await skip(other, name)
+                steps += 1
+
+        log.happening = [go_on] * times
+        replica = await host._journal.refresh(host._journal.place(name, "s1"))
+        entry = replica.find("ann1")
+    assert entry is not None
+    assert (entry.frames, log.happening) == (frames, [])

@@ -57,6 +57,13 @@ class FrameLimits:
 
     def notes(self, tokens: FrameTokens) -> tuple[str, ...]:
         """Return a sentence for each exceeded limit, the hard one where both are exceeded."""
+        if (
+            tokens.header <= self.header_soft
+            and tokens.body <= self.body_soft
+            and tokens.metadata <= self.metadata_soft
+            and tokens.total <= self.total_soft
+        ):
+            return ()
         notes = []
         for part in ("header", "body", "metadata", "total"):
             used = getattr(tokens, part)

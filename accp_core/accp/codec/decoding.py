@@ -19,6 +19,8 @@ from accp_core.packing.expansion import Expansion, ExpansionError, size_of
 
 __all__ = ["DECODING", "Decoding", "NeedsRefs"]
 
+_SCALARS: Final = (str, int, float)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsRefs:
@@ -76,12 +78,14 @@ def resolve_references(work: Decoding) -> None:
 
 def _resolve(value: Value, work: Decoding) -> Value:
     """Return `value` with the values of the references in it."""
+    if isinstance(value, _SCALARS):
+        return value
     if isinstance(value, Ref):
         if value in work.resolved:
             _count(value, work)
             return work.resolved[value]
         work.missing[value] = None
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):
         return {key: _resolve(member, work) for key, member in value.items()}
     elif isinstance(value, (list, tuple)):
         return [_resolve(item, work) for item in value]

@@ -160,16 +160,16 @@ class Exchanges:
 
     def get(self, chain: str) -> Exchange:
         """Return the exchange with id `chain`, an idle one where it is unknown."""
-        for known in (self._live, self._finished, self._cancelled):
-            if chain in known:
-                return known[chain]
-        return Exchange(id=chain)
+        return self._known(chain) or Exchange(id=chain)
+
+    def _known(self, chain: str) -> Exchange | None:
+        return self._live.get(chain) or self._finished.get(chain) or self._cancelled.get(chain)
 
     def is_stopped(self, chain: str, intent: Intent) -> bool:
         """Return whether a frame of `chain` must not be processed any more, because of a `cancel`."""
-        exchange = self.get(chain)
-        if exchange.state == ExchangeState.IDLE and self._forgot_cancelled:
-            return intent not in _REQUESTED and intent not in UNMOVED
+        exchange = self._known(chain)
+        if exchange is None or exchange.state == ExchangeState.IDLE:
+            return self._forgot_cancelled and intent not in _REQUESTED and intent not in UNMOVED
         return exchange.cancelled
 
     def check(self, exchange: Exchange) -> bool:

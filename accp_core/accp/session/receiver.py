@@ -255,8 +255,9 @@ class Receiver:
         check_incoming(message, parts.transactions)
         if parts.tools is not None and message.schema == "TC" and message.intent is Intent.REQUEST:
             check_tool_call(message, parts.tools)
-        seen = (None, None) if incoming.chunks else (arrival.frame, arrival.text)
-        parts.notify(Direction.RECEIVED, *seen, payload=message.payload, defaulted=message.defaulted)
+        if parts.observe is not None:
+            seen = (None, None) if incoming.chunks else (arrival.frame, arrival.text)
+            parts.notify(Direction.RECEIVED, *seen, payload=message.payload, defaulted=message.defaulted)
         handle = _HANDLERS.get((message.intent, message.operation)) or _HANDLERS.get((message.intent, ""))
         return (handle or Receiver._report)(self, message, incoming)
 

@@ -62,8 +62,8 @@ class Resumption:
 
     def _begin(self, frame: Frame) -> Effects:
         """Take the number of the peer's first frame from its first greeting; refuse to resume where we miss others."""
-        first = frame.params.get("from")
-        if not is_greeting(frame) or type(first) is not int:
+        first = frame.params.get("from") if is_greeting(frame) else None
+        if type(first) is not int:
             return NO_EFFECTS
         inbox = self._parts.inbox
         inbox.begin(frame.sender, first)
@@ -152,5 +152,7 @@ def is_greeting(frame: Frame) -> bool:
 
 def _acknowledged(frame: Frame) -> int | None:
     """Return the number that the metadata of a frame acknowledges; None for none, or for another peer's field `ack`."""
-    text = frame.envelope.extra.get(ACKNOWLEDGED, "")
+    text = frame.envelope.extra.get(ACKNOWLEDGED)
+    if text is None:
+        return None
     return int(text) if len(text) <= _MAX_DIGITS and UNSIGNED.fullmatch(text) else None

@@ -147,9 +147,10 @@ class Sender:
     def request_acknowledgement(self) -> Effects:
         """Return a `ping` where half of the window was sent since the last one, else nothing."""
         link, outbox = self._parts.link, self._parts.outbox
+        if not link.is_tracked:
+            return NO_EFFECTS
         known = max(outbox.acknowledged, next(reversed(link.pings.values()), 0))
-        is_due = link.is_tracked and outbox.is_half_full(self.last - known)
-        return self.send_ping("ack") if is_due else NO_EFFECTS
+        return self.send_ping("ack") if outbox.is_half_full(self.last - known) else NO_EFFECTS
 
     def _send_own(self, message: Message) -> Effects:
         """Return the frames of a message that moves no exchange and is not remembered."""

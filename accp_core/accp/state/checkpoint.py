@@ -187,16 +187,27 @@ def freeze_hot(work: _Work) -> None:
 # "2. Extract key facts (entity, value, relationship triples)"
 def extract_facts(work: _Work) -> None:
     """Extract one fact for each scalar of the values; the last one counts where two have the same relation."""
-    facts: dict[tuple[str, str], str] = {}
-    for key, entry in work.frozen.items():
-        entity = _shorten(entry.entity or key, _MAX_NAME_CHARS)
-        for relation, value in _facts(entry.value):
-            if not (isinstance(value, Ref) and (entry.entity or key) == _HOT_KEY):
-                name = entity, _shorten(relation or "is", _MAX_NAME_CHARS)
-                facts.pop(name, None)
-                facts[name] = _shorten(_to_text(value), _MAX_VALUE_CHARS)
-    newest = list(facts.items())[-_MAX_FACTS:]
-    work.facts = tuple(Fact(entity, relation, value) for (entity, relation), value in newest)
+    facts: dict[tuple[str, str], Fact] = {}
+    for (entity, relation), value in _newest_first(work.frozen):
+        name = _shorten(entity, _MAX_NAME_CHARS), _shorten(relation or "is", _MAX_NAME_CHARS)
+        if name not in facts:
+            facts[name] = Fact(*name, _shorten(_to_text(value), _MAX_VALUE_CHARS))
+        if len(facts) == _MAX_FACTS:
+            break
+    work.facts = tuple(reversed(facts.values()))
+
+
+def _newest_first(entries: Mapping[str, Entry]) -> Iterator[tuple[tuple[str, str], Value]]:
+    """Yield entity, relation and last value of each scalar, but for the reference to the last checkpoint."""
+    seen: set[tuple[str, str]] = set()
+    for key, entry in reversed(list(entries.items())):
+        entity, found = entry.entity or key, list[tuple[str, Value]]()
+        _add_facts(found, entry.value, "", 0)
+        for relation, value in reversed(found):
+            name = entity, relation
+            if name not in seen and not (entity == _HOT_KEY and isinstance(value, Ref)):
+                seen.add(name)
+                yield name, value
 
 
 # "3. Generate compressed summary (less than or equal to 100 tokens)"
@@ -251,18 +262,18 @@ STEPS: Final[tuple[_Step, ...]] = (
 """The six steps of section 5.3, in order."""
 
 
-def _facts(value: Value, relation: str = "", level: int = 0) -> Iterator[tuple[str, Value]]:
-    """Yield relation and value of each scalar; an array without maps and what is nested too deep is one scalar."""
+def _add_facts(found: list[tuple[str, Value]], value: Value, relation: str, level: int) -> None:
+    """Add relation and value of each scalar; an array without maps and what is nested too deep is one scalar."""
     if isinstance(value, _SCALARS) or level >= _MAX_LEVELS:
-        yield relation, value
-    elif isinstance(value, Mapping):
+        found.append((relation, value))
+    elif isinstance(value, (dict, Mapping)):
         for key, member in value.items():
-            yield from _facts(member, f"{relation}.{key}" if relation else str.__str__(key), level + 1)
-    elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            _add_facts(found, member, f"{relation}.{key}" if relation else str.__str__(key), level + 1)
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, (dict, Mapping)) for item in value):
         for item in value:
-            yield from _facts(item, relation, level + 1)
+            _add_facts(found, item, relation, level + 1)
     else:
-        yield relation, value
+        found.append((relation, value))
 
 
 def _to_text(value: Value) -> str:

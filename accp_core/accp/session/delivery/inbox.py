@@ -151,15 +151,16 @@ class Inbox(Generic[F]):
 
     def _count_of(self, sender: str) -> SequenceCount[F]:
         name = sender if self._scope is SequenceScope.SENDER else ""
-        if name not in self._counts:
+        known = self._counts.get(name)
+        if known is None:
             if len(self._counts) >= self._max_senders:
                 reason = f"expected at most {self._max_senders} senders, found another one"
                 raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-            self._counts[name] = SequenceCount(last=self._before_first)
-        return self._counts[name]
+            known = self._counts[name] = SequenceCount(last=self._before_first)
+        return known
 
     def _check(self, count: SequenceCount[F], mid: str, number: int) -> None:
-        if mid in self._seen or any(_identity(held)[0] == mid for held in count.held.values()):
+        if mid in self._seen or (count.held and any(_identity(held)[0] == mid for held in count.held.values())):
             raise ProtocolError("this msg_id was seen before", code=ErrorCode.DUPLICATE)
         if count.last is None or number == count.last + 1:
             return

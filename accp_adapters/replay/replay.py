@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,12 +17,12 @@ from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreig
 from accp_adapters.replay.strategies import StrategyName, to_strategy
 from accp_adapters.replay.strategy import SentMessage, Strategy
 from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
-from accp_adapters.tokens import o200k_base_encoding
+from accp_adapters.tokens import remembered_ids
 
 if TYPE_CHECKING:
     from accp_adapters.langgraph import Policy
 
-__all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay"]
+__all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay", "replay_under"]
 
 Tokenizer = Callable[[str], TokenIds]
 """Returns the token ids of a text."""
@@ -114,31 +114,54 @@ def replay(
     Raises:
         ImportError: the strategy needs the LangGraph adapter, which is not installed.
     """
-    chosen = to_strategy(strategy)
+    (only,) = replay_under(run, [to_strategy(strategy)], tokenize, texts=texts)
+    return only
+
+
+def replay_under(
+    run: Run, strategies: Iterable[Strategy], tokenize: Tokenizer | None = None, *, texts: bool = False
+) -> tuple[Replay, ...]:
+    """Return what `run` would have sent under each of `strategies`; see `replay`.
+
+    What is the same under all of them is found once: the tokens of a text and the values that a call needed.
+    """
+    shared = _Shared(run, tokenize or remembered_ids)
+    return tuple(_replay(run, strategy, shared, texts) for strategy in strategies)
+
+
+def _replay(run: Run, strategy: Strategy, shared: _Shared, texts: bool) -> Replay:
     largest = LargestTexts(run.name) if texts else None
-    replayer = _Replayer(run, chosen, functools.cache(tokenize or o200k_base_encoding().encode_ordinary), largest)
+    replayer = _Replayer(run, strategy, shared, largest)
     calls = tuple(replayer.replay_call(call) for call in run.calls)
     return Replay(
         run=run.name,
         source=run.source,
-        strategy=chosen.name,
+        strategy=strategy.name,
         calls=calls,
         messages=replayer.messages(),
         texts=tuple(largest.texts) if largest else (),
     )
 
 
+class _Shared:
+    """What the replays of one run under several strategies have in common."""
+
+    def __init__(self, run: Run, tokenize: Tokenizer) -> None:
+        self.tokenize = functools.cache(tokenize)
+        self.visibility = VisibilityCheck(run)
+        self.strict_visibility = VisibilityCheck(run, mentions_of, looked_up=self.visibility)
+
+
 class _Replayer:
     """The state of one replay: the provider's cache and what each agent has fetched so far."""
 
-    def __init__(self, run: Run, strategy: Strategy, tokenize: Tokenizer, largest: LargestTexts | None) -> None:
+    def __init__(self, run: Run, strategy: Strategy, shared: _Shared, largest: LargestTexts | None) -> None:
         self._run = run
         self._largest = largest
         self._prompts = PromptBuilder(run, strategy)
-        self._tokenize = tokenize
+        self._tokenize = shared.tokenize
         self._fetch_tool = strategy.fetch_tool
-        self._visibility = VisibilityCheck(run)
-        self._strict_visibility = VisibilityCheck(run, mentions_of)
+        self._visibility, self._strict_visibility = shared.visibility, shared.strict_visibility
         self._cache, self._cache_with_fetches = PromptCache(), PromptCache()
         self._fetch = strategy.fetch or _whole
         # By agent: what each fetch answered, and after which message.

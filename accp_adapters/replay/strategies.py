@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from accp_adapters.replay.strategy import SentMessage, Strategy
-from accp_adapters.tokens import count_o200k
+from accp_adapters.tokens import count_remembered
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
@@ -40,7 +40,7 @@ def to_strategy(chosen: Strategy | StrategyName | Policy) -> Strategy:
     if isinstance(chosen, Strategy):
         return chosen
     if isinstance(chosen, StrategyName):
-        return strategy_named(chosen, count_o200k)
+        return strategy_named(chosen, count_remembered)
     # Who has a policy has the adapter.
     from accp_adapters.replay.policies import policy_strategy
 

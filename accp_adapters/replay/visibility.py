@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,14 +38,24 @@ class NeededValue:
 
 
 class VisibilityCheck:
-    """Finds the needed values of a run's calls in what was sent; each value is looked up once in each text."""
+    """Finds the needed values of a run's calls in what was sent; each value is looked up once in each text.
 
-    def __init__(self, run: Run, detector: Detector = values_of) -> None:
-        """Check the calls of `run`; `detector` says what counts as a value."""
+    What a call needed is the same under each strategy and is found once.
+    """
+
+    def __init__(self, run: Run, detector: Detector = values_of, *, looked_up: VisibilityCheck | None = None) -> None:
+        """Check the calls of `run`.
+
+        Args:
+            run: A recorded run.
+            detector: Says what counts as a value.
+            looked_up: Another check, whose look-ups are used and added to.
+        """
         self._run = run
         self._detector = detector
         self._definitions = sorted({call.tools for call in run.calls})
-        self._contains = functools.cache(contains)
+        self._contains: Callable[[Value, str], bool] = looked_up._contains if looked_up else functools.cache(contains)
+        self._sources: dict[RecordedCall, Mapping[Value, list[int]]] = {}
 
     def needed_values(self, call: RecordedCall, sent: Mapping[int, SentMessage]) -> list[NeededValue]:
         """Return the values that the output of `call` needed from tools and other agents.
@@ -54,16 +64,23 @@ class VisibilityCheck:
             call: One call of the run.
             sent: What the model was sent, by the position of each message of its prompt.
         """
-        messages = self._run.messages
-        foreign = [i for i in call.prompt if is_foreign(messages[i], call.agent)]
-        other_texts = [messages[i].text for i in call.prompt if i not in foreign] + self._definitions
-        values = sorted(self._detector([messages[i] for i in call.output]), key=str)
-        sources = {value: [i for i in foreign if self._contains(value, messages[i].text)] for value in values}
-        return [
-            self._look_up(value, holders, foreign, sent)
-            for value, holders in sources.items()
-            if holders and not self._is_in(value, other_texts)
-        ]
+        if call not in self._sources:
+            self._sources[call] = dict(self._find_sources(call))
+        foreign = self._foreign(call)
+        return [self._look_up(value, holders, foreign, sent) for value, holders in self._sources[call].items()]
+
+    def _find_sources(self, call: RecordedCall) -> Iterator[tuple[Value, list[int]]]:
+        """Yield each value that the output of `call` needed, and the positions of the messages that held it."""
+        messages, foreign = self._run.messages, self._foreign(call)
+        others = set(call.prompt).difference(foreign)
+        other_texts = [messages[i].text for i in call.prompt if i in others] + self._definitions
+        for value in sorted(self._detector([messages[i] for i in call.output]), key=str):
+            holders = [i for i in foreign if self._contains(value, messages[i].text)]
+            if holders and not self._is_in(value, other_texts):
+                yield value, holders
+
+    def _foreign(self, call: RecordedCall) -> list[int]:
+        return [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
 
     def _is_in(self, value: Value, texts: Iterable[str]) -> bool:
         return any(self._contains(value, text) for text in texts)

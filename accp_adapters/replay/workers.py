@@ -12,7 +12,7 @@ from typing import Final
 
 from accp_adapters.replay.needed_values import forget_texts
 from accp_adapters.replay.recorded_run import Run
-from accp_adapters.replay.replay import Replay, replay
+from accp_adapters.replay.replay import Replay, replay_under
 from accp_adapters.replay.report import Report
 from accp_adapters.replay.strategies import StrategyName, to_strategy
 from accp_adapters.replay.strategy import Strategy
@@ -87,7 +87,7 @@ def _in_order(pool: ProcessPoolExecutor, runs: Iterable[Run], ahead: int) -> Ite
 
 def _replay_under(run: Run, strategies: Sequence[Strategy], texts: bool) -> tuple[Replay, ...]:
     try:
-        return tuple(replay(run, strategy, texts=texts) for strategy in strategies)
+        return replay_under(run, strategies, texts=texts)
     finally:
         # What was found in the texts of one run is of no use for the next one.
         forget_texts()

@@ -63,12 +63,10 @@ class ReadLines:
                 self._several.add(beginning)
             self._last_with[beginning] = len(self)
         index = len(self) << _OFFSET_BITS
-        for start, piece in pieces_of(line, markers):
-            for word in WORD.finditer(piece):
-                key = piece[word.end() : word.end() + KEY_CHARS]
-                if len(key) < KEY_CHARS:
-                    break
-                self._last_at[key] = index + start + word.end()
+        for start, piece in pieces_of(line, markers) if len(line) > KEY_CHARS else ():
+            last = len(piece) - KEY_CHARS
+            ends = [end for word in WORD.finditer(piece) if (end := word.end()) <= last]
+            self._last_at.update((piece[end : end + KEY_CHARS], index + start + end) for end in ends)
         if markers:
             self._marked[len(self)] = line, [start for start, _ in markers]
         self._lines.append(None if markers else line)

@@ -48,7 +48,12 @@ class Repeats:
         same texts in the same order give the same result.
         """
         read = ReadLines(self._read)
-        return [_Writer(text, read, counter).write() for text in texts]
+        shown: list[Shortened] = []
+        for text in texts:
+            if shown:
+                _add(read, shown[-1])
+            shown.append(_Writer(text, read, counter).write())
+        return shown
 
     def known_share(self, text: str) -> float:
         """Return the share of `text`, from 0 to 1, that is whole lines which the reader has read; cheap to find out."""
@@ -75,13 +80,11 @@ class _Writer:
     def __init__(self, text: str, read: ReadLines, counter: TokenCounter) -> None:
         self._text = text
         self._lines = text.split("\n")
-        self._read = read
+        self._read = ReadLines(read)
         self._counter = counter
 
     def write(self) -> Shortened:
-        """Return the text with its markers, and add it to what the reader has read."""
-        above = self._read
-        self._read = ReadLines(above)
+        """Return the text with its markers."""
         shown: list[str] = []
         markers: list[Span] = []
         at = position = 0
@@ -94,8 +97,7 @@ class _Writer:
             position += len(line) + 1
         short = Shortened(text="\n".join(shown), markers=tuple(markers))
         if not markers or self._counter(short.text) >= self._counter(self._text):
-            short = Shortened(text=self._text)
-        _add(above, short)
+            return Shortened(text=self._text)
         return short
 
     def _write_line(self, at: int) -> tuple[str, list[Span], int]:

@@ -247,3 +247,11 @@ def test_what_is_hostile_between_two_records_is_named_by_its_line() -> None:
     assert len(runs) == len(hostile) + 1
     assert {finding.line for finding in findings.not_understood()} <= set(range(2, len(lines), 2))
     assert sum(finding.count for finding in findings.not_understood()) == len(hostile)
+
+
+def test_a_million_blanks_are_counted() -> None:
+    # tiktoken panics there, with an exception that `except Exception` does not catch.
+    turns = [{"role": "user", "content": "a" + " " * 1_200_000 + "b"}, {"role": "assistant", "content": "x"}]
+    (run,) = parse_runs(json.dumps(turns), path="log.json")
+    (call,) = replay(run, AS_RECORDED).calls
+    assert call.charge.tokens > 1000

@@ -86,6 +86,24 @@ def test_the_strict_detector_finds_the_values_within_arguments() -> None:
     assert mentions_of([asks(arguments, 0)]) == {"ask for HAT069", "HAT069", Decimal(17), Decimal(25)}
 
 
+@pytest.mark.parametrize("before", ["", "see the file, ", "Then ask, for it; ", "\\nothing new ", "\u00e9t\u00e9 so, "])
+@pytest.mark.parametrize("behind", ["", " and more, words", ", then stop"])
+def test_plain_words_around_a_value_hide_none(before: str, behind: str) -> None:
+    values = {
+        "Jan 5",
+        "ops@example.com",
+        "https://a.b/c",
+        "src/app.py",
+        "app.py",
+        "17:45",
+        "is_open",
+        "HAT069",
+        "/etc/x",
+    }
+    for value in values:
+        assert value in values_of([says(before + value + behind, 0)])
+
+
 @pytest.mark.parametrize("text", ["flight HAT069 at 17:45", "on May 20, 2024", "see https://example.com/a?b=1."])
 def test_the_strict_detector_finds_all_that_the_other_finds(text: str) -> None:
     for message in (says(text, 0), asks({"text": text, "n": [1234]}, 0)):

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from accp_adapters.replay import Run, parse_runs
+from accp_adapters.cli.replaying import EXAMPLE
+from accp_adapters.replay import Run, parse_runs, read_runs, replay
 from accp_adapters.replay.strategies import StrategyName
 from accp_adapters.replay.workers import compare, replay_all
 from tests.adapters.replay.runs import trajectory
@@ -22,6 +23,13 @@ def test_runs_come_back_in_their_order_under_every_strategy(runs: list[Run]) -> 
     replays = list(replay_all(runs, NAMES))
     assert [[one.run for one in each] for each in replays] == [["t0"] * 2, ["t1"] * 2, ["t2"] * 2]
     assert [one.strategy for one in replays[0]] == ["as recorded", "lossless"]
+
+
+def test_strategies_that_are_replayed_together_come_to_the_same_figures_as_each_alone(runs: list[Run]) -> None:
+    names = (*NAMES, StrategyName.TIGHT)
+    runs = [*runs, *read_runs(EXAMPLE)]
+    alone = [tuple(replay(run, name) for name in names) for run in runs]
+    assert list(replay_all(runs, names, processes=1)) == alone
 
 
 def test_several_processes_come_to_the_same_figures(runs: list[Run]) -> None:

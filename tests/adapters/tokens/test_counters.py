@@ -2,12 +2,26 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from accp_adapters.tokens import by_name, counters, hugging_face, o200k_base, o200k_base_encoding, tiktoken_encoding
+from accp_adapters.tokens import (
+    by_name,
+    count_o200k,
+    count_remembered,
+    counters,
+    encode_o200k,
+    hugging_face,
+    o200k_base,
+    o200k_base_encoding,
+    remembered,
+    remembered_ids,
+    tiktoken_encoding,
+)
+from accp_core.bounded import SizedCache
 from tests.work import grows_in_proportion
 
 pytestmark = pytest.mark.disable_socket
@@ -96,6 +110,25 @@ def test_a_million_blanks_in_a_row_are_counted(blank: str) -> None:
     tokens = o200k_base()(f"a{run}b")
     once = o200k_base()(f"a{run[:100_000]}b")
     assert 11 * once < tokens < 13 * once + 13
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a  b\n\n\tc", "\u00e9 \u00a0 x", "a" + " " * 1_200_000 + "b"])
+def test_the_ids_of_a_text_are_as_many_as_its_tokens(text: str) -> None:
+    ids = encode_o200k(text)
+    assert len(ids) == count_o200k(text) == count_remembered(text)
+    assert remembered_ids(text) == ids
+    if len(text) < 100:
+        assert list(ids) == o200k_base_encoding().encode_ordinary(text)
+
+
+def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    known: SizedCache[str, Sequence[int]] = SizedCache(20_000)
+    monkeypatch.setattr(remembered, "_known", known)
+    for number in range(100):
+        assert len(remembered_ids(f"{number} " * 100)) == count_remembered(f"{number} " * 100)
+    assert known.size <= 20_000
+    assert "99 " * 100 in known
+    assert "0 " * 100 not in known
 
 
 def test_texts_up_to_the_length_of_a_piece_are_counted_as_one() -> None:

@@ -159,8 +159,10 @@ async def _connected(session: AcpSession, staying: asyncio.Task[None], seconds: 
     try:
         async with asyncio.timeout(seconds):
             while session.peer is None and not staying.done():
-                patience = session.limits.card_seconds if session.channel is not None else _AT_ONCE_SECONDS
-                if not await session.changed.wait(patience) and session.channel is not None:
+                channel = session.channel
+                patience = session.limits.card_seconds if channel is not None else _AT_ONCE_SECONDS
+                # A connection that was opened during this wait has been there for less than `card_seconds`.
+                if not await session.changed.wait(patience) and channel is not None and session.channel is channel:
                     break
     except TimeoutError:
         reason = f"expected a connection within {seconds:g} seconds, found none"

@@ -244,6 +244,19 @@ async def test_over_tls_a_certificate_or_a_token_says_who_it_is(authority: trust
                 raise AssertionError("trusted")
 
 
+async def test_a_client_waits_for_the_verdict_of_a_host_that_is_slow_to_judge() -> None:
+    """Not for the 0.1 s that it waits between two looks at a connection that is being opened."""
+
+    async def slowly(scope: Any) -> Principal:
+        await asyncio.sleep(0.3)
+        return await TOKENS(scope)
+
+    async with serve_tcp(host_of(PATIENT, slowly)) as port:
+        with pytest.raises(RemoteProtocolError, match="invalid_token"):
+            async with acp_connect(f"tcp://127.0.0.1:{port}", token="tok_wrong", limits=PATIENT):
+                raise AssertionError("let in")
+
+
 async def test_websockets_and_http_over_tls(authority: trustme.CA, tmp_path: Any) -> None:
     issued = authority.issue_cert("127.0.0.1")
     key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"

@@ -31,8 +31,15 @@ CHARS_BEFORE_FAST: Final = 4_000_000
 """Characters counted by tiktoken before quicktok is loaded: a short process ends sooner without it."""
 MAX_BLANKS: Final = 100_000
 """Characters of white space in a row that are counted in one piece."""
+MAX_WORD: Final = 10_000
+"""Letters, or signs, in a row that are counted in one piece: a longer word takes far more time for each character."""
 # Tried at the beginning of a run only: from each of its characters on it would take quadratic time.
-_LONG_RUN: Final = re.compile(rf"(?<!\s)\s{{{MAX_BLANKS}}}\s*+")
+_LONG_RUN: Final = re.compile(
+    "|".join(
+        rf"(?<!{kind}){kind}{{{length}}}{kind}*+"
+        for kind, length in ((r"\s", MAX_BLANKS), (r"[^\W\d_]", MAX_WORD), (r"[^\w\s]", MAX_WORD))
+    )
+)
 
 
 @functools.cache
@@ -158,11 +165,13 @@ def count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
 def _pieces(text: str) -> list[str]:
     """Return `text` in the pieces that are counted.
 
-    tiktoken panics at about a million characters of white space in a row. A text with such a run is counted in pieces,
-    which may add a token for each cut.
+    tiktoken panics at about a million characters of white space in a row, and megabytes of letters without a blank take
+    it many seconds. A text of more than 100,000 characters with such a run is counted in pieces, which may change the
+    count by a token for each cut.
     """
     if len(text) <= MAX_BLANKS:
         return [text]
     runs = _LONG_RUN.finditer(text)
-    cuts = [cut for run in runs for cut in range(run.start() + MAX_BLANKS, run.end(), MAX_BLANKS)]
+    lengths = [(run, MAX_BLANKS if text[run.start()].isspace() else MAX_WORD) for run in runs]
+    cuts = [cut for run, length in lengths for cut in range(run.start() + length, run.end(), length)]
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]

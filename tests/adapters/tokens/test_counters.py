@@ -1,5 +1,6 @@
 """Counters by name: cached, lazy, and without a network."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -136,5 +137,21 @@ def test_texts_up_to_the_length_of_a_piece_are_counted_as_one() -> None:
     assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
 
 
-def test_a_run_of_blanks_that_is_not_cut_is_looked_at_once() -> None:
-    assert grows_in_proportion(lambda size: counters._LONG_RUN.search((" " * size + "a") * 400), 1_000)
+@pytest.mark.parametrize("word", ["a", "deadbeef", "-", "é", "=>"])
+def test_a_word_of_many_letters_or_signs_is_counted_in_pieces(word: str) -> None:
+    text = f"before {word * (300_000 // len(word))} and 12 after"
+    whole = len(o200k_base_encoding().encode_ordinary(text))
+    assert abs(o200k_base()(text) - whole) <= 30
+    lengths = [len(piece) for piece in counters._LONG_RUN.findall(text)]
+    assert lengths == [300_000 // len(word) * len(word)]
+
+
+def test_words_that_are_not_long_are_counted_as_one() -> None:
+    text = json.dumps([{"id": n, "name": "a" * 9_999, "sign": "-" * 9_000} for n in range(20)])
+    assert len(text) > 100_000
+    assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
+
+
+@pytest.mark.parametrize(("run", "other"), [(" ", "a"), ("a", " "), ("-", "a")])
+def test_a_run_that_is_not_cut_is_looked_at_once(run: str, other: str) -> None:
+    assert grows_in_proportion(lambda size: counters._LONG_RUN.search((run * size + other) * 400), 1_000)

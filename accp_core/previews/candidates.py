@@ -7,7 +7,7 @@ sample.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -69,26 +69,58 @@ def candidate_spans(text: str, requested: Iterable[str], most: int = MAX_RATED) 
 
 
 def places_of_words(text: str, requested: Iterable[str]) -> Iterator[int]:
-    """Yield the first and the last places of the words of a request, then those of words for errors."""
+    """Yield the first and the last places of the words of a request, then those of words for errors.
+
+    The text is lowered in parts: a whole copy of a text of megabytes takes as much memory as the text, or more.
+    """
+    words = dict.fromkeys((*sorted(requested), *_ERRORS))
+    overlap = max(map(len, words)) - 1
+    first = _first_hits(text, words, overlap)
+    last = _last_hits(text, {word: hits[-1] + 1 for word, hits in first.items() if len(hits) == _HITS}, overlap)
+    for word in words:
+        yield from first[word]
+        yield from last.get(word, ())
+
+
+def _first_hits(text: str, words: Iterable[str], overlap: int) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {word: [] for word in words}
+    left = list(found)
+    for start in range(0, len(text), _CHUNK):
+        part = _lowered(text[start : start + _CHUNK + overlap])
+        for word in left:
+            at = part.find(word)
+            while 0 <= at < _CHUNK and len(found[word]) < _HITS:
+                found[word].append(start + at)
+                at = part.find(word, at + 1)
+        left = [word for word in left if len(found[word]) < _HITS]
+    return found
+
+
+def _last_hits(text: str, starts: Mapping[str, int], overlap: int) -> dict[str, list[int]]:
+    """Return the last places of words, the last one first; none before a place given for its word."""
+    found: dict[str, list[int]] = {word: [] for word in starts}
+    left = list(found)
+    parts = reversed(range(0, len(text), _CHUNK))
+    while left:
+        start = next(parts)
+        part = _lowered(text[start : start + _CHUNK + overlap])
+        for word in left:
+            hits, low = found[word], max(starts[word] - start, 0)
+            while len(hits) < _HITS and (at := part.rfind(word, low, _end_before(hits, start, part))) >= 0:
+                hits.append(start + at)
+        left = [word for word in left if len(found[word]) < _HITS and starts[word] < start]
+    return found
+
+
+def _end_before(hits: Sequence[int], start: int, part: str) -> int:
+    """Return where in `part`, which begins at `start`, a place before the last one of `hits` ends at most."""
+    return min(hits[-1] - start, len(part)) if hits else len(part)
+
+
+def _lowered(text: str) -> str:
+    """Return `text` in lower case, or as it is where that has another length."""
     lowered = text.lower()
-    searched = lowered if len(lowered) == len(text) else text
-    for word in (*sorted(requested), *_ERRORS):
-        yield from _hits(searched, word)
-
-
-def _hits(text: str, word: str) -> Iterator[int]:
-    """Yield the first places of a word, then the last ones."""
-    start, end = 0, len(text)
-    for _ in range(_HITS):
-        start = text.find(word, start) + 1
-        if not start:
-            return
-        yield start - 1
-    for _ in range(_HITS):
-        end = text.rfind(word, start, end)
-        if end < 0:
-            return
-        yield end
+    return lowered if len(lowered) == len(text) else text
 
 
 def _line_around(text: str, place: int) -> _Span:

@@ -195,7 +195,10 @@ def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> di
         return {}
     holders: dict[str, list[int]] = {word: [] for word in sorted(requested)}
     for start in range(0, len(rows), _CHUNK):
-        texts = [" ".join([str(cell) for cell in row.values()]).casefold() for row in rows[start : start + _CHUNK]]
+        texts = [
+            " ".join([str(cell)[:MAX_RATED] for cell in row.values()]).casefold()
+            for row in rows[start : start + _CHUNK]
+        ]
         chunk = "\n".join(texts)
         for word in (word for word in holders if word in chunk):
             holders[word] += (

@@ -37,6 +37,8 @@ __all__ = [
 KEY_BITS: Final = 96
 _DIGITS: Final = 29
 """Decimal digits of the largest number of 96 bits."""
+_PART: Final = 100_000
+"""Characters of a text that are encoded at once: encoding takes four times their number for a while."""
 
 _HASH_KEY: Final = re.compile(rf"cold\.[0-9]{{{_DIGITS}}}")
 # `\b` would count a CJK character beside a key as part of the word.
@@ -50,8 +52,10 @@ _STATE_URI: Final = re.compile(r"accp://([a-z]+)/([A-Za-z0-9_.]+)")
 
 def key_of(text: str) -> str:
     """Return the key of `text`: "cold." and 96 bits of a hash of the text alone, as 29 decimal digits."""
-    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return f"cold.{int.from_bytes(digest[: KEY_BITS // 8]):0{_DIGITS}d}"
+    digest = sha256()
+    for start in range(0, len(text), _PART):
+        digest.update(text[start : start + _PART].encode("utf-8", "surrogatepass"))
+    return f"cold.{int.from_bytes(digest.digest()[: KEY_BITS // 8]):0{_DIGITS}d}"
 
 
 def is_hash_key(key: str) -> bool:

@@ -125,6 +125,7 @@ SHAPES: Final[Mapping[str, Make]] = {
     "CSV": _grow(_cells, "id,order,total,status\n", "", "\n"),
     "log": _grow(_event, "", "", "\n"),
     "log, CRLF and LF": lambda chars: _grow(_event, "", "", "\n")(chars).replace("00 ms\n", "00 ms\r\n"),
+    "log with one emoji": lambda chars: _grow(_event, "", f"\n{_SIGNS[0]}", "\n")(chars),
     "prose": _grow(_sentence, "", "", "\n"),
     "one line": _grow(_sentence, "", "", " "),
     "prose in a JSON string": _in_json(_grow(_sentence, "", "", "\n")),

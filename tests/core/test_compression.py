@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -375,3 +376,14 @@ def test_a_marker_of_others_beside_a_blob_says_that_it_is_not_ours() -> None:
     shown = compress(source, limits=ResultLimits(), counter=counter)
     assert shown.stored is not None
     assert escape_markers("[as above: 14 lines]") in shown.text
+
+
+@pytest.mark.parametrize("end", ["", "\u00e9", "\u65e5", "\U0001f600"])
+def test_a_long_text_is_not_copied_whole_to_be_previewed(end: str) -> None:
+    text = "\n".join([*(f"GET /items/{number} took {number % 900} ms" for number in range(70_000)), end])
+    tracemalloc.start()
+    try:
+        assert show_preview(text, 400, counter=counter) is not None
+        assert tracemalloc.get_traced_memory()[1] < len(text)
+    finally:
+        tracemalloc.stop()

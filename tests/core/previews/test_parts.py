@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
-from accp_core.previews import preview
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accp_core.previews import candidates, preview
 from accp_core.previews.candidates import MAX_RATED, candidate_spans
 from accp_core.previews.column_facts import facts_of
 from accp_core.previews.example import query_table
@@ -30,6 +34,26 @@ def test_of_a_word_the_first_and_the_last_places_are_rated() -> None:
     assert all(f"zebra {number} " in found for number in (0, 1, 18, 19))
     few = "\n".join([*lines[:1_350], *lines[2_500:]])
     assert "zebra 8 " in rated(few, "zebra")
+
+
+PARTS = st.sampled_from(["ab", "aba", "AB", "b", "warn", "Fail", " ", "\u0130", "\n"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(PARTS, max_size=120).map("".join), st.sets(st.sampled_from(["ab", "aba", "b", "zebra"])))
+def test_a_text_is_searched_in_parts_as_it_is_whole(text: str, requested: set[str]) -> None:
+    text = text.replace("\u0130", "i")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(candidates, "_CHUNK", len(text) + 1)
+        whole = list(candidates.places_of_words(text, requested))
+        patched.setattr(candidates, "_CHUNK", 7)
+        assert list(candidates.places_of_words(text, requested)) == whole
+    hits = [at for at in range(len(text)) if text.lower().startswith("warn", at)]
+    assert set(hits[:8] + hits[-8:]) <= set(whole)
+
+
+def test_a_part_that_has_another_length_in_lower_case_is_searched_as_it_is() -> None:
+    assert list(candidates.places_of_words("\u0130 timeout Timeout", ())) == [2]
 
 
 def test_lines_of_rare_shape_are_rated_up_to_a_number_and_not_where_each_line_has_its_own() -> None:

@@ -42,6 +42,9 @@ def test_a_text_has_this_key_for_ever(text: str, key: str) -> None:
 def test_a_key_is_the_first_96_bits_of_the_hash_in_decimal() -> None:
     assert KEY_BITS == 96
     assert int(key_of("a result").removeprefix("cold.")) == int(sha256(b"a result").hexdigest()[:24], 16)
+    long = "\ud800 a \U0001f600 result" * 30_000
+    whole = sha256(long.encode("utf-8", "surrogatepass")).hexdigest()
+    assert int(key_of(long).removeprefix("cold.")) == int(whole[:24], 16)
 
 
 @given(texts)

@@ -74,8 +74,8 @@ release: $(STAMP)  ## the wheel twice, byte for byte the same, its SBOM, and kno
 	$(BIN)/pip install --quiet --group release
 	$(BIN)/python -m tests.release
 
-bench: $(STAMP)  ## tokens and speed, as tables
-	$(BIN)/python -m tests.bench
+bench: $(STAMP)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
+	$(BIN)/python -m tests.bench $(SECTIONS)
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS)

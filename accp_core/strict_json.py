@@ -132,6 +132,10 @@ def read_json(text: str) -> Any:
     return _DECODE(text)
 
 
+_MAX_PIECE: Final = 1_000
+"""Members of an array that are written without a break."""
+_MAX_PIECED_LEVELS: Final = 2
+"""Levels of maps around such an array."""
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -156,7 +160,7 @@ def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[A
             ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=sort_keys, default=default
         )
     try:
-        text = encoder.encode(value)
+        text = _in_pieces(value, _MAX_PIECED_LEVELS) if encoder is _COMPACT else encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise EncodeError(f"expected a JSON value: {error}", code=ErrorCode.INVALID_TYPE) from error
     if is_utf8(text):
@@ -165,6 +169,21 @@ def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[A
         reason = f"expected no surrogate pair as two characters, found {pair[0]!r}, which JSON reads as one"
         raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
     return _LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _in_pieces(value: object, levels: int) -> str:
+    """Return a value as JSON, a long array in its outer levels piece by piece: between two pieces other threads run."""
+    if type(value) is list and len(value) > _MAX_PIECE:
+        pieces = [value[at : at + _MAX_PIECE] for at in range(0, len(value), _MAX_PIECE)]
+        return f"[{','.join([_COMPACT.encode(piece)[1:-1] for piece in pieces])}]"
+    if levels and type(value) is dict and any(map(_is_long, value.values())) and set(map(type, value)) == {str}:
+        members = [f"{_COMPACT.encode(name)}:{_in_pieces(member, levels - 1)}" for name, member in value.items()]
+        return f"{{{','.join(members)}}}"
+    return _COMPACT.encode(value)
+
+
+def _is_long(value: object) -> bool:
+    return type(value) is list and len(value) > _MAX_PIECE
 
 
 def has_surrogate_pair(text: str) -> bool:

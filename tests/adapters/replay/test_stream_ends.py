@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.replay import Findings
+from accp_adapters.replay import Findings, parse_runs
 from accp_adapters.replay.formats.streams.joining import join_response
 
 
@@ -131,3 +131,53 @@ def test_a_block_that_begins_again_is_named_and_stays_apart() -> None:
     whole, named = joined([START, *block("a"), *block("b"), STOP])
     assert named == ["block that an Anthropic stream begins again; both are counted"]
     assert [each["text"] for each in json.loads(whole)["content"]] == ["a", "b"]
+
+
+def completion(key: str, *deltas: dict[str, Any]) -> list[Any]:
+    """Return the chunks of one completion as the SDK of OpenAI reads and writes them."""
+    openai = pytest.importorskip("openai.types.chat")
+    reasons = [None] * (len(deltas) - 1) + ["stop"]
+    return [
+        openai.ChatCompletionChunk.model_validate(
+            {
+                "id": key,
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": "m",
+                "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+            }
+        ).model_dump(mode="json", exclude_unset=True)
+        for delta, reason in zip(deltas, reasons, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("done", [[], ["[DONE]"]])
+@pytest.mark.parametrize("order", [[0, 1] * 3, [0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0], [0, 1, 0, 1, 1, 0]])
+def test_chunks_of_two_completions_that_are_mixed_are_told_apart_by_their_ids(
+    order: list[int], done: list[str]
+) -> None:
+    streams = [
+        iter(completion("chatcmpl-a", {"role": "assistant", "content": "Hel"}, {"content": "lo"}, {})),
+        iter(completion("chatcmpl-b", {"role": "assistant", "content": "Bon"}, {"content": "jour"}, {})),
+    ]
+    mixed: list[Any] = []
+    for at, number in enumerate(order):
+        mixed += [json.dumps(next(streams[number])), *(done if number not in order[at + 1 :] else [])]
+    findings = Findings()
+    record = {"request": {"model": "m", "messages": [{"role": "user", "content": "go"}]}, "response": mixed}
+    (run,) = parse_runs(json.dumps(record), path="log.json", findings=findings)
+    assert [message.text for message in run.messages] == ["go", "Hello"]
+    assert [str(each) for each in findings] == [
+        "1 stream of OpenAI chat mixed with another one in a response (log.json:1)"
+    ]
+
+
+def test_chunks_with_ids_of_their_own_are_one_completion() -> None:
+    deltas = [{"role": "assistant", "content": "Hel"}, {"content": "lo"}, {}]
+    chunks = completion("x", *deltas)
+    for number, chunk in enumerate(chunks):
+        chunk["id"] = f"chatcmpl-{number}"
+    findings = Findings()
+    whole = join_response(chunks, findings)
+    assert whole["choices"][0]["message"]["content"] == "Hello"
+    assert list(findings) == []

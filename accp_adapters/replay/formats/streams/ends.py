@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from accp_adapters.replay.formats.findings import Findings
@@ -20,12 +21,29 @@ def breaks_off(events: list[Event], kind: str) -> bool:
 
 
 def first_stream(events: list[Event], kind: str, findings: Findings) -> list[Event]:
-    """Return the events of the first stream of a response; one that follows it is named and not joined to it."""
+    """Return the events of the first stream of a response; others, behind it or mixed with it, are named."""
+    if kind == "OpenAI chat":
+        events = _of_first_id(events, kind, findings)
     position = _SECOND[kind](events)
     if position is None:
         return events
     findings.add("stream", f"of {kind} after another one in a response")
     return events[:position]
+
+
+def _of_first_id(events: list[Event], kind: str, findings: Findings) -> list[Event]:
+    """Return the chunks of the completion that begins first, where those of several are mixed.
+
+    Chunks of some servers have ids of their own: only where an id comes again after another one are they mixed.
+    """
+    ids = [event.get("id") for event in events if event.get("id")]
+    changes = [each for before, each in pairwise([None, *ids]) if each != before]
+    if len(changes) == len(set(map(str, changes))):
+        return events
+    for _ in range(len(set(map(str, ids))) - 1):
+        findings.add("stream", f"of {kind} mixed with another one in a response")
+    kept = [event for event in events if event is not DONE and event.get("id") in (ids[0], None, "")]
+    return [*kept, *([DONE] if any(event is DONE for event in events) else [])]
 
 
 def _all_finished(choices: Iterable[Any]) -> bool | None:

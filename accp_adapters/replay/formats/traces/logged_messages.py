@@ -109,7 +109,7 @@ def read_answer(logged: object, findings: Findings, owner: str) -> tuple[Turn, .
 
 def _is_bare(answer: Mapping[str, Any]) -> bool:
     """Return whether an answer is words in one field, and no message, which may have calls beside its words."""
-    return answer.keys().isdisjoint({"role", "type"})
+    return answer.keys().isdisjoint({"message", "role", "type"})
 
 
 def _read(messages: list[Any], findings: Findings, owner: str) -> tuple[Turn, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from accp_adapters.stores import open_store
 from accp_core.references import find_references, key_of, reference_to
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
 from tests.doom import Doom
+from tests.limits import PATIENCE
 
 TEXTS: Final = 6
 """Texts that a worker stores; each also in a document that cites it."""
@@ -132,6 +134,7 @@ def run(job: dict[str, Any], at: int, pipe: int) -> int:
     child = os.fork()
     if not child:
         doom = Doom(at)
+        signal.alarm(round(PATIENCE))  # one that hangs is no death
         try:
             KINDS[job["kind"]][0](job, doom, pipe)
             os.write(passed, str(doom.passed).encode())
@@ -143,7 +146,7 @@ def run(job: dict[str, Any], at: int, pipe: int) -> int:
     _, status = os.waitpid(child, 0)
     with open(told, encoding="utf-8") as said:
         heard = said.read()
-    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, heard
+    assert status in (0, signal.SIGKILL), f"expected an end or a death, found status {status}: {heard}"
     return int(heard or 0)
 
 

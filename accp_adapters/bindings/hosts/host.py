@@ -33,7 +33,7 @@ from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of
 from accp_adapters.bindings.hosts.requests import Handler
 from accp_adapters.bindings.hosts.steps import Step, StepKind
-from accp_adapters.bindings.hosts.workers import Worker
+from accp_adapters.bindings.hosts.workers import Worker, end_task
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog
 from accp_adapters.stores import embedded_store
@@ -127,7 +127,7 @@ class SessionHost:
     async def aclose(self) -> None:
         """Stop all handlers; other workers take over what has no answer. The log stays open: it is the caller's."""
         if self._ticker is not None:
-            self._ticker.cancel()
+            await end_task(self._ticker)
         await self._handling.aclose()
         await self._journal.aclose()
         await self._worker.stop()
@@ -196,7 +196,7 @@ class SessionHost:
             yield attachment
         finally:
             place.listeners.discard(attachment.listen)
-            watch.cancel()
+            await end_task(watch)
             with suppress(ProtocolError):
                 await self._journal.commit(place, partial(self._disconnected, attachment.name))
 

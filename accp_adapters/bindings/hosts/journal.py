@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind
 from accp_adapters.bindings.hosts.steps import Step
+from accp_adapters.bindings.hosts.workers import end_task
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
 from accp_adapters.bindings.off_loop import LONG, off_loop
 from accp_core.bounded import BoundedDict
@@ -166,8 +167,7 @@ class Journal:
             place.replica = replica
         finally:
             if renewing is not None:
-                renewing.cancel()
-                await asyncio.gather(renewing, return_exceptions=True)
+                await end_task(renewing)
 
     async def _renew(self, fence: Fence) -> None:
         while True:

@@ -10,7 +10,9 @@ from typing import Final
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
 from accp_core.errors import ProtocolError
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "end_task"]
+
+_AGAIN: Final = 0.05
 
 
 class Worker:
@@ -61,6 +63,15 @@ class Worker:
         if self._fence is not None:
             with suppress(ProtocolError):
                 await self._log.release(self._fence)
+
+
+async def end_task(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it ends: a client of a server may take one cancellation for its own timeout."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=_AGAIN)
+    if not task.cancelled():
+        task.exception()
 
 
 def _lease_of(worker: str) -> str:

@@ -17,7 +17,7 @@ from accp_adapters.bindings.hosts import HostLimits, SessionHost
 from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.hosts.steps import Step, StepKind
 from accp_adapters.bindings.identity import ANONYMOUS
-from accp_adapters.bindings.logs import Fence, MemoryFrameLog
+from accp_adapters.bindings.logs import Fence, LogError, MemoryFrameLog
 from accp_core.accp import FrameRefused, Intent, Message, MessageReceived
 from tests.adapters.bindings.accp.faults import cutting
 from tests.adapters.bindings.accp.serving import echo, serve
@@ -67,6 +67,24 @@ class Moving(MemoryFrameLog):
             await self.happening.pop()()
         async for found in super().read(name, after):
             yield found
+
+
+class Deaf(MemoryFrameLog):
+    """A log whose client takes the first cancellation for its own timeout, as one of a server may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting, self.heard = asyncio.Event(), 0
+
+    async def renew(self, fence: Fence, seconds: float) -> None:
+        self.waiting.set()
+        try:
+            await asyncio.sleep(PATIENCE)
+        except asyncio.CancelledError:
+            self.heard += 1
+            if self.heard == 1:
+                raise LogError("expected an answer in time") from None
+            raise
 
 
 def joined(address: str) -> Any:
@@ -174,3 +192,11 @@ async def test_a_snapshot_that_replaces_texts_while_they_are_read_is_read_instea
         entry = replica.find("ann1")
     assert entry is not None
     assert (entry.frames, log.happening) == (frames, [])
+
+
+async def test_a_closed_worker_gives_no_sign_of_life_even_where_its_log_takes_a_cancellation_for_a_timeout() -> None:
+    log, before = Deaf(), asyncio.all_tasks()
+    async with worker(log, lease=0.01):
+        await asyncio.wait_for(log.waiting.wait(), PATIENCE)
+    assert log.heard
+    assert asyncio.all_tasks() == before

@@ -19,7 +19,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
-from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.evaluation.run_file import RunFile, read_run
 from accp_adapters.langgraph import AccpMiddleware, Policy, StoreColdStore
@@ -27,15 +26,24 @@ from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import restore_message
 from accp_adapters.langgraph.teams.state import read_interaction
+from accp_adapters.mcp.savings.counts import Counts
+from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_adapters.stores.audit import AuditLog
 from accp_core.aacp.audit import AuditRecord
 from accp_core.aacp.registry import RegistryEntry
 from accp_core.accp import Session, SessionOptions
 from accp_core.aci import Interaction, TaskContext, interaction_to_json, step
-from accp_core.references import key_of
-from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
+from accp_core.references import key_of, reference_to
+from tests.adapters.bindings.hosts.agents import CODEC, Client
 from tests.adapters.langgraph.jobs import fetch_last, thread
+from tests.formats.servers import (
+    check_nats_frames,
+    check_redis_frames,
+    converse,
+    write_nats_frames,
+    write_redis_frames,
+)
 from tests.fuzz.thread import TEXT, conversation
 from tests.scripted_model import ScriptedModel, call, calls
 
@@ -171,6 +179,56 @@ def fetch_again(messages: list[Any]) -> Any:
     return fetch_last(messages, "f2")
 
 
+@tool
+def page(number: int) -> str:
+    """Return a page of rows."""
+    return json.dumps([{"id": f"{number}-{row}", "name": f"name {row * 7919 % 101} of {number}"} for row in range(40)])
+
+
+def folding(script: list[Any], saver: Any) -> tuple[Any, ScriptedModel]:
+    """Return an agent without a store, which folds its older results, and its model."""
+    model = ScriptedModel(script=script)
+    middleware = AccpMiddleware(Policy(inline_limit=2_000), fold_trigger=("tokens", 1_300))
+    return create_agent(model, [page], middleware=[middleware], checkpointer=saver), model
+
+
+def write_folded(path: Path) -> None:
+    """Write a thread whose older results are folded, with a text that another agent handed over."""
+    script = [calls(call("page", f"p{number}", number=number)) for number in range(8)]
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        agent, _ = folding([*script, "done"], saver)
+        agent.invoke({"messages": "go", "accp_texts": {KEY: TEXT}}, thread("t"), durability="exit")
+    closed(path)
+
+
+def check_folded(path: Path) -> None:
+    """Go on with the thread: the fold is in force, and the text that was handed over opens."""
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        agent, model = folding([calls(call("accp_fetch", "f1", ref=reference_to(KEY), query="7")), "done"], saver)
+        before = agent.get_state(thread("t")).values
+        assert {"accp_fold", "accp_texts"} <= before.keys()
+        messages = agent.invoke({"messages": "again"}, thread("t"))["messages"]
+        (fold,) = [each for each in model.received[0] if "earlier results folded" in each.text]
+        assert fold.text == before["accp_fold"]["text"]
+        assert (messages[-2].status, messages[-2].tool_call_id) == ("success", "f1")
+
+
+COUNTS: Final = Counts(3, 2, 900, 400)
+
+
+def write_savings(path: Path) -> None:
+    """Write what the proxy saved for a server."""
+    Ledger(path.parent).add("files", {"results": COUNTS})
+
+
+def check_savings(path: Path) -> None:
+    """Read it, and add to it."""
+    ledger = Ledger(path.parent)
+    assert ledger.read() == {"files": {"results": COUNTS}}
+    ledger.add("files", {"results": COUNTS})
+    assert ledger.read()["files"]["results"].messages == 6
+
+
 def write_messages(path: Path) -> None:
     """Write messages that `CompressNode` stored, one of them as a preview."""
     path.write_text(json.dumps(messages_to_dict(conversation()), indent=1), encoding="utf-8")
@@ -187,32 +245,13 @@ def check_messages(path: Path) -> None:
 
 def write_frames(path: Path) -> None:
     """Write the log of a session with a snapshot and a frame after it."""
-    asyncio.run(converse(path, 0))
+    asyncio.run(converse(SqliteFrameLog(path, ttl=1e12, clock=lambda: 1_000), 0))
     closed(path)
 
 
 def check_frames(path: Path) -> None:
     """Go on with the session: the same frame has its recorded answer, and the next one is answered."""
-    asyncio.run(converse(path, 3))
-
-
-async def converse(path: Path, known: int) -> None:
-    """Ask four times and once more for each; of so many the answer is in the log."""
-    handled: list[str] = []
-
-    async def handle(request: Request) -> dict[str, Any]:
-        handled.append(str(request.idempotency_key))
-        return {"n": request.message.payload["n"]}
-
-    client, log = Client(), SqliteFrameLog(path, ttl=1e12, clock=lambda: 1_000)
-    limits = HostLimits(snapshot_every=2)
-    async with SessionHost(handle, codec=CODEC, log=log, limits=limits, clock=lambda: 1_000) as host:
-        for number in range(3 if not known else 4):
-            frame = client.ask("add", n=number)
-            (answer,) = client.messages(await host.frames(ANN, frame))
-            assert answer.payload["n"] == number
-    await log.aclose()
-    assert len(handled) == (3 if not known else 1)
+    asyncio.run(converse(SqliteFrameLog(path, ttl=1e12, clock=lambda: 1_000), 3))
 
 
 def write_session(path: Path) -> None:
@@ -296,6 +335,10 @@ FORMATS: Final = {
     "thread": Format("thread.sqlite", write_thread, check_thread),
     "messages": Format("messages.json", write_messages, check_messages),
     "frame log": Format("frames.sqlite", write_frames, check_frames),
+    "frame log, Redis": Format("frames-redis.json", write_redis_frames, check_redis_frames),
+    "frame log, NATS": Format("frames-nats.json", write_nats_frames, check_nats_frames),
+    "thread with a fold": Format("folded.sqlite", write_folded, check_folded),
+    "savings of the proxy": Format("mcp-savings.sqlite", write_savings, check_savings),
     "session": Format("session.json", write_session, check_session),
     "instructions": Format("instructions.sqlite", write_registry, check_registry),
     "audit log": Format("audit.jsonl", lambda path: AuditLog(path).append(RECORD), check_audit),

@@ -23,7 +23,12 @@ from tests.formats.formats import FORMATS
 FOLDER = Path(__file__).parent
 VERSION = ".".join(version("accp-middleware").split(".")[:2])
 VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.name[0].isdecimal())
-SERVERS = {"cold store, Redis": "redis_url", "cold store, PostgreSQL": "postgres_url"}
+SERVERS = {
+    "cold store, Redis": "redis_url",
+    "cold store, PostgreSQL": "postgres_url",
+    "frame log, Redis": "redis_url",
+    "frame log, NATS": "nats_url",
+}
 
 
 @pytest.fixture
@@ -38,7 +43,7 @@ def test_write(name: str, server: list[str]) -> None:
     path = FOLDER / VERSION / FORMATS[name].file
     path.parent.mkdir(exist_ok=True)
     if not path.exists():
-        FORMATS[name].write(path, *server[:1] if "Redis" in name else [])
+        FORMATS[name].write(path, *server if "PostgreSQL" not in name else [])
 
 
 @pytest.mark.parametrize("name", FORMATS)

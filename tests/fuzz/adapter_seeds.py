@@ -43,7 +43,7 @@ def layouts() -> Iterator[str]:
 
 def states() -> Iterator[str]:
     """Yield states of threads, with the private keys of the middleware and of a master graph."""
-    messages = conversation()
+    messages = list(conversation())
     folder = Folder(trigger=Size("tokens", 400), keep=Size("tokens", 1), counter=count)
     fold = folder.fold(messages, None, overhead=0)
     written = messages_to_dict(messages)

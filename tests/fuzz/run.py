@@ -1,5 +1,6 @@
 """`python -m tests.fuzz.run TARGET [libFuzzer option…]`: one target under atheris, in a process of its own."""
 
+import gc
 import importlib
 import sys
 
@@ -12,6 +13,9 @@ def main() -> None:
     # What is instrumented must not have been imported before.
     with atheris.instrument_imports(include=["accp_core", "accp_adapters"]):
         check = importlib.import_module(f"tests.fuzz.{target}").check
+    # What was imported stays: no collection looks at it again.
+    gc.collect()
+    gc.freeze()
     atheris.Setup([f"fuzz {target}", *options], check)
     atheris.Fuzz()
 

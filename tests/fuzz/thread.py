@@ -3,6 +3,7 @@
 import copy
 import json
 import logging
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from tests.fuzz.view import count
 
 __all__ = ["ROWS", "TEXT", "check", "conversation"]
 
-POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=count)
+POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=lru_cache(4_096)(count))
 STORE: Final = SqliteColdStore()
 MIDDLEWARE: Final = (
     AccpMiddleware(POLICY),
@@ -51,7 +52,8 @@ PRIVATE: Final = ("accp_texts", "accp_session", "accp_stored", "accp_offered", "
 TEAMS: Final = ("agent_contexts", "aci_progress", "aci_replies", "task_context")
 
 
-def conversation() -> list[Any]:
+@cache
+def conversation() -> tuple[Any, ...]:
     """Return messages of every kind, one of which is stored compressed."""
     key = key_of(TEXT)
     call_ids = ("c1", "c2", "c3")
@@ -61,7 +63,7 @@ def conversation() -> list[Any]:
     results[1], _ = compressed_message(results[1], [small])
     results[2], _ = compressed_message(results[2], [compress(TEXT, limits=ResultLimits(inline=None), counter=count)])
     fetch = {"name": "accp_fetch", "args": {"ref": reference_to(key)}, "id": "f1", "type": "tool_call"}
-    return [
+    return (
         HumanMessage("go", id="h1"),
         AIMessage("", tool_calls=asked, id="a1"),
         *results,
@@ -69,7 +71,7 @@ def conversation() -> list[Any]:
         ToolMessage("id, name\n1, x", name="accp_fetch", tool_call_id="f1", id="rf", status="error"),
         AIMessage("done", id="a3"),
         HumanMessage("and?", id="h2"),
-    ]
+    )
 
 
 def check(data: bytes) -> None:
@@ -92,7 +94,7 @@ def check_keys(values: list[Any]) -> None:
     """Check that a thread goes on whose private keys have these values, the first also in a message's metadata."""
     check_teams(dict(zip(TEAMS, values, strict=False)))
     check_teams({"aci_progress": {"interaction": values[0] if values else None}})
-    messages = conversation()
+    messages = copy.deepcopy(list(conversation()))
     for message in messages:
         message.additional_kwargs.update({"accp": {"blocks": values[:1]}} if isinstance(message, ToolMessage) else {})
     fold = {**FOLD, **values[-1]} if values and isinstance(values[-1], dict) else values[-1:]

@@ -11,13 +11,13 @@ from tests.conformance.vectors import exact
 
 __all__ = ["check"]
 
-WORD = re.compile(r"\w+|\W")
+WORD = re.compile(r"\w+")
 HALVES = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
 
 def count(text: str) -> int:
     """Return about the tokens of a tokenizer, in a hundredth of the time."""
-    return len(WORD.findall(text))
+    return len(WORD.sub("x", text))
 
 
 def check(data: bytes) -> None:

@@ -55,7 +55,7 @@ conformance: $(STAMP)  ## which requirements of the draft hold, level by level
 conformance-mcp: $(STAMP)  ## MCP's own suite against a server alone and behind us; needs npm
 	$(BIN)/python -W ignore -m tests.adapters.mcp.conformance.suite
 
-fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30); skipped where atheris cannot be installed
+fuzz: $(STAMP)  ## each fuzzer for FUZZ_SECONDS (30), until FUZZ_INPUTS ran; skipped where atheris cannot be installed
 	-$(BIN)/pip install --quiet --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.fuzz
 
@@ -70,7 +70,7 @@ mutants: $(STAMP)  ## changes of the code that no test notices: each must be exp
 	$(BIN)/pip install --quiet --group mutants
 	$(BIN)/python -m tests.mutants
 
-release: $(STAMP)  ## the wheel twice, byte for byte the same, its SBOM, and known weaknesses of what it needs
+release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known weaknesses of what it needs
 	$(BIN)/pip install --quiet --group release
 	$(BIN)/python -m tests.release
 

@@ -1,45 +1,103 @@
-"""`python -m tests.release`: the wheel and the source twice, byte for byte the same; the SBOM; known weaknesses.
+"""`python -m tests.release`: wheel and source built in this tree and in a clone, byte for byte the same; SBOM; audit.
 
-`SOURCE_DATE_EPOCH` is the time of the last commit. The results are in `dist/`.
+The list of materials and the audit are of a new environment with the wheel and all that its extras need. The results
+are in `dist/`. The exit code is 1 where a file differs, a weakness is known, or nobody could say whether one is.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-__all__ = ["build", "main"]
+__all__ = ["audited", "build", "main"]
+
+ROOT = Path(__file__).parents[1]
+OURS = "accp-middleware"
 
 
-def run(*command: str, **environment: str) -> str:
-    """Return what a command prints; it must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+def run(*command: str, cwd: Path = ROOT, check: bool = True, **environment: str) -> str:
+    """Return what a command prints; it must succeed, unless told otherwise."""
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=check, cwd=cwd, env={**os.environ, **environment}
+    )
     return done.stdout.strip()
 
 
-def build(folder: Path) -> dict[str, str]:
-    """Build into `folder`; return the name of each file and its hash."""
-    time = run("git", "log", "-1", "--format=%ct")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), SOURCE_DATE_EPOCH=time)
+def build(tree: Path, folder: Path) -> dict[str, str]:
+    """Build a tree into a folder, with the time of its last commit; return the name of each file and its hash."""
+    time = run("git", "log", "-1", "--format=%ct", cwd=tree)
+    command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder))
+    run(*command, cwd=tree, SOURCE_DATE_EPOCH=time)
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
-def main() -> int:
-    """Build twice, compare, write the SBOM of this environment, and ask for its known weaknesses."""
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        files, again = build(Path(first)), build(Path(second))
-        Path("dist").mkdir(exist_ok=True)
-        for name in files:
-            (Path("dist") / name).write_bytes((Path(first) / name).read_bytes())
+def build_twice(folder: Path) -> bool:
+    """Build here and in a clone whose files only we may read; keep the first; return whether both are the same."""
+    run("git", "clone", "-q", str(ROOT), str(folder / "clone"))
+    run("chmod", "-R", "go-rwx", str(folder / "clone"))
+    files, again = build(ROOT, folder / "here"), build(folder / "clone", folder / "there")
+    (ROOT / "dist").mkdir(exist_ok=True)
     for name, digest in files.items():
+        (ROOT / "dist" / name).write_bytes((folder / "here" / name).read_bytes())
         print(f"{digest}  {name}  {'the same twice' if again.get(name) == digest else 'DIFFERS'}")
-    run(sys.executable, "-m", "cyclonedx_py", "environment", "-o", "dist/sbom.cdx.json", sys.executable)
-    audit = subprocess.run([sys.executable, "-m", "pip_audit", "--local", "--skip-editable"], check=False)
-    return int(files != again or audit.returncode != 0)
+    return files == again
+
+
+def install(folder: Path) -> Path:
+    """Install the wheel with its extras into a new environment; return the interpreter."""
+    (wheel,) = (folder / "here").glob("*.whl")
+    run(sys.executable, "-m", "venv", str(folder / "venv"))
+    python = folder / "venv" / "bin" / "python"
+    run(str(python), "-m", "pip", "install", "--quiet", f"{OURS}[all] @ {wheel.as_uri()}")
+    return python
+
+
+def audited(report: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return the packages of a report of pip-audit: those without a known weakness, with one, and those not known."""
+    clean, weak, unknown = [], [], []
+    for package in report["dependencies"]:
+        name = f"{package['name']} {package.get('version', '')}".strip()
+        if package["name"] == OURS:
+            continue
+        if "skip_reason" in package:
+            unknown.append(name)
+        elif package["vulns"]:
+            weak.append(f"{name}: {', '.join(each['id'] for each in package['vulns'])}")
+        else:
+            clean.append(name)
+    return clean, weak, unknown
+
+
+def audit(python: Path) -> bool:
+    """Ask for known weaknesses of what is installed; return whether every package is known to have none."""
+    (packages,) = python.parent.parent.glob("lib/python*/site-packages")
+    said = run(sys.executable, "-m", "pip_audit", "--path", str(packages), "--format", "json", check=False)
+    clean, weak, unknown = audited(json.loads(said or '{"dependencies": []}'))
+    print(f"audit: {len(clean)} packages without a known weakness, {len(weak)} with one, {len(unknown)} not known")
+    for each in weak:
+        print(f"WEAK {each}")
+    if unknown or not clean:
+        print(f"NOT AUDITED: {', '.join(unknown[:5])} …: the index does not answer for weaknesses")
+    return bool(clean) and not weak and not unknown
+
+
+def main() -> int:
+    """Build twice, compare, install, write the SBOM, and ask for known weaknesses."""
+    with tempfile.TemporaryDirectory() as name:
+        is_same = build_twice(Path(name))
+        python = install(Path(name))
+        run(sys.executable, "-m", "cyclonedx_py", "environment", "-o", "dist/sbom.cdx.json", str(python))
+        materials = json.loads((ROOT / "dist" / "sbom.cdx.json").read_text(encoding="utf-8"))["components"]
+        print(f"dist/sbom.cdx.json: {len(materials)} components")
+        is_clean = audit(python)
+    return int(not (is_same and is_clean))
 
 
 if __name__ == "__main__":

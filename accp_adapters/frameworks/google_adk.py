@@ -7,17 +7,21 @@ The events of the session stay whole; `before_model_callback` changes one reques
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from google.adk.models import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.tools import BaseTool
-from google.genai.types import FunctionDeclaration
+from google.adk.tools.agent_tool import AgentTool
 
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.frameworks.adk_parts import OTHER_AGENT, read_parts
-from accp_adapters.messages import Layout, Projection, project_messages
+from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.frameworks.adk_fetch import FetchTool
+from accp_adapters.frameworks.adk_parts import OTHER_AGENT, read_parts, with_parts
+from accp_adapters.frameworks.adk_results import asker_of, session_texts
+from accp_adapters.frameworks.parts import Projected, carried, joined, project_parts
+from accp_adapters.messages import Projection
 from accp_adapters.policy import Policy
+from accp_core.references import find_references
 
 __all__ = ["AccpPlugin"]
 
@@ -27,7 +31,8 @@ class AccpPlugin(BasePlugin):
 
     Results become views and previews, and so does what an agent is told of another one. A reference opens in the step
     whose request showed it, from the contents of that request. An agent that has a tool of that name itself gets views
-    and repeat markers, but no previews.
+    and repeat markers, but no previews. What a question to an `AgentTool` cites goes with it, what its answer cites
+    comes back.
     """
 
     def __init__(self, policy: Policy | None = None) -> None:
@@ -35,36 +40,34 @@ class AccpPlugin(BasePlugin):
         super().__init__(name="accp")
         chosen = policy or Policy()
         self._policy: Final = replace(chosen, agent_names=chosen.agent_names | {OTHER_AGENT})
+        self._answering: Final[WeakKeyDictionary[Any, Projection]] = WeakKeyDictionary()
+        """What the agent that answers a call was shown, by the context of the call."""
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
         """Project the contents of the request, which are copied where they change."""
+        if isinstance(llm_request.contents, Projected):
+            return
         parts = list(read_parts(llm_request.contents, callback_context.session.events))
         has_other_tool = FETCH_NAME in llm_request.tools_dict
         policy = self._policy.without_previews() if has_other_tool else self._policy
-        shown = project_messages([part.item for part in parts], policy=policy, layout=Layout.OPENAI_CHAT)
-        contents = list(llm_request.contents)
-        for part, new in zip(parts, shown.messages, strict=True):
-            if new["content"] != part.item["content"]:
-                inside = list(contents[part.content].parts or ())
-                inside[part.number] = part.with_text(new["content"])
-                contents[part.content] = contents[part.content].model_copy(update={"parts": inside})
-        llm_request.contents = contents
+        llm_request.contents, shown = project_parts(llm_request.contents, parts, policy, with_parts)
+        if (asker := asker_of(callback_context)) is not None:
+            self._answering[asker] = shown
         if shown.tools and not has_other_tool:
-            llm_request.append_tools([_FetchTool(shown)])
+            llm_request.append_tools([FetchTool(shown)])
 
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> None:
+        """Put the texts that a question to another agent cites behind the question."""
+        question = tool_args.get("request")
+        if isinstance(tool, AgentTool) and tool.include_plugins and find_references(str(question)):
+            tool_args["request"] = joined(carried(str(question), session_texts(tool_context.session.events)))
 
-class _FetchTool(BaseTool):
-    """The fetch tool of one request: it opens what that request shows."""
-
-    def __init__(self, shown: Projection) -> None:
-        super().__init__(name=FETCH_NAME, description=FETCH_DESCRIPTION)
-        self._shown: Final = shown
-
-    def _get_declaration(self) -> FunctionDeclaration:
-        parameters = dict(FETCH_PARAMETERS)
-        return FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=parameters)
-
-    async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> str:
-        """Answer a call; a refusal is an answer that the model reads."""
-        answer = self._shown.open({"id": "", "function": {"name": FETCH_NAME, "arguments": args}})
-        return str(cast("dict[str, Any]", answer)["content"])
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any
+    ) -> dict[str, Any] | None:
+        """Return the answer of another agent with the texts that it cites."""
+        shown = self._answering.pop(tool_context, None)
+        if shown is None or not isinstance(result, str):
+            return None
+        answer = carried(result, shown)
+        return None if isinstance(answer, str) else {"result": joined(answer)}

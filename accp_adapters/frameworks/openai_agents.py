@@ -15,6 +15,7 @@ from agents.tool_context import ToolContext
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.frameworks.openai_parts import answer, question
+from accp_adapters.frameworks.parts import Projected
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
 
@@ -46,13 +47,15 @@ class AccpInputFilter:
 
     def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the input with its outputs projected; the instructions stay."""
+        if isinstance(data.model_data.input, Projected):
+            return data.model_data
         # One of the same name, such as that of another filter, would not open what is shown here.
         has_tool = any(tool is self.tool for tool in data.agent.tools)
         items = cast("list[dict[str, Any]]", data.model_data.input)
         policy = self._policy if has_tool else self._policy.without_previews()
         shown = project_messages(items, policy=policy, layout=Layout.OPENAI_RESPONSES, agent=data.agent.name)
         self._shown.set(shown)
-        return ModelInputData(input=cast("Any", shown.messages), instructions=data.model_data.instructions)
+        return ModelInputData(input=cast("Any", Projected(shown.messages)), instructions=data.model_data.instructions)
 
     def as_tool(
         self, agent: Agent[Any], name: str | None = None, description: str | None = None, **options: Any

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from accp_adapters.messages import Layout, Projection, project_messages
 from accp_adapters.policy import Policy
-from accp_core.references import find_references, key_of
+from accp_core.references import find_references, key_of, reference_to
 
-__all__ = ["ShownPart", "carried", "cites", "made_call", "project_parts", "result", "texts_of", "words"]
+__all__ = [
+    "ShownPart",
+    "carried",
+    "cites",
+    "joined",
+    "made_call",
+    "project_parts",
+    "result",
+    "separated",
+    "texts_of",
+    "words",
+]
 
 _Message = TypeVar("_Message")
+_BETWEEN: Final = "\n\n[cited] "
+"""What stands between a text and those that it cites where they are one text."""
+
+
+class Projected(list[Any]):
+    """The messages of a request that were projected: another adapter of ours leaves them as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +74,30 @@ def carried(text: str, shown: Projection) -> str | list[str]:
     return [text, *texts] if texts else text
 
 
+def joined(parts: str | Sequence[str]) -> str:
+    """Return a text and those that it cites as one text, for who takes no others; `separated` is the inverse."""
+    words, *texts = (parts,) if isinstance(parts, str) else parts
+    return "".join([words, *(f"{_BETWEEN}{reference_to(key_of(text))}:\n{text}" for text in texts)])
+
+
+def separated(text: str) -> list[str]:
+    """Return a text and those that it cites, where each stands behind it under its reference."""
+    words, *rest = text.split(_BETWEEN)
+    parts = [words]
+    for each in rest:
+        reference, _, cited = each.partition(":\n")
+        if reference != reference_to(key_of(cited)) or reference not in words:
+            return [text]
+        parts.append(cited)
+    return parts
+
+
+def content_of(text: str) -> str | list[str]:
+    """Return a text, or, where texts stand behind it that it cites, it and these."""
+    parts = separated(text)
+    return parts if len(parts) > 1 else text
+
+
 def cites(content: Any) -> bool:
     """Return whether a content is a list of a text and of texts behind the references in it."""
     if not isinstance(content, list) or len(content) < 2 or not all(isinstance(text, str) for text in content):
@@ -79,4 +120,4 @@ def project_parts(
             inside = list(changed[part.message].parts or ())
             inside[part.number] = part.write(new["content"])
             changed[part.message] = rebuilt(changed[part.message], inside)
-    return changed, shown
+    return Projected(changed), shown

@@ -37,3 +37,9 @@ def test_each_test_that_the_table_names_is_there(module: str) -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_no_cell_is_empty(module: str) -> None:
     assert all(row[MODULES.index(module)].strip() for row in rows())
+
+
+def test_each_module_of_an_adapter_has_at_most_80_lines() -> None:
+    folder = TABLE.parents[1] / "accp_adapters" / "frameworks"
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in folder.glob("*.py")}
+    assert len(lengths) > len(MODULES) and {name for name, lines in lengths.items() if lines > 80} <= {"parts.py"}

@@ -21,6 +21,7 @@ from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
+from google.adk.tools.agent_tool import AgentTool
 from google.genai.types import Blob, Content, FunctionCall, FunctionResponse, Part
 
 from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
@@ -30,7 +31,11 @@ from accp_adapters.frameworks.adk_parts import read_parts
 from accp_adapters.frameworks.google_adk import AccpPlugin
 from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
-pytestmark = pytest.mark.filterwarnings("ignore:.EXPERIMENTAL:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.EXPERIMENTAL:UserWarning"),
+    # AgentTool gives its runner the plugins in the way that the runner calls deprecated.
+    pytest.mark.filterwarnings("ignore:The `plugins` argument is deprecated:DeprecationWarning"),
+]
 
 Turn: TypeAlias = Callable[[Any], "Part | list[Part]"]
 
@@ -243,6 +248,70 @@ def test_a_synchronous_run_does_the_same() -> None:
     message = Content(role="user", parts=[question()])
     events = list(runner.run(user_id="u", session_id=session.id, new_message=message))
     assert events[-1].content is not None and events[-1].content.parts[0].text == str({"result": LATE})
+
+
+def last_reference(sent: str) -> dict[str, Any]:
+    return {"request": f"Which rows of {fetch_arguments(sent)['ref']} are late?"}
+
+
+def team(helper: Scripted, asker: Scripted) -> LlmAgent:
+    """Return an agent that has another one as a tool."""
+    other = LlmAgent(name="helper", model=helper, description="Helps.", tools=[orders])
+    return LlmAgent(name="clerk", model=asker, tools=[orders, AgentTool(other)])
+
+
+async def test_an_agent_as_a_tool_opens_what_its_question_cites() -> None:
+    helper = scripted(call("accp_fetch", fetch_arguments), say_last_result)
+    asker = scripted(call("orders"), call("helper", last_reference), say_last_result)
+    run = Run(team(helper, asker), AccpPlugin())
+    assert "[12] id" in await run.say(question())
+    assert len(dump(helper.sent[0])) < len(as_json()) / 5
+    (asked,) = [
+        part
+        for each in asker.sent[2]
+        for part in each.parts
+        if part.function_call and part.function_call.name == "helper"
+    ]
+    assert asked.function_call.args == last_reference(dump(asker.sent[1]))
+
+
+async def test_the_asker_opens_what_the_answer_of_an_agent_as_a_tool_cites() -> None:
+    def cite(sent: Any) -> Part:
+        return Part(text=f"All in {fetch_arguments(dump(sent))['ref']}")
+
+    helper = scripted(call("orders"), cite)
+    asker = scripted(call("helper", lambda _: {"request": "?"}), call("accp_fetch", fetch_arguments), say_last_result)
+    assert await Run(team(helper, asker), AccpPlugin()).say(question()) == str({"result": LATE})
+    assert max(len(dump(sent)) for sent in asker.sent) < len(as_json()) / 5
+
+
+async def test_an_agent_as_a_tool_opens_nothing_that_its_question_does_not_cite() -> None:
+    stolen: list[dict[str, Any]] = []
+
+    def ask_without(sent: str) -> dict[str, Any]:
+        stolen.append(fetch_arguments(sent))
+        return {"request": "Which are late?"}
+
+    helper = scripted(call("order_rows"), call("accp_fetch", lambda _: stolen[0]), say_last_result)
+    others = [{**row, "id": row["id"] + 1} for row in ROWS]
+
+    def order_rows() -> dict[str, Any]:
+        """Return other orders."""
+        return {"rows": others}
+
+    other = LlmAgent(name="helper", model=helper, description="Helps.", tools=[order_rows])
+    asker = scripted(call("orders"), call("helper", ask_without), say_last_result)
+    agent = LlmAgent(name="clerk", model=asker, tools=[orders, AgentTool(other)])
+    assert "E5002" in await Run(agent, AccpPlugin()).say(question())
+
+
+async def test_a_plugin_and_a_callback_of_an_agent_project_once() -> None:
+    model = finding()
+    agent = LlmAgent(
+        name="clerk", model=model, tools=[orders], before_model_callback=AccpPlugin().before_model_callback
+    )
+    assert await Run(agent, AccpPlugin()).say(question()) == str({"result": LATE})
+    assert "source text" not in dump(model.sent[-1])
 
 
 class Completing(BaseLlm):

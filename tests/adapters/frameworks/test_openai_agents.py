@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -276,6 +277,19 @@ async def test_a_filter_around_ours_sees_what_is_sent() -> None:
     settings = RunConfig(call_model_input_filter=newest, tracing_disabled=True)
     assert (await Runner.run(agent, "Which are late?", run_config=settings)).final_output == LATE
     assert [sent[-2:] for sent in seen] == model.sent
+
+
+async def test_two_filters_project_once() -> None:
+    outer, inner = AccpInputFilter(), AccpInputFilter()
+
+    def both(data: Any) -> Any:
+        return outer(replace(data, model_data=inner(data)))
+
+    model = finding()
+    agent = Agent("clerk", tools=[orders, inner.tool], model=model)
+    settings = RunConfig(call_model_input_filter=both, tracing_disabled=True)
+    assert (await Runner.run(agent, "Which are late?", run_config=settings)).final_output == LATE
+    assert "source text" not in json.dumps(model.sent)
 
 
 def team(helper: Scripted, asker: Scripted, *tools: Any) -> tuple[Agent[Any], RunConfig]:

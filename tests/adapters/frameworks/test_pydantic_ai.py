@@ -210,6 +210,15 @@ async def test_a_result_whose_first_copy_a_processor_drops_is_shown_whole(is_fir
     assert "[as above" not in (await made.run("Which are late?")).output
 
 
+async def test_two_capabilities_are_refused_where_both_have_the_tool() -> None:
+    made: Agent[Any, str] = Agent(
+        FunctionModel(Script(call("orders"))), capabilities=[AccpCapability(), AccpCapability()]
+    )
+    made.tool_plain(lambda: ROWS, name="orders")
+    with pytest.raises(UserError, match="accp_fetch"):
+        await made.run("?")
+
+
 def team(helper: Script, asker: Script, accp: AccpCapability, *, knows: bool = True) -> Agent[Any, str]:
     """Return an agent with a tool that asks another one; both have the orders."""
     other: Agent[Any, str] = Agent(FunctionModel(helper), capabilities=[accp] if knows else [])

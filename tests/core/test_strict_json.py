@@ -238,6 +238,7 @@ def test_half_a_surrogate_pair_is_not_utf8(text: str, expected: bool) -> None:
         lambda items: items,
         lambda items: {"a": 1, "b": {"c": items, "d": [1]}},
         lambda items: {"a": {"b": {"c": {"d": items}}}},
+        lambda items: {"items": items, 'a"b': {"c": items}, "d": 1},
         lambda items: {1: items, None: items},
         lambda items: [items, items],
     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +20,12 @@ if TYPE_CHECKING:
 
     from accp_adapters.replay import Findings, Report, Run, StrategyName
 
-__all__ = ["EXAMPLE", "MAX_RUNS", "Replaying"]
+__all__ = ["EXAMPLE", "INTERRUPTED", "MAX_RUNS", "Replaying"]
 
 EXAMPLE: Final = Path(__file__).parents[1] / "replay" / "recorded_run.json"
 """The run that comes with the package."""
+INTERRUPTED: Final = "interrupt before"
+"""What findings call the input that was not read because of an interrupt from the keyboard."""
 MAX_RUNS: Final = 400
 """Runs that an HTML page shows one by one."""
 
@@ -46,7 +50,7 @@ class Replaying:
     """Whether the reports keep the texts of the largest messages."""
 
     def reports(self, findings: Findings) -> list[Report]:
-        """Return the report of each policy.
+        """Return the report of each policy; an interrupt from the keyboard ends them early, which is a finding.
 
         Raises:
             InputRefused: a text is no recorded run.
@@ -58,11 +62,12 @@ class Replaying:
         self._check()
         names = [StrategyName.AS_RECORDED, *map(_strategy, self.policies)]
         reports = [Report(keep_runs=self.keep_runs) for _ in self.policies]
-        with _refusals(), _progress() as bar:
+        with _refusals(), _progress() as bar, _interruptible(findings) as interrupts:
             runs, processes = self._runs(findings, bar), self.jobs or None
             for before, *others in replay_all(runs, names, processes=processes, texts=self.texts):
-                for report, after in zip(reports, others, strict=True):
-                    report.add(before, after)
+                with interrupts.held():
+                    for report, after in zip(reports, others, strict=True):
+                        report.add(before, after)
         return reports
 
     def inputs(self) -> list[str]:
@@ -126,6 +131,45 @@ def _progress() -> Iterator[Progress]:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         yield bar
+
+
+class _Interrupts:
+    """Interrupts from the keyboard, which end the work between two runs: none is added in part."""
+
+    def __init__(self) -> None:
+        self._is_held = False
+        self._came = False
+
+    def handle(self, *_: object) -> None:
+        """Take one."""
+        self._came = True
+        if not self._is_held:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let one that comes meanwhile wait."""
+        self._is_held = True
+        yield
+        self._is_held = False
+        if self._came:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _interruptible(findings: Findings) -> Iterator[_Interrupts]:
+    """Let an interrupt end the work with what is counted by then, and name that."""
+    interrupts = _Interrupts()
+    # Only the main thread of a process may, and gets, them.
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, interrupts.handle) if is_main else None
+    try:
+        yield interrupts
+    except KeyboardInterrupt:
+        findings.add(INTERRUPTED, "the rest of the input")
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -40,7 +41,7 @@ def replay_all(
         ImportError: a strategy needs the LangGraph adapter, which is not installed.
     """
     remaining = iter(runs)
-    first = list(_first_runs(remaining))
+    first = [] if processes else list(_first_runs(remaining))
     count = processes or _useful_processes(first)
     every = itertools.chain(first, remaining)
     if count < 2:
@@ -50,7 +51,12 @@ def replay_all(
     # New interpreters: a progress bar is a thread, and forking a process with threads can hang it.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(names, texts)) as pool:
-        yield from _in_order(pool, every, count * _RUNS_PER_PROCESS)
+        try:
+            yield from _in_order(pool, every, count * _RUNS_PER_PROCESS)
+        except BaseException:
+            # Nobody waits for the others: an interrupt, a file that cannot be read, a reader that stops.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def compare(runs: Iterable[Run], name: StrategyName, *, processes: int | None = None) -> Report:
@@ -97,7 +103,8 @@ _prepared: list[tuple[list[Strategy], bool]] = []
 
 
 def _prepare(names: Sequence[StrategyName], texts: bool) -> None:
-    """Make the strategies once in each worker process."""
+    """Make the strategies once in each worker process; an interrupt from the keyboard is for the one that waits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prepared[:] = [(list(map(to_strategy, names)), texts)]
 
 

@@ -19,6 +19,8 @@ __all__ = ["replay"]
 
 _NOT_UNDERSTOOD: Final = 3
 """The exit code of figures that leave something out."""
+_INTERRUPTED: Final = 130
+"""The exit code of a program that an interrupt ended."""
 _THREE: Final = "default,lossless,tight"
 
 
@@ -69,6 +71,7 @@ def replay(
     that was sent never changes in a later prompt.
 
     The exit code is 3 where the runs hold anything that is not understood, such as an image: the figures leave it out.
+    An interrupt (Ctrl-C) ends with 130 and the figures of the runs until then.
 
     Example: `accp replay --example`
 
@@ -78,7 +81,7 @@ def replay(
 
     Example: `accp replay runs/*.jsonl --json | jq .policies[0].total`
     """
-    from accp_adapters.cli.replaying import EXAMPLE, MAX_RUNS, Replaying
+    from accp_adapters.cli.replaying import EXAMPLE, INTERRUPTED, MAX_RUNS, Replaying
     from accp_adapters.replay import Findings
 
     findings = Findings()
@@ -97,7 +100,8 @@ def replay(
 
         check_target(html, job.inputs())
     reports = job.reports(findings)
-    if not reports[0].total().runs:
+    interrupted = any(finding.noun == INTERRUPTED for finding in findings)
+    if not reports[0].total().runs and not interrupted:
         raise InputRefused(_no_run(findings), path=job.files[0])
     if html:
         from accp_adapters.cli.html_file import write_html
@@ -105,6 +109,8 @@ def replay(
         write_html(html, reports, findings, prices)
     _print(reports, findings, prices, as_json=as_json, as_csv=as_csv)
     _tell(findings)
+    if interrupted:
+        raise typer.Exit(_INTERRUPTED)
     if findings.not_understood() and not ignore_unknown:
         raise typer.Exit(_NOT_UNDERSTOOD)
 

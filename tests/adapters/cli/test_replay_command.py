@@ -1,6 +1,8 @@
 import csv
 import gzip
+import io
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -295,3 +297,32 @@ def test_a_broken_file_among_others_is_named_and_they_are_read(
     alone = runner.invoke(app, ["replay", str(broken), str(broken)])
     assert alone.exit_code == 1
     assert place in "".join(alone.stderr.split())
+
+
+class Interrupted(io.BytesIO):
+    """A log whose reader interrupts the process after some lines."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__("\n".join([json.dumps(trajectory())] * 5).encode())
+        self.left = lines
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        self.left -= 1
+        if self.left < 0:
+            signal.raise_signal(signal.SIGINT)
+        return super().readline(-1 if size is None else size)
+
+
+@pytest.mark.parametrize("lines", [0, 2])
+def test_an_interrupt_ends_with_the_figures_of_the_runs_until_then(
+    lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupted(lines), encoding="utf-8"))
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit) as ended:
+        app(["replay", "-", "--jobs", "1", "--json"])
+    assert ended.value.code == 130
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["policies"][0]["total"]["runs"] == lines
+    assert "not understood: 1 interrupt before the rest of the input" in shown.err
+    assert signal.getsignal(signal.SIGINT) is before

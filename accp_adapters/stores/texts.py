@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import Final
+from urllib.parse import quote
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["MAX_TEXT_BYTES", "encode_name", "pack_text", "unpack_text"]
+__all__ = ["MAX_TEXT_BYTES", "encode_name", "namespace_label", "pack_text", "unpack_text"]
 
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
+
+_MAX_LABEL_CHARS: Final = 500
+"""PostgreSQL's index holds 2,704 bytes of namespace and key together."""
 
 # A tool may return halves of surrogate pairs, which UTF-8 does not have: they pass, so that nothing is lost.
 _ENCODING: Final = ("utf-8", "surrogatepass")
@@ -20,6 +25,19 @@ _ENCODING: Final = ("utf-8", "surrogatepass")
 def encode_name(name: str) -> bytes:
     """Return the bytes of a session id or a key, which may hold any character, too."""
     return name.encode(*_ENCODING)
+
+
+def namespace_label(name: str) -> str:
+    """Return `name` as a label of a namespace of a LangGraph store.
+
+    It may be neither empty nor hold a dot, nor be very long. Email addresses are common thread ids, and stores join
+    labels with dots.
+    """
+    label = quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
+    if len(label) <= _MAX_LABEL_CHARS:
+        return label
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{label[:100]}%~{digest}"  # a quoted name never holds "%~"
 
 
 def pack_text(text: str, *, limit: int = MAX_TEXT_BYTES) -> bytes:

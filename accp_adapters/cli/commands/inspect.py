@@ -49,7 +49,8 @@ def inspect(
         ),
     ] = None,
     store: Annotated[
-        str | None, typer.Option("--store", help="Where references are kept: sqlite:PATH or redis://HOST.")
+        str | None,
+        typer.Option("--store", help="Where references are kept: sqlite:PATH, redis://HOST or postgresql://HOST/DB."),
     ] = None,
     policy: Annotated[
         str, typer.Option("--policy", help="The policy of projected prompts: lossless, default or tight.")

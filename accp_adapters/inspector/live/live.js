@@ -4,6 +4,7 @@
 (() => {
   const PARTS = ["threads", "content"];
   const byId = (id) => document.getElementById(id);
+  const flow = () => document.querySelector(".flow-scroll");
   let waiting = false;
 
   const busy = () => {
@@ -15,7 +16,7 @@
   const put = (next) => {
     const focused = document.activeElement && document.activeElement.id;
     const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
-    const scrolled = byId("threads").scrollTop;
+    const scrolled = [byId("threads").scrollTop, flow() ? flow().scrollTop : 0];
     document.title = next.title;
     document.body.dataset.version = next.body.dataset.version;
     for (const id of PARTS) {
@@ -26,7 +27,8 @@
   };
 
   const restore = ({ focused, opened, scrolled }, keep) => {
-    byId("threads").scrollTop = scrolled;
+    byId("threads").scrollTop = scrolled[0];
+    if (keep && flow()) flow().scrollTop = scrolled[1];
     if (keep) for (const [id, open] of opened) if (byId(id)) byId(id).open = open;
     if (focused && byId(focused)) byId(focused).focus({ preventScroll: true });
     prepare();
@@ -101,7 +103,7 @@
   prepare();
   const chosen = document.querySelector(".events a[aria-current]");
   // Not sideways: the lanes stay in view.
-  if (chosen) scrollTo(0, chosen.getBoundingClientRect().top + scrollY - innerHeight / 2);
+  if (chosen) flow().scrollTop = chosen.closest("li").offsetTop - flow().clientHeight / 2;
   const changes = new EventSource("/changes");
   changes.onopen = () => tell("on", "live");
   changes.onerror = () => tell("off", "not connected");

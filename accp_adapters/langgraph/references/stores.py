@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import warnings
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
@@ -20,6 +18,7 @@ from langgraph.store.memory import InMemoryStore
 from accp_adapters.policy import Policy
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.stores.sqlite import MEMORY
+from accp_adapters.stores.texts import namespace_label
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -32,8 +31,6 @@ Store: TypeAlias = BaseStore | ColdStore
 
 _PAGE: Final = 20
 """Items of one search, which returns their texts, too; each may be megabytes."""
-_MAX_LABEL_CHARS: Final = 500
-"""PostgreSQL's index holds 2,704 bytes of namespace and key together."""
 
 
 class StoreColdStore:
@@ -127,7 +124,7 @@ class StoreColdStore:
             raise ProtocolError(reason + ("nothing" if found is None else "another text"), code=ErrorCode.REF_NOT_FOUND)
 
     def _namespace(self, session_id: str) -> tuple[str, str]:
-        return _label(self._root), _label(session_id)
+        return namespace_label(self._root), namespace_label(session_id)
 
     def _purge(self, session_id: str) -> Generator[list[Op], Any, int]:
         """Yield the operations that delete a session, page by page; each is answered with its results."""
@@ -229,18 +226,6 @@ async def apurge(store: ColdStore, session_id: str) -> int:
     if isinstance(store, StoreColdStore):
         return await store.apurge(session_id)
     return await asyncio.to_thread(store.purge, session_id)
-
-
-def _label(name: str) -> str:
-    """Return `name` as a namespace label, which may be neither empty nor hold a dot, nor be very long.
-
-    Email addresses are common thread ids, and stores join labels with dots.
-    """
-    label = quote(name, safe="@:", errors="surrogatepass").replace(".", "%2E") or "%"
-    if len(label) <= _MAX_LABEL_CHARS:
-        return label
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{label[:100]}%~{digest}"  # a quoted name never holds "%~"
 
 
 def _text_of(item: Any) -> str | None:

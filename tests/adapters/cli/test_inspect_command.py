@@ -68,7 +68,11 @@ def test_what_a_program_sends_to_the_printed_address_is_shown() -> None:
         (["nothing.jsonl"], 2, "nothing.jsonl: No such file or directory"),
         (["--example", "--policy", "loose"], 2, "expected one of lossless, default, tight, found 'loose'"),
         (["--example", "--format", "xml"], 2, "found 'xml'"),
-        (["--example", "--store", "other.db"], 1, "expected the table 'cold' of a SqliteColdStore, found none"),
+        (
+            ["--example", "--store", "other.db"],
+            1,
+            "expected the table 'cold' of a SqliteColdStore or 'store' of LangGraph's SqliteStore, found none",
+        ),
         (["other.db"], 1, "other.db:1:1: E1001: expected the tables of LangGraph's SqliteSaver or of a frame log"),
         (["broken.json"], 0, ""),
         (["postgresql://me:hunter2@localhost/db"], 1, "expected the password in PGPASSWORD or ~/.pgpass"),

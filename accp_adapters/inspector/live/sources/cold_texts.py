@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from accp_adapters.inspector.live.sources.sqlite_log import read_only, tables_of
 from accp_adapters.replay import UnreadableRun
-from accp_adapters.stores.texts import encode_name, unpack_text
+from accp_adapters.replay.formats.checkpoints.postgres_url import connected, is_postgres
+from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, namespace_label, unpack_text
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
 
 if TYPE_CHECKING:
@@ -21,6 +25,18 @@ _SQLITE: Final = "sqlite:"
 _REDIS: Final = ("redis://", "rediss://", "unix://")
 _TEXT: Final = "SELECT text FROM cold WHERE session = ? AND key = ?"
 _SECONDS: Final = 5.0
+_MAX_CHARS: Final = 2 * MAX_TEXT_BYTES
+"""Characters of an item, whose text is written as JSON."""
+_ITEM: Final = """
+    SELECT substr(value, 1, ?), (julianday(expires_at) - julianday('now')) * 86400
+    FROM store WHERE prefix = ? AND key = ?
+"""
+"""A text in LangGraph's `SqliteStore`."""
+_POSTGRES_ITEM: Final = """
+    SELECT left(value::text, %s), extract(epoch FROM expires_at - now())::float
+    FROM store WHERE prefix = %s AND key = %s
+"""
+"""The same in its `PostgresStore`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +66,8 @@ def open_texts(address: str) -> ColdTexts:
     """Return the store at an address.
 
     Args:
-        address: `sqlite:PATH`, the path of a file, `redis://…`, `rediss://…` or `unix://…`.
+        address: `sqlite:PATH` or the path of a file, of a `SqliteColdStore` or of LangGraph's `SqliteStore`;
+            `redis://…`, `rediss://…` or `unix://…`; `postgresql://…`, of LangGraph's `PostgresStore`.
 
     Raises:
         UnreadableRun: it is no such store.
@@ -62,10 +79,17 @@ def open_texts(address: str) -> ColdTexts:
         return _RedisTexts(
             redis.Redis.from_url(address, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS), address
         )
+    if is_postgres(address):
+        _PostgresItems(address).find([""], "")
+        return _PostgresItems(address)
     path = address.removeprefix(_SQLITE)
-    if "cold" not in tables_of(path):
-        raise UnreadableRun("expected the table 'cold' of a SqliteColdStore, found none", path=path)
-    return _SqliteTexts(path)
+    tables = tables_of(path)
+    if "cold" in tables:
+        return _SqliteTexts(path)
+    if "store" in tables:
+        return _SqliteItems(path)
+    reason = "expected the table 'cold' of a SqliteColdStore or 'store' of LangGraph's SqliteStore, found none"
+    raise UnreadableRun(reason, path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +121,53 @@ class _RedisTexts:
                 if packed is not None:
                     return KeptText(unpack_text(packed), left / 1_000 if left >= 0 else None)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _SqliteItems:
+    path: str
+
+    def find(self, sessions: Iterable[str], key: str) -> KeptText | None:
+        """Return a text of a `BaseStore` in SQLite."""
+        with read_only(self.path) as database:
+            return _first_item(
+                database.execute(_ITEM, (_MAX_CHARS, _prefix(session), key)).fetchone() for session in sessions
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _PostgresItems:
+    address: str
+
+    def find(self, sessions: Iterable[str], key: str) -> KeptText | None:
+        """Return a text of a `BaseStore` in PostgreSQL."""
+        with connected(self.address) as connection:
+            return _first_item(
+                connection.execute(_POSTGRES_ITEM, (_MAX_CHARS, _prefix(session), key)).fetchone()
+                for session in sessions
+            )
+
+
+def _prefix(session: str) -> str:
+    return f"accp.{namespace_label(session)}"
+
+
+def _first_item(rows: Iterable[tuple[Any, float | None] | None]) -> KeptText | None:
+    """Return the first text that there is; what the store has forgotten, or is to forget now, is none.
+
+    Raises:
+        ProtocolError: E2001, the item is not one of `AccpMiddleware`.
+    """
+    for value, seconds in filter(None, rows):
+        if seconds is not None and seconds <= 0:
+            continue
+        try:
+            text = json.loads(json.loads(value)["text"])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            reason = f"expected an item with a text, found {str(value)[:80]!r}"
+            raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND) from error
+        return KeptText(str(text), seconds)
+    return None
 
 
 def _row(database: sqlite3.Connection, session: str, key: str) -> tuple[object] | None:

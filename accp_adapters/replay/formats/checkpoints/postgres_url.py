@@ -14,7 +14,7 @@ from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.plain_values import read_value
 from accp_adapters.replay.formats.checkpoints.threads import Checkpoint
 
-__all__ = ["is_postgres", "postgres_state", "read_postgres", "without_options"]
+__all__ = ["connected", "is_postgres", "postgres_state", "read_postgres", "without_options"]
 
 _LAST: Final = """
     SELECT DISTINCT ON (thread_id, checkpoint_ns) thread_id, checkpoint_ns, checkpoint
@@ -48,7 +48,7 @@ def read_postgres(address: str, limit: int) -> Iterator[Checkpoint]:
     """
     from psycopg.types.json import Jsonb
 
-    with _connected(address) as connection:
+    with connected(address) as connection:
         for thread, namespace, checkpoint in connection.execute(_LAST).fetchall():
             values = dict(checkpoint.get("channel_values") or {})
             versions = Jsonb(checkpoint.get("channel_versions") or {})
@@ -64,7 +64,7 @@ def postgres_state(address: str) -> tuple[int, str]:
     Raises:
         UnreadableRun, ImportError: as `read_postgres`.
     """
-    with _connected(address) as connection:
+    with connected(address) as connection:
         count, last = connection.execute(_STATE).fetchone() or (0, None)
     return count, str(last or "")
 
@@ -76,7 +76,7 @@ def without_options(address: str) -> str:
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Any]:
+def connected(address: str) -> Iterator[Any]:
     """Connect to a database, read-only; what goes wrong is an UnreadableRun."""
     parts, shown = urlsplit(address), without_options(address)
     if parts.password or "password=" in parts.query:

@@ -114,6 +114,22 @@ def test_what_is_new_appears_by_itself_and_nothing_is_lost(browser: Any, tmp_pat
         assert opened.complaints == []
 
 
+def test_the_names_of_lanes_stay_above_their_rows(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "frames.jsonl"
+    path.write_text("".join(ASKED.format(n=n) for n in range(300)), "utf-8")
+    with window(browser, open_source(str(path)), viewport={"width": 1280, "height": 800}) as opened:
+        page = opened.page
+        page.locator(".events a").nth(250).scroll_into_view_if_needed()
+        head, row, part = (page.locator(each).bounding_box() for each in (".heads", "#e250", ".flow-scroll"))
+        assert part["y"] <= head["y"] <= part["y"] + 2
+        assert head["y"] + head["height"] <= row["y"]
+        page.goto(page.url.partition("?")[0] + "?event=200")
+        page.wait_for_selector("#detail-title")
+        chosen, part = (page.locator(each).bounding_box() for each in ("#e200", ".flow-scroll"))
+        assert part["y"] < chosen["y"] < part["y"] + part["height"]
+        assert opened.complaints == []
+
+
 def test_a_second_browser_is_refused(browser: Any, checkpoints: Path) -> None:
     with window(browser, open_source(str(checkpoints))) as opened:
         other = browser.new_context()

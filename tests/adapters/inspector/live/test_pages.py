@@ -299,7 +299,10 @@ def test_a_store_says_until_when_a_text_can_be_opened(
 def test_a_store_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     sqlite3.connect(path).execute("CREATE TABLE other (a)").connection.close()
-    with pytest.raises(UnreadableRun, match="expected the table 'cold' of a SqliteColdStore, found none"):
+    with pytest.raises(
+        UnreadableRun,
+        match="expected the table 'cold' of a SqliteColdStore or 'store' of LangGraph's SqliteStore, found none",
+    ):
         open_texts(str(path))
     threads = identified([Thread(name="t", events=(), stored=frozenset({key_of("x")}), sessions=frozenset({"s"}))])
     source = FixedSource(Observed(threads=tuple(threads)))

@@ -40,7 +40,7 @@ class Resumption:
         parts, link = self._parts, self._parts.link
         if parts.options.scope is not SequenceScope.RECEIVED:
             raise ValueError(f"expected the scope 'received' to resume, found {parts.options.scope.value!r}")
-        parts.outbox.spare = parts.options.sent_frames + SPARE_FRAMES
+        parts.outbox.spare = max(parts.outbox.spare, parts.options.sent_frames + SPARE_FRAMES)
         is_first = self._sender.last == 0 and parts.inbox.expected("") in (None, parts.options.first)
         link.move(LinkMove.OPENED if is_first else LinkMove.CONNECTED)
         link.next = parts.outbox.last + 1

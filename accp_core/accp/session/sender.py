@@ -91,6 +91,7 @@ class Sender:
             parts.link.is_blocked = True
             reason = f"expected an acknowledgement first: {len(parts.outbox)} frames wait for one"
             raise WindowFull(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        parts.outbox.make_room(len(frames))
 
     def retry(self) -> Effects:
         """Send again the requests that are due, and give up those without retries."""

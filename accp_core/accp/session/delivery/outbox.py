@@ -71,6 +71,10 @@ class Outbox:
         """Return whether half of the spare frames are used: the rest is for answers, which cannot be avoided."""
         return len(self._sent) >= self._limits[0] + self.spare // 2
 
+    def make_room(self, frames: int) -> None:
+        """Keep all frames of a message of so many, however many they are: their characters are bounded."""
+        self.spare = max(self.spare, 2 * (len(self._sent) + frames))
+
     def add(self, text: FrameText) -> None:
         """Keep the text of a frame."""
         number = _number(text)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_core import parse_frame
-from accp_core.accp.budget import PRACTICAL_LIMITS
+from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
 from accp_core.accp.message import Message
@@ -31,10 +31,10 @@ NOW = 1_714_000_000
 CODEC = Codec(counter=len, limits=PRACTICAL_LIMITS)
 
 
-def end(name: str, **options: Any) -> Session:
+def end(name: str, codec: Codec = CODEC, **options: Any) -> Session:
     numbers = count(1)
     chosen = SessionOptions(**{"first": 1, **options})
-    return Session("s1", name, codec=CODEC, new_id=lambda: f"{name}{next(numbers):06x}", options=chosen)
+    return Session("s1", name, codec=codec, new_id=lambda: f"{name}{next(numbers):06x}", options=chosen)
 
 
 def note(number: int, text: str = "") -> Message:
@@ -244,6 +244,25 @@ def test_a_retry_waits_for_room_in_the_window() -> None:
     assert not [event for event in one.handle_timer(NOW + 5) if "Closed" in type(event).__name__]
     assert one.exchange("one000001").is_live
     assert one.get_timer() == NOW + 10
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_message_of_more_frames_than_the_window_and_its_spare_arrives_whole(is_cut: bool) -> None:
+    small = Codec(counter=len, limits=FrameLimits(body_hard=130, total_hard=260))
+    line = Wire(end("one", small, sent_frames=3), end("other", small, sent_frames=3))
+    line.connect()
+    line.settle()
+    long = note(1, "x" * 90_000)
+    frames = line.ends["one"].send(long, NOW)
+    assert len(frames) > 1_030
+    if is_cut:
+        line.cut()
+        line.connect()
+    else:
+        line.put("one", frames)
+    line.settle()
+    (received,) = only(line.events["other"], MessageReceived)
+    assert received.message.payload == long.payload
 
 
 @pytest.mark.parametrize("resuming", ["one", "other"])

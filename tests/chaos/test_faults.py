@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import secrets
+import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
 
+from accp_adapters.bindings.logs import Fenced, FrameLog
+from accp_adapters.bindings.logs.nats import NatsFrameLog
+from accp_adapters.bindings.logs.redis import RedisFrameLog
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.errors import ProtocolError
 from tests import servers
-from tests.limits import PATIENCE
+from tests.limits import PATIENCE, wait_until
 
 MEGABYTE = secrets.token_hex(500_000)
 
@@ -94,3 +100,46 @@ def test_a_server_that_is_too_slow_is_given_up(redis_url: str) -> None:
     store.put("slow", "cold.1", "text")
     assert store.purge("slow") == 1
     store.close()
+
+
+def threads_of(process: int) -> list[Path]:
+    return list(Path(f"/proc/{process}/task").glob("*/status"))
+
+
+@contextmanager
+def stopped(address: str) -> Iterator[None]:
+    """Stop the server at an address, as a machine that hangs: it answers nothing, and loses nothing."""
+    port = str(urlsplit(address).port).encode()
+    commands = {path.parent.name: path.read_bytes().split(b"\0") for path in Path("/proc").glob("[0-9]*/cmdline")}
+    servers = [int(name) for name, words in commands.items() if b"-server" in words[0] and port in b" ".join(words)]
+    assert len(servers) == 1
+    os.kill(servers[0], signal.SIGSTOP)
+    try:
+        wait_until(lambda: all(b"State:\tT" in status.read_bytes() for status in threads_of(servers[0])))
+        yield
+    finally:
+        os.kill(servers[0], signal.SIGCONT)
+
+
+async def test_redis_frames_are_refused_while_it_hangs_and_the_log_goes_on_with_what_it_has(redis_url: str) -> None:
+    log, hasty = RedisFrameLog(redis_url), RedisFrameLog(redis_url, socket_timeout=0.2)
+    await check_log_that_hangs(redis_url, log, hasty)
+    await hasty.aclose()
+
+
+async def test_nats_frames_are_refused_while_it_hangs_and_the_log_goes_on_with_what_it_has(nats_url: str) -> None:
+    log = NatsFrameLog(nats_url)
+    await check_log_that_hangs(nats_url, log, log)
+
+
+async def check_log_that_hangs(address: str, log: RedisFrameLog | NatsFrameLog, hasty: FrameLog) -> None:
+    fence = await log.lease("s/hangs", "ann", PATIENCE)
+    assert fence
+    assert await log.append(fence, 1, "before")
+    with stopped(address), pytest.raises(ProtocolError, match="E3001"):
+        await hasty.append(fence, 2, "perhaps")
+    with suppress(Fenced):  # it was taken when the server went on
+        await log.append(fence, 2, "perhaps")
+    assert [text async for _, text in log.read("s/hangs", 0)] == ["before", "perhaps"]
+    await log.delete("s/hangs")
+    await log.aclose()

@@ -1,0 +1,58 @@
+"""How long the event loop waits while a long answer is on its way: the longest stall, for `network`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from accp_adapters.bindings.accp.client_session import ClientSession
+from accp_core.accp import Intent, Message
+
+__all__ = ["LONG_TEXT", "Stall", "longest_stall"]
+
+LONG_TEXT = "A text that nobody shows, word after word. " * 20_930
+"""About 900,000 characters of an answer."""
+_ASKED = Message(sender="ann", intent=Intent.REQUEST, operation="tell")
+
+
+@dataclass(slots=True)
+class Stall:
+    """The longest time between two turns of a task that always wants to run, in seconds."""
+
+    elapsed: float = 0.0
+    """By the clock, other processes included."""
+    worked: float = 0.0
+    """Of the processor time of the loop's thread: what this process could not do meanwhile."""
+
+
+async def longest_stall(session: ClientSession, answers: int) -> Stall:
+    """Ask for the long text and return the longest stall meanwhile, of client and server in one loop."""
+    async with _watched() as stall:
+        for _ in range(answers):
+            answer = await session.request(_ASKED)
+            assert answer.payload["text"] == LONG_TEXT
+    return stall
+
+
+@asynccontextmanager
+async def _watched() -> AsyncIterator[Stall]:
+    stall = Stall()
+    task = asyncio.create_task(_watch(stall))
+    await asyncio.sleep(0)
+    try:
+        yield stall
+    finally:
+        task.cancel()
+
+
+async def _watch(stall: Stall) -> None:
+    clock, worked = time.perf_counter(), time.thread_time()
+    while True:
+        await asyncio.sleep(0.001)
+        later, work = time.perf_counter(), time.thread_time()
+        stall.elapsed = max(stall.elapsed, later - clock - 0.001)
+        stall.worked = max(stall.worked, work - worked)
+        clock, worked = later, work

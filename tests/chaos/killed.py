@@ -23,7 +23,7 @@ from accp_adapters.stores import open_store
 from accp_core.references import find_references, key_of, reference_to
 from tests.adapters.bindings.hosts.agents import ANN, CODEC, Client
 from tests.doom import Doom
-from tests.limits import PATIENCE
+from tests.limits import PROGRAM_PATIENCE
 
 TEXTS: Final = 6
 """Texts that a worker stores; each also in a document that cites it."""
@@ -134,7 +134,7 @@ def run(job: dict[str, Any], at: int, pipe: int) -> int:
     child = os.fork()
     if not child:
         doom = Doom(at)
-        signal.alarm(round(PATIENCE))  # one that hangs is no death
+        signal.alarm(round(PROGRAM_PATIENCE))  # one that hangs is no death
         try:
             KINDS[job["kind"]][0](job, doom, pipe)
             os.write(passed, str(doom.passed).encode())

@@ -140,7 +140,7 @@ USUAL_METADATA: Final = re.compile(
 
 # The same in the other direction: what stands for itself, whatever the options.
 PLAIN_TEXT: Final = re.compile(rf"(?!(?:true|false|null|{_LIKE_NUMBER})\Z){_PLAIN_START}{_PLAIN}*+")
-SPACED_TEXT: Final = re.compile(r"[ !#$&-+\--9;-=?A-Z^`a-z]++")
+SPACED_TEXT: Final = re.compile(r"[ !#&-+\--9;-=?A-Z^`a-z]++")
 USUAL_DECIMAL: Final = re.compile(rf"-?[0-9]{{1,{USUAL_DIGITS}}}+\.[0-9]{{1,6}}+")
 PLAIN_KEY: Final = re.compile(_KEY)
 PLAIN_ID: Final = re.compile(rf"{_PLAIN}++")

@@ -45,6 +45,12 @@ def test_a_whole_frame_is_written() -> None:
     assert parse_frame(text, strict=True) == whole
 
 
+def test_words_with_any_sign_of_ascii_between_them_are_read_as_they_were() -> None:
+    texts = [f"one {chr(code)} two" for code in range(128)] + [f"one{chr(code)}two three" for code in range(128)]
+    whole = frame(params={f"k{number}": text for number, text in enumerate(texts)})
+    assert parse_frame(serialize_frame(whole)).params == whole.params
+
+
 def test_a_frame_without_envelope_has_no_metadata_block() -> None:
     assert serialize_frame(frame()) == "@a>req:op{}"
 

@@ -32,6 +32,7 @@ counter = o200k_base()
         ("[2] id note?\n1 note=x\n2", "k? only in rows with k="),
         ("[2] A: id name; B: id code\nA 1 x\nB 2 7", "A: columns of the rows A"),
         ("a {2} key: n\nx 1\ny 2", "{n} key: columns, each row begins with its key"),
+        ("a [1] b\n1\nc {2} key: n\nx 1\ny 2", "{n} key: columns, each row begins with its key"),
         ("a [:b c: 1 2;3 4]", "[:columns: row;row] a table"),
         ("a b\nc=$a/d", "in k=$a/b, $a is the value of a"),
         ("[1] a (c=x/${a}d)\n1", "(k=v) in every row; in k=$a/b, $a is the value of a"),

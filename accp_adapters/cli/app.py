@@ -18,9 +18,8 @@ from accp_adapters.cli.commands.inspect import inspect
 from accp_adapters.cli.commands.mcp import mcp
 from accp_adapters.cli.commands.query import query
 from accp_adapters.cli.commands.replay import replay
-from accp_adapters.cli.commands.serve import serve
-from accp_adapters.cli.commands.serve_acp import serve_acp
-from accp_adapters.cli.commands.serve_compress import serve_compress
+from accp_adapters.cli.commands.serve.command import serve
+from accp_adapters.cli.commands.serve.options import ServeCommand
 from accp_adapters.cli.commands.view import view
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.groups import HelpGroup
@@ -92,9 +91,7 @@ app.command()(replay)
 app.command()(inspect)
 app.command()(demo)
 app.command()(doctor)
-app.command()(serve)
-app.command(name="serve-acp")(serve_acp)
-app.command(name="serve-compress")(serve_compress)
+app.command(cls=ServeCommand)(serve)
 app.add_typer(evaluation, name="eval")
 app.add_typer(mcp, name="mcp")
 app.add_typer(frame, name="frame")

@@ -15,7 +15,7 @@ BINDINGS: Final = "adapters/bindings/acp/test_bindings.py"
 SECURITY: Final = "adapters/bindings/acp/test_security.py"
 STDIO: Final = "adapters/bindings/acp/test_stdio.py"
 ABORTS: Final = "adapters/bindings/acp/test_aborts.py::test_each_message_arrives_once_and_in_order_both_ways"
-COMMAND: Final = "adapters/cli/test_serve_acp_command.py"
+COMMAND: Final = "adapters/cli/test_serve_agent.py"
 
 SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -1,8 +1,9 @@
-"""`accp serve`, as a process: it serves, ends on a signal, and refuses what is not safe."""
+"""`accp serve` with a handler, as a process; and which option belongs to what, for everything that it serves."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -14,13 +15,18 @@ from typer.testing import CliRunner
 
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.cli.app import app
+from accp_adapters.cli.commands.serve.options import BELONGS_TO
 from accp_adapters.cli.serving import tokens_of
 from accp_core.accp import Intent, Message
+from tests.adapters.bindings.acp.agents import Echo
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.limits import PATIENCE
 
 HANDLER = "async def answer(request):\n    return dict(request.message.payload)\n"
 TOKEN = "token-of-ann"
+ECHO = "tests.adapters.bindings.accp.serving:echo"
+AGENT = f"{__name__}:SERVED"
+SERVED = Echo()
 
 
 def command(*words: str) -> list[str]:
@@ -94,19 +100,84 @@ def test_tokens_of_nobody_are_refused_without_showing_them(
         (("--http", "8930"), "expected HOST:PORT"),
         (("--http", "127.0.0.1:99999"), "expected HOST:PORT"),
         (("--http", "127.0.0.1:0", "--token-env", "NO_SUCH_NAME"), "at least one token"),
-        (("--http", "127.0.0.1:0", "--log", "mysql://u:secret@h"), "expected memory"),
-        (("--http", "127.0.0.1:0"), "expected MODULE:HANDLER"),
+        (("--http", "127.0.0.1:0"), "expected MODULE:NAME"),
     ],
 )
-def test_what_cannot_be_served_is_refused(words: tuple[str, ...], reason: str) -> None:
-    run = CliRunner().invoke(app, ["serve", "no_such_module:answer", *words])
+def test_what_cannot_be_served_is_refused_before_anything_is_imported(words: tuple[str, ...], reason: str) -> None:
+    assert reason in refused("no_such_module:answer", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--log", "mysql://u:secret@h"), "--http"),
+        (("--http", "127.0.0.1:0", "--log", "mysql://u:secret@h"), "expected memory"),
+    ],
+)
+def test_a_handler_needs_a_place_and_a_log(words: tuple[str, ...], reason: str) -> None:
+    shown = refused(ECHO, *words)
+    assert reason in shown
+    assert "secret" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "owner"),
+    [
+        ((ECHO, "--tcp", "127.0.0.1:0"), "--tcp", "expected it with a TARGET with a card"),
+        ((ECHO, "--relay", "acp+ws://h"), "--relay", "found a TARGET that is a function"),
+        ((ECHO, "--stdio"), "--stdio", "expected it with a TARGET with a card"),
+        ((ECHO, "--http", "127.0.0.1:0", "--policy", "lossless"), "--policy", "expected it with --compress"),
+        ((ECHO, "--http", "127.0.0.1:0", "--keep-bytes", "9"), "--keep-bytes", "expected it with --compress"),
+        ((AGENT, "--tcp", "127.0.0.1:0", "--log", "memory"), "--log", "expected it with a TARGET that is a function"),
+        ((AGENT, "--stdio", "--agent-id", "crm"), "--agent-id", "expected it with a TARGET that is a function"),
+        ((AGENT, "--stdio", "--keep-seconds", "9"), "--keep-seconds", "found a TARGET with a card"),
+        (("--compress", "--http", "0.0.0.0:0", "--log", "memory"), "--log", "found --compress"),
+        (("--compress", "--tcp", "0.0.0.0:0"), "--tcp", "found --compress"),
+    ],
+)
+def test_an_option_of_something_else_is_refused_by_name(words: tuple[str, ...], option: str, owner: str) -> None:
+    shown = refused(*words)
+    assert f"Invalid value for {option}: expected it with" in shown
+    assert owner in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ((), "expected a TARGET such as agents.crm:answer, or --compress; found neither"),
+        (("--http", "127.0.0.1:0"), "found neither"),
+        ((ECHO, "--compress", "--http", "127.0.0.1:0"), "found both"),
+        (("--compress",), "--http: expected HOST:PORT, found none"),
+        (("tests.adapters.bindings.acp.agents:Echo", "--tcp", "127.0.0.1:0"), "expected a function, or an object with"),
+        (("tests.limits:LONG", "--http", "127.0.0.1:0"), "expected a function, or an object with"),
+        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, found 'tests.limits'"),
+    ],
+)
+def test_there_is_one_thing_to_serve(words: tuple[str, ...], reason: str) -> None:
+    assert reason in refused(*words)
+
+
+def refused(*words: str) -> str:
+    run = CliRunner().invoke(app, ["serve", *words])
     assert run.exit_code == 2
-    assert reason in " ".join(run.stderr.replace("│", " ").split())
-    assert "secret" not in run.output
+    assert not run.stdout
+    return " ".join(run.stderr.split())
+
+
+def test_each_option_stands_below_what_it_belongs_to() -> None:
+    shown = CliRunner().invoke(app, ["serve", "--help"]).stdout
+    sections = re.findall(r"^(\S.*):\n((?: .*\n)+)", shown, flags=re.MULTILINE)
+    options = {title: re.findall(r"^  (--[a-z-]+)", text, flags=re.MULTILINE) for title, text in sections}
+    assert options == {
+        "Arguments": [],
+        "Options": ["--http", "--token-env", "--allow-host", "--certificate", "--key", "--help"],
+        "Options of a handler of ACCP": ["--agent-id", "--log"],
+        "Options of an agent of ACP": ["--tcp", "--relay", "--stdio"],
+        "Options of the compression for gateways": ["--compress", "--policy", "--keep-seconds", "--keep-bytes"],
+    }
+    assert {option for found in options.values() for option in found} == {*BELONGS_TO, "--help"}
 
 
 def test_a_log_that_cannot_be_opened_is_refused_at_the_start() -> None:
-    handler = "tests.adapters.bindings.accp.serving:echo"
-    run = CliRunner().invoke(app, ["serve", handler, "--http", "127.0.0.1:0", "--log", "sqlite:/nodir/x.db"])
-    assert run.exit_code == 2
-    assert "expected a folder at '/nodir'" in " ".join(run.stderr.replace("│", " ").split())
+    shown = refused(ECHO, "--http", "127.0.0.1:0", "--log", "sqlite:/nodir/x.db")
+    assert "for --log: E3001: expected a folder at '/nodir'" in shown

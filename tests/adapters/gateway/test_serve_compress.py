@@ -1,4 +1,4 @@
-"""`accp serve-compress`, as a process: the same bytes after a restart, and what it refuses."""
+"""`accp serve --compress`, as a process: the same bytes after a restart, and what it refuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "token-of-ann"
 @contextmanager
 def server(seed: str, *words: str) -> Iterator[httpx.Client]:
     """Start the service with a hash seed; yield a client that has the token."""
-    command = [str(Path(sys.executable).with_name("accp")), "serve-compress", "--http", "127.0.0.1:0", *words]
+    command = [str(Path(sys.executable).with_name("accp")), "serve", "--compress", "--http", "127.0.0.1:0", *words]
     environment = {"GATEWAY_TOKENS": TOKEN, "PYTHONHASHSEED": seed, "PATH": ""}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -66,6 +66,6 @@ def test_a_service_that_is_restarted_between_two_turns_gives_the_same_bytes() ->
 )
 def test_what_cannot_be_served_is_refused(words: list[str], reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_TOKENS", TOKEN)
-    result = CliRunner().invoke(app, ["serve-compress", *words], env={"TERM": "dumb", "COLUMNS": "300"})
+    result = CliRunner().invoke(app, ["serve", "--compress", *words], env={"TERM": "dumb", "COLUMNS": "300"})
     assert result.exit_code != 0
     assert reason in result.output

@@ -1,4 +1,4 @@
-"""`accp serve-acp`, as a process: each binding serves, a signal or the end of the input ends it, refusals are clear."""
+"""`accp serve` with an agent of ACP, as a process: each binding serves, a signal or the end of the input ends it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(*words: str) -> list[str]:
-    return [str(Path(sys.executable).with_name("accp")), "serve-acp", "crm:agent", *words]
+    return [str(Path(sys.executable).with_name("accp")), "serve", "crm:agent", *words]
 
 
 @contextmanager
@@ -126,23 +126,24 @@ async def test_an_agent_is_served_to_the_process_that_started_it(place: Path) ->
     ],
 )
 def test_what_cannot_be_served_is_refused(place: Path, words: tuple[str, ...], reason: str) -> None:
-    run = CliRunner().invoke(app, ["serve-acp", "crm:agent", *words])
+    run = CliRunner().invoke(app, ["serve", "crm:agent", *words])
     assert run.exit_code == 2
     assert reason in " ".join(run.stderr.replace("│", " ").split())
     assert TOKEN not in run.output
 
 
 @pytest.mark.parametrize(
-    ("agent", "reason"), [("crm:none", "expected an object with a card"), ("no_such:agent", "expected MODULE:AGENT")]
+    ("agent", "reason"),
+    [("crm:none", "expected a function, or an object with a card"), ("no_such:agent", "expected MODULE:NAME")],
 )
 def test_what_is_no_agent_is_refused(place: Path, agent: str, reason: str) -> None:
-    run = CliRunner().invoke(app, ["serve-acp", agent, "--tcp", "127.0.0.1:0"])
+    run = CliRunner().invoke(app, ["serve", agent, "--tcp", "127.0.0.1:0"])
     assert run.exit_code == 2
     assert reason in " ".join(run.stderr.replace("│", " ").split())
 
 
 def test_an_address_that_is_taken_is_refused(place: Path) -> None:
     with running("--tcp", "127.0.0.1:0", addresses=1) as (taken,):
-        run = CliRunner().invoke(app, ["serve-acp", "crm:agent", "--tcp", taken.removeprefix("tcp://")])
+        run = CliRunner().invoke(app, ["serve", "crm:agent", "--tcp", taken.removeprefix("tcp://")])
     assert run.exit_code == 1
     assert "expected an address to listen at" in run.stderr

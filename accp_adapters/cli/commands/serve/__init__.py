@@ -1,0 +1,1 @@
+"""`accp serve`: the command, its options, and what each protocol starts."""

@@ -1,0 +1,53 @@
+"""The compression service that gateways such as LiteLLM call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from accp_adapters.cli.commands.serve.entrance import Entrance, shown
+from accp_adapters.cli.commands.serve.options import Preset
+
+if TYPE_CHECKING:
+    from accp_adapters.policy import Policy
+
+__all__ = ["prepare_compression"]
+
+
+def prepare_compression(
+    entrance: Entrance, policy: Preset, *, seconds: float, max_bytes: int
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Return what serves `POST /v1/compress` at the place of `--http`."""
+    from accp_adapters.gateway import KeptTexts, compress_app
+
+    hosts = entrance.hosts
+    try:
+        kept = KeptTexts(seconds=seconds, max_bytes=max_bytes)
+        app = compress_app(policy=_policy(policy), authenticate=entrance.authenticate, hosts=hosts, kept=kept)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep-seconds, --keep-bytes") from error
+    return partial(_serve, app, entrance)
+
+
+def _policy(preset: Preset) -> Policy | None:
+    from dataclasses import replace
+
+    from accp_adapters.policy import Policy
+
+    chosen = {Preset.LOSSLESS: Policy.lossless(), Preset.DEFAULT: Policy(), Preset.TIGHT: Policy.tight()}[preset]
+    # What a gateway withholds of a conversation must not change the rest.
+    return replace(chosen, cache_aware=False)
+
+
+async def _serve(app: Any, entrance: Entrance) -> None:
+    from accp_adapters.gateway import GATEWAY_LIMITS
+    from accp_adapters.serving.listening import http_server, listen_at
+
+    with listen_at(*entrance.http) as listening:
+        server = http_server(app, header_seconds=GATEWAY_LIMITS.body_time, tls=entrance.tls, drain_seconds=10)
+        url = shown(entrance.scheme, entrance.http[0], listening.getsockname()[1])
+        typer.echo(f"compressing at {url}", err=True)
+        await server.serve(sockets=[listening])

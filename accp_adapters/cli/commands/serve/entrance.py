@@ -1,0 +1,77 @@
+"""Where `accp serve` listens, who may come in, and how it speaks TLS: the same for everything that is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from accp_adapters.cli.serving import authentication, host_and_port
+
+if TYPE_CHECKING:
+    from accp_adapters.bindings.identity import Authenticate
+    from accp_adapters.serving.listening import TlsFiles
+
+__all__ = ["Entrance", "entrance_of", "shown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """What the network sees of a server."""
+
+    places: Mapping[str, tuple[str, int]]
+    """Host and port by the option that gives them."""
+    authenticate: Authenticate
+    allowed: Sequence[str]
+    """Names of the server, beside the host of `--http`."""
+    tls: TlsFiles | None
+
+    @property
+    def http(self) -> tuple[str, int]:
+        """Host and port of `--http`; without it, a refusal that asks for it."""
+        if "--http" not in self.places:
+            raise typer.BadParameter("expected HOST:PORT, found none", param_hint="--http")
+        return self.places["--http"]
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names by which clients may call the server over HTTP."""
+        return [self.http[0], *self.allowed]
+
+    @property
+    def scheme(self) -> str:
+        """Of a URL over HTTP."""
+        return "https" if self.tls else "http"
+
+
+def entrance_of(
+    places: Mapping[str, str | None],
+    *,
+    token_env: str | None,
+    allowed: Sequence[str] | None,
+    certificate: Path | None,
+    key: Path | None,
+) -> Entrance:
+    """Return the entrance at `places`, HOST:PORT by option; each is refused without tokens but on this machine.
+
+    Raises:
+        ImportError: the extra `bindings` is not installed.
+    """
+    from accp_adapters.serving.listening import TlsFiles
+
+    if (certificate is None) != (key is None):
+        raise typer.BadParameter("expected --certificate and --key together")
+    found = {option: host_and_port(place, option) for option, place in places.items() if place}
+    authenticate = authentication(token_env, "127.0.0.1", "--token-env")
+    for option, (host, _) in found.items():
+        authenticate = authentication(token_env, host, option)
+    tls = TlsFiles(certificate=certificate, key=key) if certificate and key else None
+    return Entrance(places=found, authenticate=authenticate, allowed=allowed or (), tls=tls)
+
+
+def shown(scheme: str, host: str, port: int) -> str:
+    """Return the URL of an address."""
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,69 @@
+"""A handler behind ACCP over HTTP and WebSocket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from accp_adapters.cli.commands.serve.entrance import Entrance, shown
+from accp_core.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from accp_adapters.bindings.hosts import Handler
+    from accp_adapters.bindings.logs import FrameLog
+
+__all__ = ["prepare_handler"]
+
+_HEARTBEAT = 30
+"""Seconds: "ping/pong intent frames every 30 seconds" (ACCP section 11.2)."""
+
+
+def prepare_handler(
+    handler: Handler, entrance: Entrance, *, agent_id: str, log: str
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Return what serves a handler at the place of `--http`, with its sessions in `log`."""
+    place = entrance.http
+    return partial(_serve, handler, _open_log(log), entrance, place, agent_id=agent_id)
+
+
+def _open_log(address: str) -> FrameLog:
+    from accp_adapters.bindings.logs import open_log
+
+    try:
+        return open_log(address)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--log") from error
+
+
+async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tuple[str, int], *, agent_id: str) -> None:
+    from dataclasses import replace
+
+    from accp_adapters.bindings.accp.app import accp_app
+    from accp_adapters.bindings.hosts import HOST_SESSION, SessionHost
+    from accp_adapters.bindings.limits import BindingLimits
+    from accp_adapters.serving.listening import http_server, listen_at
+    from accp_adapters.serving.websockets import WebSocketConnection
+
+    limits, options = BindingLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
+    try:
+        with listen_at(*place) as listening:
+            async with SessionHost(handler, agent_id=agent_id, log=log, options=options) as host:
+                app = accp_app(host, authenticate=entrance.authenticate, limits=limits, hosts=entrance.hosts)
+                server = http_server(
+                    app,
+                    header_seconds=limits.body_time,
+                    websocket=WebSocketConnection,
+                    message_bytes=limits.frame_bytes,
+                    tls=entrance.tls,
+                    drain_seconds=10,
+                )
+                url = shown(entrance.scheme, place[0], listening.getsockname()[1])
+                typer.echo(f"serving @{agent_id} at {url}", err=True)
+                await server.serve(sockets=[listening])
+    except ProtocolError as error:  # it is unreachable, or that of other workers
+        raise typer.BadParameter(str(error), param_hint="--log") from error
+    finally:
+        await log.aclose()

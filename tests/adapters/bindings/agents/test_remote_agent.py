@@ -9,13 +9,10 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
-from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.client_errors import RequestFailed
-from accp_adapters.bindings.agents import GrantedReferences, serve_contexts
+from accp_adapters.bindings.agents import GrantedReferences
 from accp_adapters.bindings.agents.context_messages import TextAnswer, ask_message
-from accp_adapters.bindings.hosts import HostLimits, SessionHost
 from accp_adapters.bindings.identity import BearerTokens, Principal
-from accp_adapters.bindings.logs import MemoryFrameLog
 from accp_adapters.langgraph import isolate
 from accp_adapters.langgraph.references.grants import TEXTS_KEY
 from accp_adapters.remote import ReferenceRequest
@@ -25,7 +22,6 @@ from accp_core.aci import AgentContext, AgentReply
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText, uri_to_key
 from tests.adapters.bindings.accp.faults import cutting
-from tests.adapters.bindings.accp.serving import serve
 from tests.adapters.bindings.accp.test_connect import joined
 from tests.adapters.bindings.agents.agents import (
     ORDERS,
@@ -37,7 +33,7 @@ from tests.adapters.bindings.agents.agents import (
     served,
     with_done,
 )
-from tests.adapters.bindings.hosts.agents import CODEC, count_characters
+from tests.adapters.bindings.hosts.agents import count_characters
 from tests.limits import PATIENCE, async_wait_until
 
 BOTH = pytest.mark.parametrize("scheme", ["http", "ws"])
@@ -289,50 +285,6 @@ async def test_a_delivery_goes_on_over_lost_connections(scheme: str) -> None:
         reply = await remote(proxy.address, scheme, fetch=fetch)(GRANTED)
         assert (proxy.cuts, fetched) == (1, [ORDERS.key])
     assert reply.context.abstracts == EXPECTED
-
-
-async def test_a_text_may_reach_another_worker_and_a_killed_one_is_replaced() -> None:
-    """ACCP 3.7: the run of the second worker asks for no text again that the first one was given."""
-    log, store, runs = MemoryFrameLog(), SqliteColdStore(), []
-    first_may_end, asked = asyncio.Event(), []
-
-    async def slow(context: AgentContext, references: GrantedReferences) -> str:
-        runs.append(context)
-        answer = await opener(context, references)
-        if len(runs) == 1:
-            first_may_end.set()
-            await asyncio.Event().wait()
-        return answer
-
-    def host() -> SessionHost:
-        handler = serve_contexts(slow, agent_id="crm", store=store, counter=count_characters)
-        return SessionHost(handler, log=log, codec=CODEC, limits=HostLimits(lease=0.5))
-
-    def fetch(key: str) -> str:
-        asked.append(key)
-        return ORDERS.text
-
-    one, two = host(), host()
-    async with two, one, serve(_FirstTwo(one, two)) as address, cutting(address) as proxy:
-        waiting = asyncio.ensure_future(remote(proxy.address, "http", fetch=fetch)(GRANTED))
-        await asyncio.wait_for(first_may_end.wait(), PATIENCE)
-        await one.aclose()
-        proxy.cut()
-        reply = await asyncio.wait_for(waiting, PATIENCE)
-    assert reply.context.abstracts == EXPECTED
-    assert (len(runs), asked) == (2, [ORDERS.key])
-
-
-class _FirstTwo:
-    """An application that gives the registry and the delivery to one worker, and what follows to another one."""
-
-    def __init__(self, one: SessionHost, two: SessionHost) -> None:
-        self._apps = [accp_app(one)] * 2 + [accp_app(two)]
-        self._count = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        self._count += 1
-        await self._apps[min(self._count, 3) - 1](scope, receive, send)
 
 
 class _State(MessagesState):

@@ -18,6 +18,7 @@ from accp_adapters.cli.errors import ExtraMissing, InputRefused
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from accp_adapters.inspector.run_rows import RunRows
     from accp_adapters.replay import Findings, Report, Run, StrategyName
 
 __all__ = ["EXAMPLE", "INTERRUPTED", "MAX_RUNS", "Replaying"]
@@ -44,13 +45,17 @@ class Replaying:
     """Names whose messages are an agent's."""
     jobs: int
     """Processes; 0: as many as are useful."""
-    keep_runs: int | None
+    keep_runs: int
     """Runs that the reports keep one by one."""
     texts: bool = False
     """Whether the reports keep the texts of the largest messages."""
 
-    def reports(self, findings: Findings) -> list[Report]:
+    def reports(self, findings: Findings, rows: RunRows | None = None) -> list[Report]:
         """Return the report of each policy; an interrupt from the keyboard ends them early, which is a finding.
+
+        Args:
+            findings: Collects what is not counted.
+            rows: Takes each run under each policy; None: nothing does.
 
         Raises:
             InputRefused: a text is no recorded run.
@@ -67,7 +72,9 @@ class Replaying:
             for before, *others in replay_all(runs, names, processes=processes, texts=self.texts):
                 with interrupts.held():
                     for report, after in zip(reports, others, strict=True):
-                        report.add(before, after)
+                        run = report.add(before, after)
+                        if rows:
+                            rows.add(run, report.strategy)
         return reports
 
     def inputs(self) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from accp_adapters.inspector.run_rows import RunRows
 from accp_adapters.replay.prices import Prices
 from accp_adapters.replay.report import Comparison, Report
 
-__all__ = ["csv_text"]
+__all__ = ["csv_pieces", "csv_rows"]
 
 _COLUMNS: Final = (
     "run policy calls tokens_before tokens_after cost_before cost_after needed visible reachable mentioned"
@@ -19,23 +20,22 @@ _COLUMNS: Final = (
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_text(reports: Sequence[Report], prices: Prices | None = None) -> str:
-    """Return a header and a line for each run that the reports kept, under each policy.
+def csv_rows(prices: Prices | None = None) -> RunRows:
+    """Return a place for the lines of runs; with `prices`, they say what the calls cost in money."""
+    return RunRows(lambda run, policy: _line(_cells(run.total, policy, prices)))
 
-    Args:
-        reports: One for each policy.
-        prices: Adds what the calls cost in money; None: nothing is added.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_COLUMNS.split(" "), *(("money_before", "money_after") if prices else ())])
+
+def csv_pieces(reports: Sequence[Report], rows: RunRows, prices: Prices | None = None) -> Iterator[str]:
+    """Yield a header and the lines of the runs under each policy, which `rows` holds."""
+    yield _line([*_COLUMNS.split(" "), *(("money_before", "money_after") if prices else ())])
     for report in reports:
-        writer.writerows(_row(run.total, report.strategy, prices) for run in report.runs)
+        yield from rows.of(report.strategy)
+
+
+def _line(cells: Iterable[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()
-
-
-def _row(run: Comparison, policy: str, prices: Prices | None) -> list[object]:
-    return list(_cells(run, policy, prices))
 
 
 def _cells(run: Comparison, policy: str, prices: Prices | None) -> Iterator[object]:

@@ -114,6 +114,11 @@ class RunComparison:
     calls: tuple[tuple[CallFigures, CallFigures], ...]
     """Each model call, as recorded and under the strategy."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the sum and the charge of each call as a JSON value."""
+        rows = [{"agent": b.agent, "before": asdict(b.charge), "after": asdict(a.charge)} for b, a in self.calls]
+        return asdict(self.total) | {"calls": rows}
+
 
 class Report:
     """The sums of runs that were each replayed as recorded and under one strategy, in memory that many runs share."""
@@ -146,8 +151,8 @@ class Report:
             report.add(before, after)
         return report
 
-    def add(self, before: Replay, after: Replay) -> None:
-        """Add one run, as recorded and under the strategy."""
+    def add(self, before: Replay, after: Replay) -> RunComparison:
+        """Add one run, as recorded and under the strategy, and return it compared."""
         self.strategy = after.strategy
         compared = _compare(before, after)
         run = RunComparison(total=compared, calls=tuple(zip(before.calls, after.calls, strict=True)))
@@ -160,6 +165,7 @@ class Report:
         self._sources[source] = _add(self._sources.get(source), replace(compared, name=source))
         self._add_agents(before, after)
         self._add_messages(after)
+        return run
 
     def total(self, name: str = "total") -> Comparison:
         """Return the sum over all runs."""
@@ -201,7 +207,7 @@ class Report:
             "strategy": self.strategy,
             "total": asdict(self.total()),
             "sources": [asdict(row) for row in self.by_source()],
-            "runs": [_run_to_json(run) for run in self.runs],
+            "runs": [run.to_json() for run in self.runs],
             "agents": [
                 {"agent": agent, "before": asdict(before), "after": asdict(after)}
                 for agent, before, after in self.by_agent()
@@ -294,11 +300,6 @@ def _compare(before: Replay, after: Replay) -> Comparison:
         costlier_runs=int(new.cost > COSTLIER * old.cost),
         larger_messages=sum(message.sent > message.recorded for message in after.messages),
     )
-
-
-def _run_to_json(run: RunComparison) -> dict[str, Any]:
-    rows = [{"agent": b.agent, "before": asdict(b.charge), "after": asdict(a.charge)} for b, a in run.calls]
-    return asdict(run.total) | {"calls": rows}
 
 
 def _rise(run: Comparison) -> float:

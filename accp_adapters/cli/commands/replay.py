@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,6 +12,7 @@ from accp_adapters.cli.errors import InputRefused
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
+    from accp_adapters.inspector.run_rows import RunRows
     from accp_adapters.replay import Finding, Findings, Report
     from accp_adapters.replay.prices import Prices
 
@@ -92,22 +93,23 @@ def replay(
         policies=_names(policies if policies is not None else _THREE if html else "default"),
         agent_names=_names(agent_names),
         jobs=jobs,
-        keep_runs=None if as_json or as_csv else MAX_RUNS if html else 1,
+        keep_runs=MAX_RUNS if html else 1,
         texts=texts and html is not None,
     )
     if html:
         from accp_adapters.cli.html_file import check_target
 
         check_target(html, job.inputs())
-    reports = job.reports(findings)
-    interrupted = any(finding.noun == INTERRUPTED for finding in findings)
-    if not reports[0].total().runs and not interrupted:
-        raise InputRefused(_no_run(findings), path=job.files[0])
-    if html:
-        from accp_adapters.cli.html_file import write_html
+    with _rows(prices, as_json=as_json, as_csv=as_csv) or nullcontext() as rows:
+        reports = job.reports(findings, rows)
+        interrupted = any(finding.noun == INTERRUPTED for finding in findings)
+        if not reports[0].total().runs and not interrupted:
+            raise InputRefused(_no_run(findings), path=job.files[0])
+        if html:
+            from accp_adapters.cli.html_file import write_html
 
-        write_html(html, reports, findings, prices)
-    _print(reports, findings, prices, as_json=as_json, as_csv=as_csv)
+            write_html(html, reports, findings, prices)
+        _print(reports, findings, prices, rows, as_json=as_json)
     _tell(findings)
     if interrupted:
         raise typer.Exit(_INTERRUPTED)
@@ -136,24 +138,40 @@ def _prices(given: str | None) -> Prices | None:
         raise typer.BadParameter(str(error), param_hint="--price") from error
 
 
-def _print(reports: list[Report], findings: Findings, prices: Prices | None, *, as_json: bool, as_csv: bool) -> None:
+def _rows(prices: Prices | None, *, as_json: bool, as_csv: bool) -> RunRows | None:
+    from accp_adapters.inspector.csv_rows import csv_rows
+    from accp_adapters.inspector.json_rows import json_rows
+
+    return json_rows() if as_json else csv_rows(prices) if as_csv else None
+
+
+def _print(
+    reports: list[Report], findings: Findings, prices: Prices | None, rows: RunRows | None, *, as_json: bool
+) -> None:
+    from accp_adapters.inspector.csv_rows import csv_pieces
+    from accp_adapters.inspector.json_rows import json_pieces
+
+    if rows is None:
+        _print_tables(reports, prices)
+        return
+    pieces = json_pieces(_to_json(reports, findings, prices), rows) if as_json else csv_pieces(reports, rows, prices)
+    for piece in pieces:
+        write_text(piece, exactly=True)
+    write_text("\n" if as_json else "", exactly=True)
+
+
+def _print_tables(reports: list[Report], prices: Prices | None) -> None:
     from rich.console import Console
 
-    from accp_adapters.inspector.csv_rows import csv_text
     from accp_adapters.inspector.tables import print_policies, print_report
 
-    if as_json:
-        write_text(json.dumps(_to_json(reports, findings, prices), indent=1))
-    elif as_csv:
-        write_text(csv_text(reports, prices).removesuffix("\n"))
-    else:
-        console = Console()
-        # A file or a pipe has no width; in the default of 80 columns names would be cut.
-        console = console if console.is_terminal else Console(width=110)
-        if len(reports) > 1 or prices:
-            print_policies(reports, prices, console)
-        if len(reports) == 1:
-            print_report(reports[0], console)
+    console = Console()
+    # A file or a pipe has no width; in the default of 80 columns names would be cut.
+    console = console if console.is_terminal else Console(width=110)
+    if len(reports) > 1 or prices:
+        print_policies(reports, prices, console)
+    if len(reports) == 1:
+        print_report(reports[0], console)
 
 
 def _to_json(reports: list[Report], findings: Findings, prices: Prices | None) -> dict[str, object]:

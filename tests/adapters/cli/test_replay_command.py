@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
+from accp_adapters.inspector import run_rows
 from tests.adapters.replay.runs import chat, trajectory
 
 runner = CliRunner()
@@ -75,6 +76,33 @@ def test_a_line_for_each_run_and_policy(trajectories: Path) -> None:
         ("t1", "lossless"), ("t1", "lossless"), ("t1", "tight"), ("t1", "tight")
     ]  # fmt: skip
     assert int(rows[0]["tokens_after"]) < int(rows[0]["tokens_before"])
+
+
+def test_the_rows_of_runs_stand_in_the_document_like_any_other_array(trajectories: Path) -> None:
+    lines = [json.dumps(trajectory(trajectory_id='"runs": []')), json.dumps(trajectory())]
+    trajectories.write_text("\n".join(lines), encoding="utf-8")
+    options = ["replay", str(trajectories), "--policy", "lossless,compact-json", "--json"]
+    shown = runner.invoke(app, options).stdout
+    assert shown == json.dumps(json.loads(shown), indent=1) + "\n"
+    assert [[run["name"] for run in each["runs"]] for each in json.loads(shown)["policies"]] == [
+        ['"runs": []', "t1"]
+    ] * 2
+
+
+def test_rows_beyond_what_is_kept_in_memory_come_from_a_file(
+    trajectories: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["replay", str(trajectories), "--policy", "lossless", "--json"]
+    expected = runner.invoke(app, options).stdout
+    monkeypatch.setattr(run_rows, "_MAX_IN_MEMORY", 10)
+    monkeypatch.setattr(run_rows, "_PIECE", 7)
+    assert runner.invoke(app, options).stdout == expected
+
+
+def test_a_page_and_a_document_come_from_one_replay(trajectories: Path, tmp_path: Path) -> None:
+    options = ["replay", str(trajectories), "--policy", "lossless", "--json"]
+    both = runner.invoke(app, [*options, "--html", str(tmp_path / "report.html")])
+    assert both.stdout == runner.invoke(app, options).stdout
 
 
 def test_a_record_in_no_known_format_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -279,7 +307,7 @@ def test_without_jinja_the_missing_extra_is_named(
         ("a.jsonl", b'data: {"a": 1}\n\n', "a.jsonl:1"),
         ("z.jsonl", b'data: {"a": 1}\n\n', "z.jsonl:1"),
         ("a.jsonl", b'{"messages": [], "messages": []}\n', "a.jsonl:1"),
-        ("a.jsonl.gz", gzip.compress(gzip.compress(b"{}")), "a.jsonl.gz:1"),
+        ("a.jsonl.gz", gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "a.jsonl.gz:1"),
         ("z.jsonl", b"", "z.jsonl:1"),
     ],
 )

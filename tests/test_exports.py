@@ -20,7 +20,12 @@ NAMES = sorted(
     for root in ROOTS
     for name in [root.__name__, *(each.name for each in pkgutil.walk_packages(root.__path__, f"{root.__name__}."))]
 )
-OF_ADK = {"accp_adapters.frameworks.adk_parts", "accp_adapters.frameworks.google_adk"}
+OF_ADK = {
+    "accp_adapters.frameworks.adk_fetch",
+    "accp_adapters.frameworks.adk_parts",
+    "accp_adapters.frameworks.adk_results",
+    "accp_adapters.frameworks.google_adk",
+}
 
 
 def loaded(name: str) -> ModuleType:

@@ -41,7 +41,7 @@ BUILDERS = {
         "accp_core/strict_json.py",
         "accp_core/packing/embedded_json.py",
         "accp_core/packing/cut_json.py",
-        "accp_core/tables/sampled.py",
+        "accp_core/tables/shortened.py",
     },
     # Writing in the style that a text had.
     "separators": {

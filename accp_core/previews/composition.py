@@ -159,15 +159,17 @@ class _Subject:
         return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
 
     def _find_tables(self) -> SampledTables | None:
-        """Return the tables of a JSON value, of a very long one those of a sample."""
+        """Return the tables of a JSON value, of a very long one those of a sample; None: its text is shown."""
+        if self._may_be_sampled():
+            return sample_tables(self.source, partial(places_of_words, requested=self.requested))
         if len(self.source) > MAX_WHOLE:
-            if not _JSON_START.match(self.source):
-                return None
-            sample = sample_tables(self.source, partial(places_of_words, requested=self.requested))
-            if sample is not None:
-                return sample
+            return None
         opened = open_text(self.source, find_documents)
         return SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else None
+
+    def _may_be_sampled(self) -> bool:
+        """Return whether the text is very long and may be JSON, which has tables, but perhaps no table of lines."""
+        return len(self.source) > MAX_WHOLE and _JSON_START.match(self.source) is not None
 
     def preview_text(
         self, view: View | None, limit: int, counter: TokenCounter, options: Options | None, *, is_part: bool
@@ -184,4 +186,5 @@ class _Subject:
         excerpt = Excerpt(text, requested=self.requested, marks=marks, max_piece=limit // _MIN_PIECES, is_view=is_view)
         lines = text.count("\n") + 1
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
-        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=query_lines(lines))
+        example = "" if self._may_be_sampled() else query_lines(lines)
+        return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)

@@ -95,6 +95,20 @@ def _base64(chars: int) -> str:
     return base64.b64encode(_chance.randbytes(chars * 3 // 4)).decode()
 
 
+def _embedding(number: int) -> str:
+    vector = ",".join(f"{_chance.random():.9f}" for _ in range(1_536))
+    return f'{{"id":{number},"text":"{_sentence(number)}","vector":[{vector}]}}'
+
+
+def _parts(count: int, part: Callable[[int, str], str], head: str, tail: str) -> Make:
+    """Return the maker of a text of few members that are long: each holds rows."""
+    return lambda chars: head + ",".join(part(each, _grow(_row)(chars // count)) for each in range(count)) + tail
+
+
+def _unlike(number: int) -> str:
+    return (f'"k{number}":{number}', f'"k{number}":[{number}]', f'"k{number}":{{"n{number}":"x"}}')[number % 3]
+
+
 def _in_json(make: Make) -> Make:
     return lambda chars: json.dumps({"text": make(chars)})
 
@@ -120,6 +134,18 @@ SHAPES: Final[Mapping[str, Make]] = {
     "strings as \\u65e5": _grow(lambda number: json.dumps("".join(_chance.choices(_LETTERS, k=9)))),
     "arrays of arrays": _grow(lambda number: f"[{number},{number * 7 % 997},0.5]"),
     "wide rows": _grow(_wide),
+    "two arrays in a map": _parts(2, lambda n, rows: f'"part{n}":{rows}', "{", "}"),
+    "arrays in few maps": _parts(4, lambda n, rows: f'"part{n}":{{"page":{n},"rows":{rows}}}', "{", "}"),
+    "arrays in an array": _parts(3, lambda n, rows: rows, "[", "]"),
+    "few rows, many children": _parts(12, lambda n, rows: f'{{"id":{n},"lines":{rows}}}', "[", "]"),
+    "many children in one row": lambda chars: f'[{{"id":1}},{{"id":2,"lines":{_grow(_row)(chars)}}},{{"id":3}}]',
+    "a matrix": _parts(2, lambda n, rows: _grow(lambda n: f"{n * 7 % 997}")(len(rows)), '{"m":[', "]}"),
+    "embeddings": _grow(_embedding),
+    "a map of unlike members": _grow(_unlike, "{", "}"),
+    "rows, cut off": lambda chars: _grow(_row)(chars)[:-9],
+    "rows, then prose": _grow(_row, tail="] and so on"),
+    "rows written by Python": lambda chars: repr(json.loads(_grow(_row)(chars))),
+    "documents, indented": _grow(_indented, "", "", "\n"),
     "one level in another": lambda chars: f"{'[' * (chars // 2)}{']' * (chars // 2)}",
     "lines of JSON": _grow(_row, "", "", "\n"),
     "CSV": _grow(_cells, "id,order,total,status\n", "", "\n"),
@@ -129,6 +155,7 @@ SHAPES: Final[Mapping[str, Make]] = {
     "prose": _grow(_sentence, "", "", "\n"),
     "one line": _grow(_sentence, "", "", " "),
     "prose in a JSON string": _in_json(_grow(_sentence, "", "", "\n")),
+    "the same with one emoji": lambda chars: _in_json(_grow(_sentence, "", f"\n{_SIGNS[0]}", "\n"))(chars),
     "Chinese and Japanese": _grow(_words(_LETTERS, ""), "", "", "\n"),
     "emoji": _grow(_words(_SIGNS), "", "", "\n"),
     "HTML": _grow(_page, "<html><table>", "</table></html>", "\n"),

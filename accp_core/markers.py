@@ -15,6 +15,8 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from accp_core.lazy_patterns import lazy_pattern
+
 __all__ = ["MarkerStart", "escape_markers", "unescape_markers"]
 
 
@@ -43,8 +45,8 @@ _LOOKS_ALIKE: Final = {
 _SPACE: Final = r"(?:[\s\u200b-\u200f\u2060\ufeff]|\\(?:[nrt]|u00a0)){0,4}"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
-_TO_ESCAPE: Final = re.compile(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)
-_ESCAPED: Final = re.compile(rf"([\[\uff3b]){_ESCAPE}(?={_ALIKE})", re.IGNORECASE)
+_TO_ESCAPE: Final = lazy_pattern(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)
+_ESCAPED: Final = lazy_pattern(rf"([\[\uff3b]){_ESCAPE}(?={_ALIKE})", re.IGNORECASE)
 
 
 def escape_markers(text: str) -> str:

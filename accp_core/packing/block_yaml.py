@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from accp_core.lazy_patterns import lazy_pattern
+
 __all__ = ["block_yaml_size", "read_block_yaml", "write_block_yaml"]
 
 _MAX_DEPTH: Final = 20
@@ -22,10 +24,11 @@ _WIDTH: Final = 80
 _Line: TypeAlias = tuple[int, str]
 """The blanks at the start of a line, and the rest of it."""
 
-_KEY: Final = re.compile(r"('(?:[^']|'')*+'|[^\s'\"#&*!|>%@`\[\]{},?:-](?:[^:#]|:(?! |$)|(?<! )#)*+):(?: |$)")
-_START: Final = re.compile(rf"(?:- )?(?:{_KEY.pattern})")
+_KEY_TEXT: Final = r"('(?:[^']|'')*+'|[^\s'\"#&*!|>%@`\[\]{},?:-](?:[^:#]|:(?! |$)|(?<! )#)*+):(?: |$)"
+_KEY: Final = lazy_pattern(_KEY_TEXT)
+_START: Final = lazy_pattern(rf"(?:- )?(?:{_KEY_TEXT})")
 # YAML 1.1 reads these as something else than a text, so they stand in quotes where they are one.
-_NO_TEXT: Final = re.compile(
+_NO_TEXT: Final = lazy_pattern(
     r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|true|True|TRUE|false|False|FALSE|null|Null|NULL|~|=|<<"
     r"|[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*(?::[0-5]?[0-9])*)"
     r"|[-+]?(?:[0-9][0-9_]*(?::[0-5]?[0-9])*)\.[0-9_]*(?:[eE][-+][0-9]+)?|[-+]?\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?"
@@ -36,18 +39,18 @@ _NO_TEXT: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(\.[0-9]{1,17})?")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False, "{}": {}, "[]": []}
-_PLAIN: Final = re.compile(
+_PLAIN: Final = lazy_pattern(
     r"(?![#,\[\]{}&*!|>'\"%@`]|[-?:](?: |$)|---|\.\.\.)(?:[^\x00-\x1f\x7f-\xa0:# ]|:(?! |$)|(?<! )#| )*+"
 )
-_QUOTED: Final = re.compile(r"(?!.*(?: \n|\n ))[^\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]*+", re.DOTALL)
+_QUOTED: Final = lazy_pattern(r"(?!.*(?: \n|\n ))[^\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]*+", re.DOTALL)
 _LETTERS: Final = {
     "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e", '"': '"',
     "\\": "\\", "\x85": "N", "\u2028": "L", "\u2029": "P",
 }  # fmt: skip
 """Characters in double quotes that are a backslash and a letter."""
 _ESCAPED: Final = {letter: char for char, letter in _LETTERS.items()} | {" ": " "}
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-F]{2})|u([0-9A-F]{4})|U(000[0-9A-F]{5}|0010[0-9A-F]{4})|(.))", re.DOTALL)
-_TO_ESCAPE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe-\U0010ffff]')
+_ESCAPE: Final = lazy_pattern(r"\\(?:x([0-9A-F]{2})|u([0-9A-F]{4})|U(000[0-9A-F]{5}|0010[0-9A-F]{4})|(.))", re.DOTALL)
+_TO_ESCAPE: Final = lazy_pattern(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe-\U0010ffff]')
 
 
 class _Unsupported(ValueError):

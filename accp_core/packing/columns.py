@@ -113,7 +113,7 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         names, in_order = maps_in_order(maps)
         if not all(in_order):
             return None
-        cells = [[members.get(name, ABSENT) for members in maps] for name in names]
+        cells = _cells_of(maps, names)
     columns: dict[str, Column] = {
         name: Sparse(written_out(column)) if name in sparse else pack_column(column)
         for name, column in zip(names, cells, strict=True)
@@ -123,6 +123,16 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         columns[name] = _pack_values(written_out([members[name] for members in maps]))
     pack_same_columns(columns)
     return Table(columns, slots, len(maps))
+
+
+def _cells_of(maps: list[dict[str, object]], names: tuple[str, ...]) -> list[list[object]]:
+    """Return the values of each key in each map; ABSENT where a map lacks the key."""
+    # By map, because the keys of all maps together may be many more than those of each.
+    columns: dict[str, list[object]] = {name: [ABSENT] * len(maps) for name in names}
+    for row, members in enumerate(maps):
+        for name, member in members.items():
+            columns[name][row] = member
+    return list(columns.values())
 
 
 def pack_keyed_rows(members: dict[str, object]) -> Table | None:

@@ -17,7 +17,7 @@ MAX_KINDS: Final = 26
 """Kinds, one for each letter."""
 _MAX_SHAPES: Final = 200
 """Sets of keys in an array; with more of them, no few kinds describe it."""
-_COMMON: Final = 0.75
+_COMMON: Final = (3, 4)
 """Share of the keys of two shapes that both have, from which they are one kind."""
 _MAPS: Final = frozenset((dict, RepeatedValue, Repetition))
 
@@ -87,14 +87,20 @@ def _kinds_of(maps: list[dict[str, object]]) -> list[int] | None:
     models: list[_Shape] = []
     for shape in distinct:
         kind = next((at for at, model in enumerate(models) if _is_like(shape, model)), len(models))
+        if kind == MAX_KINDS:
+            return None
         if kind == len(models):
             models.append(shape)
         distinct[shape] = kind
-    return [distinct[shape] for shape in shapes] if len(models) <= MAX_KINDS else None
+    return [distinct[shape] for shape in shapes]
 
 
 def _is_like(one: _Shape, other: _Shape) -> bool:
-    return len(one & other) >= _COMMON * len(one | other)
+    part, whole = _COMMON
+    sizes = part * (len(one) + len(other))
+    # Of the keys of both together, those that both have count twice.
+    least = part + whole
+    return least * min(len(one), len(other)) >= sizes and least * len(one & other) >= sizes
 
 
 def _cost(kinds: Kinds) -> int:

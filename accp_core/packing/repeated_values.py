@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
@@ -33,6 +34,8 @@ _REPEATABLE: Final = frozenset((str, dict, list, EmbeddedJson))
 _NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
 _COPIED: Final = frozenset((dict, list, EmbeddedJson))
 
+_PLAIN: Final = frozenset((str, int, type(None)))
+"""Types of the values that identify themselves."""
 _OTHER_CHARS: Final = 4
 """Characters of a number or a literal and what separates it, on the average."""
 
@@ -81,6 +84,8 @@ def pack_repeated_values(value: object, saves_tokens: SavesTokens, *, max_uses: 
     """
     graph = _Graph()
     graph.add(value)
+    if not graph.may_have_repeated_values():
+        return value
     # With a bound on its places, a value that all rows have is better marked than a constant for any number of rows.
     constants = graph.constants() if max_uses is None else {}
     repeated = graph.repeated_values(saves_tokens, constants)
@@ -99,55 +104,55 @@ class _Graph:
         self.distinct: dict[Hashable, _Node] = {}
         self.nodes: dict[int, _Node] = {}
         self.repeated: set[_Node] = set()
+        self.outer: list[_Node] = []
+        """The nodes that contain another one or a scalar with its type."""
 
     def add(self, value: object) -> Hashable:
         """Return what identifies `value`: the node of a container, or a scalar with its type."""
+        kind = type(value)
         names: tuple[str, ...] = ()
-        members: Iterable[object]
-        if type(value) is dict:
-            names, members = tuple(value), value.values()
-        elif type(value) is list:
-            members = value
+        children: tuple[Hashable, ...]
+        if kind is dict:
+            names, children = tuple(value), tuple(value.values())  # type: ignore[arg-type, attr-defined]  # a dict
+        elif kind is list:
+            children = tuple(value)  # type: ignore[arg-type]  # a list
         elif type(value) is EmbeddedJson:
-            names, members = (value.style,), (value.value,)
-        elif type(value) is Derived:
-            return _DerivedText(value.text)
+            names, children = (value.style,), (value.value,)
         else:
-            # The type tells 1, 1.0 and true apart; `repr` shows the sign of zero and the spelling of a number.
-            return (float, value) if type(value) is float and value else (type(value), repr(value))
-        children = tuple(
-            [
-                member if type(member) is str or type(member) is int or member is None else self.add(member)
-                for member in members
-            ]
-        )
-        return self._node(value, names, children)
-
-    def _node(self, value: object, names: tuple[str, ...], children: tuple[Hashable, ...]) -> _Node:
-        key = (type(value), names, children)
+            return _DerivedText(value.text) if type(value) is Derived else _identity(value)
+        is_outer = not _PLAIN.issuperset(map(type, children))
+        if is_outer:
+            children = tuple([member if type(member) in _PLAIN else self.add(member) for member in children])
+        key = (kind, names, children)
         node = self.distinct.get(key)
         if node is None:
-            node = self.distinct[key] = _Node(type(value), names, children)
+            node = self.distinct[key] = _Node(kind, names, children)
+            if is_outer:
+                self.outer.append(node)
         else:
             self.repeated.add(node)
         self.nodes[id(value)] = node
         return node
+
+    def may_have_repeated_values(self) -> bool:
+        """Return whether a string or a large container is in several places; constants may be all of them."""
+        strings = self._strings(chain.from_iterable([node.children for node in self.distinct.values()]))
+        return len(set(strings)) < len(strings) or any(node.is_large() for node in self.repeated)
+
+    def _strings(self, children: Iterable[Hashable]) -> list[str]:
+        return [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
 
     def repeated_values(self, saves_tokens: SavesTokens, constants: Mapping[_Node, set[int]]) -> set[Hashable]:
         """Return the strings and nodes that are to be written once, apart from those at the positions in `constants`.
 
         The members of equal containers count once, because a repeated container does not repeat them.
         """
-        children = [
-            child
-            for node in self.distinct.values()
-            for at, child in enumerate(node.children)
-            if node not in constants or at not in constants[node]
-        ]
-        strings = [child for child in children if type(child) is str and len(child) >= MIN_STRING_CHARS]
-        repeated: set[Hashable] = set()
-        if len(set(strings)) < len(strings):
-            repeated.update(text for text, uses in Counter(strings).items() if uses > 1 and saves_tokens(text, uses))
+        children: list[Hashable] = []
+        for node in self.distinct.values():
+            places = constants.get(node)
+            children += node.children if places is None else _without(node.children, places)
+        strings = Counter(self._strings(children))
+        repeated: set[Hashable] = {text for text, uses in strings.items() if uses > 1 and saves_tokens(text, uses)}
         large = {node for node in self.repeated if node.is_large()}
         if large:
             trees = Counter([child for child in children if child in large])
@@ -160,17 +165,18 @@ class _Graph:
         They are the same in all maps of an array, but for its first map, or the same strings as those before them.
         """
         constants: dict[_Node, set[int]] = {}
-        for node in self.distinct.values():
+        for node in self.outer:
             rows = [child for child in node.children if type(child) is _Node and child.kind is dict]
             if len(rows) < 2 or len(rows) < len(node.children) or len({row.names for row in rows}) > 1:
                 continue
             known: set[tuple[Hashable, ...]] = set()
+            everywhere = set(rows)
             for at, values in enumerate(zip(*[row.children for row in rows], strict=True)):
-                if len(set(values)) == 1:
-                    for row in set(rows[1:]) - {rows[0]}:
+                if values.count(values[0]) == len(values):
+                    for row in everywhere - {rows[0]}:
                         constants.setdefault(row, set()).add(at)
                 elif values in known:
-                    for row in set(rows):
+                    for row in everywhere:
                         constants.setdefault(row, set()).add(at)
                 elif set(map(type, values)) == {str}:
                     known.add(values)
@@ -184,6 +190,16 @@ class _Graph:
             if not found.isdisjoint(node.children):
                 found.add(node)
         return found
+
+
+def _identity(value: object) -> Hashable:
+    """Return a scalar with its type, which tells 1, 1.0 and true apart."""
+    # `repr` shows the sign of zero and the spelling of a number.
+    return (float, value) if type(value) is float and value else (type(value), repr(value))
+
+
+def _without(children: tuple[Hashable, ...], places: set[int]) -> list[Hashable]:
+    return [child for at, child in enumerate(children) if at not in places]
 
 
 class _Packing:

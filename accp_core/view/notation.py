@@ -71,8 +71,9 @@ TIGHT: Final = r"!-@\[-`{-~"
 A letter and the blank before it are one token; before a digit or a sign the blank would be another one."""
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
-_LITERAL: Final = re.compile(r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_LITERAL_TEXT: Final = r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 """Literals and numbers; more than those of JSON (`007`), so that no plain string looks like a number."""
+_LITERAL: Final = re.compile(_LITERAL_TEXT)
 
 
 class PlainTextRule:
@@ -82,11 +83,11 @@ class PlainTextRule:
     notation or a blank, ends with a blank, or contains a control character, a lone surrogate or a triple quote.
     """
 
-    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{_LITERAL.pattern})$)'
+    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{_LITERAL_TEXT})$)'
     _NEVER: Final = r"\x00-\x1f\x7f\ud800-\udfff"
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
-        """Compile the rule of a place.
+        """Write the rule of a place; it is compiled at its first use.
 
         Args:
             stops: Characters that end a string, as in a character class of a regular expression.
@@ -95,11 +96,17 @@ class PlainTextRule:
         """
         rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
         signs = r'"(?!"")' + (rf"|,(?![ {TIGHT}]|$)" if comma else "")
-        text = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
-        self.allows: Final[Callable[[str], object]] = re.compile(text, re.MULTILINE).fullmatch
+        self._text: Final = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
+
+    @functools.cached_property
+    def allows(self) -> Callable[[str], object]:
         """Returns something truthy if a string needs no quotes."""
+        return re.compile(self._text, re.MULTILINE).fullmatch
+
+    @functools.cached_property
+    def _not_allowed(self) -> re.Pattern[str]:
         # A search for a line break is many times faster than one for `^`.
-        self._not_allowed: Final = re.compile(rf"\n(?!{text})", re.MULTILINE)
+        return re.compile(rf"\n(?!{self._text})", re.MULTILINE)
 
     def allows_all(self, texts: list[str]) -> bool:
         """Return whether none of `texts` needs quotes; faster than one call for each."""

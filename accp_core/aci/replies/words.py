@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from accp_core.lazy_patterns import lazy_pattern
+
 __all__ = [
     "BARE_FAILURE", "CONTRADICTION", "DONE_MARK", "DONE_WORDS", "DOUBT", "DOUBT_IN_LONG", "ENGLISH", "EVIDENCE",
     "FAILED_WORDS", "FAIL_MARK", "FOREIGN", "FOREIGN_UNDONE", "NEUTRAL", "NO_RESULT", "NUMBER_WORDS", "PROSE", "UNDONE",
@@ -24,7 +26,7 @@ def _set(text: str) -> frozenset[str]:
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy_pattern(pattern, re.IGNORECASE)
 
 
 _ADVERBS: Final = (
@@ -157,7 +159,7 @@ NO_RESULT: Final = _pattern(
 )
 
 # A word that a result has and an excuse rarely has: a number, a name, an address, a quotation, a reference.
-EVIDENCE: Final = re.compile(
+EVIDENCE: Final = lazy_pattern(
     r"\d|[$€£]|https?://|\w@\w|\w\.\w{2,4}\b|[\"\u201c\u201d\u00ab]\w|"
     r"(?<=[\w,;:)] )[A-Z][a-z\u00e0-\u00ff]+|\b[A-Z][a-z]+ [A-Z][a-z]+"
 )

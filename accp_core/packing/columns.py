@@ -122,7 +122,20 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         name = _column_to_show(columns)
         columns[name] = _pack_values(written_out([members[name] for members in maps]))
     pack_same_columns(columns)
-    return Table(columns, slots, len(maps))
+    table = Table(columns, slots, len(maps))
+    return _pack_table(items, max_fill=0.0) if sparse and _may_look_like_other_items(table) else table
+
+
+def _may_look_like_other_items(table: Table) -> bool:
+    """Return whether a row may be one cell only, `{}` or `*1`, as empty maps and repeated rows are written."""
+    columns = [column for column in table.columns.values() if not isinstance(column, Constant | SameColumn | Sparse)]
+    if len(columns) != 1:
+        return False
+    column = columns[0]
+    if type(column) is Table and column.slots is None:
+        return _may_look_like_other_items(column)
+    values: Iterable[object] = column if isinstance(column, list) else column.slots or ()  # type: ignore[union-attr]
+    return any(type(value) is Repetition or value == {} for value in values)
 
 
 def _cells_of(maps: list[dict[str, object]], names: tuple[str, ...]) -> list[list[object]]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -310,3 +311,23 @@ def test_a_value_that_repeats_itself_beyond_all_measure_is_read_back_too(value: 
     view = render(value, counter=len)
     assert read(view) == value
     assert len(view) < len(compact) / 10 or view == compact
+
+
+LONG = "a text that is long enough to be written only once"
+LONE_CELLS = [
+    [None, None, None, None, {}],
+    [{"x": None}, {"x": 1}, {"x": 2}, {"x": 3}, {"x": {}}],
+    [{"x": 1, "y": 2}, {"x": 3, "y": 4}, {"x": 5, "y": 6}, {"x": 7, "y": 8}, {}],
+    [1, [LONG, 1], 2, 3, [LONG, 1]],
+    [[LONG, 1], [1], [2], [3], [LONG, 1]],
+    [[1], [2], [3], [4], [5]],
+]
+
+
+@pytest.mark.parametrize("cells", LONE_CELLS)
+def test_a_row_of_one_cell_is_told_from_an_empty_map_and_from_a_repeated_row(cells: list[Any]) -> None:
+    rows: list[dict[str, Any]] = [{"id": cell} for cell in cells]
+    rows[1]["name"] = None
+    notation = render_tree(rows, compact_json(rows), counter=len, options=Options(min_saved_tokens=0, derived=False))
+    assert notation is not None
+    assert compact_json(read(notation)) == compact_json(rows)

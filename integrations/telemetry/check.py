@@ -18,6 +18,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -58,6 +59,8 @@ def ask(prometheus: int, query: str) -> float:
         with urllib.request.urlopen(address, timeout=10) as answer:
             rows = json.load(answer)["data"]["result"]
     except urllib.error.HTTPError as error:
+        if error.code == HTTPStatus.SERVICE_UNAVAILABLE:  # it listens before it is ready
+            return math.nan
         raise AssertionError(f"{query}: {error.read().decode()}") from error
     except OSError:
         return math.nan

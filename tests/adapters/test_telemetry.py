@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -144,6 +145,29 @@ def test_every_total_has_a_counter_of_its_own_and_the_documents_name_it() -> Non
     assert len(set(names)) == len(names)
     page = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text(encoding="utf-8")
     assert [name for name in (*names, ADAPTER) if f"`{name}`" not in page] == []
+
+
+def test_the_documents_name_what_is_told_and_nothing_else(
+    exported: tuple[InMemoryMetricReader, InMemorySpanExporter],
+) -> None:
+    reader, spans = exported
+    told = Telemetry("langgraph")
+    with told.model_call("clerk", "orders"):
+        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+        told.answered(1)
+    with told.fetch("clerk", "orders"):
+        told.opened(["cold.1"])
+        told.store_failed("no store")
+    with pytest.raises(ValueError), told.fetch("clerk", "orders"):
+        told.refused("E5002: no")
+        raise ValueError("no")
+    names = set(sums_of(reader))
+    for span in spans.get_finished_spans():
+        names |= {span.name, *(span.attributes or {})}
+        for event in span.events:
+            names |= {event.name, *(event.attributes or {})}
+    page = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`((?:accp|gen_ai|error)\.[\w.]+)`", page)) == names
 
 
 def test_without_opentelemetry_the_totals_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_adapters.inspector.live.threads import Event, Kind
-from accp_adapters.inspector.page.plain_text import shorten
+from accp_adapters.inspector.page.plain_text import shorten, shorten_apart
 
 __all__ = ["ROW", "Arrows", "Lanes", "Overview", "arrows_of", "lanes_of", "overview_of"]
 
 ROW: Final = 28
 """Units of one row; 16 of them are 1 rem."""
 _LANE: Final = 84
+_NARROW: Final = 36
+"""Units of a lane where there are many, so that the words of the rows stay in view."""
+_MAX_WIDE: Final = 4
+_LABEL: Final = 9
+_NARROW_LABEL: Final = 16
+"""Characters of a name above its lane; above a narrow one it stands upright."""
 _MAX_LANES: Final = 10
 _OTHERS: Final = "others"
 _MAX_NAME: Final = 40
@@ -31,18 +37,39 @@ class Lanes:
 
     names: tuple[str, ...]
     """What each lane is called, shortened."""
+    full_names: tuple[str, ...]
+    """What it is called in full."""
     columns: Mapping[str, int]
     """The lane of each name; what has none is in the last one, "others"."""
 
     @property
+    def narrow(self) -> bool:
+        """Whether there are so many that each has less room."""
+        return len(self.names) > _MAX_WIDE
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """What stands above each lane, and what the lane is called."""
+        limit = _NARROW_LABEL if self.narrow else _LABEL
+        return tuple(zip(shorten_apart(self.full_names, limit), self.names, strict=True))
+
+    @property
     def width(self) -> int:
         """Units of all lanes."""
-        return _LANE * len(self.names)
+        return self._lane * len(self.names)
 
     @property
     def lines(self) -> tuple[int, ...]:
         """Where the line of each lane is."""
-        return tuple(_middle(column) for column in range(len(self.names)))
+        return tuple(map(self.middle, range(len(self.names))))
+
+    def middle(self, column: int) -> int:
+        """Return where the line of a lane is."""
+        return column * self._lane + self._lane // 2
+
+    @property
+    def _lane(self) -> int:
+        return _NARROW if self.narrow else _LANE
 
     def column(self, name: str) -> int | None:
         """Return the lane of a name, None where it has none."""
@@ -86,6 +113,7 @@ def lanes_of(events: Iterable[Event]) -> Lanes:
         shown = (*counts,)
     return Lanes(
         names=tuple(shorten(name, _MAX_NAME) for name in shown),
+        full_names=shown,
         columns={name: column for column, name in enumerate(shown) if name in counts},
     )
 
@@ -100,9 +128,9 @@ def arrows_of(events: Sequence[Event], lanes: Lanes) -> Arrows:
         if start is None:
             continue
         if end is None or end == start:
-            heads[event.kind].append(_dot(_middle(start), y))
+            heads[event.kind].append(_dot(lanes.middle(start), y))
         else:
-            line, head = _arrow(_middle(start), _middle(end), y)
+            line, head = _arrow(lanes.middle(start), lanes.middle(end), y)
             lines[event.kind].append(line)
             heads[event.kind].append(head)
     return Arrows(height=len(events) * ROW, lines=_joined(lines), heads=_joined(heads))
@@ -138,10 +166,6 @@ def overview_of(events: Sequence[Event], lanes: Lanes, page: int) -> Overview:
 
 def _joined(paths: Mapping[str, list[str]]) -> dict[str, str]:
     return {name: "".join(parts) for name, parts in paths.items()}
-
-
-def _middle(column: int) -> int:
-    return column * _LANE + _LANE // 2
 
 
 def _dot(x: int, y: int) -> str:

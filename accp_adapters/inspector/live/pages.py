@@ -16,7 +16,7 @@ from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.threads import Event, Observed, Thread
 from accp_adapters.inspector.page.bars import KINDS
 from accp_adapters.inspector.page.environment import render_template
-from accp_adapters.inspector.page.plain_text import shorten
+from accp_adapters.inspector.page.plain_text import shorten, shorten_middle
 from accp_adapters.replay import StrategyName
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_adapters.replay.contents.secrets import secrets_in
@@ -28,6 +28,8 @@ _PAGE: Final = 400
 """Events of one page."""
 _MAX_CHARS: Final = 20_000
 _MAX_NAME: Final = 80
+_WHO: Final = 26
+"""Characters of the names in a row."""
 _MAX_TOLD: Final = 300
 """Model calls of a thread that only telemetry tells of; of more, the last ones."""
 _PROJECTIONS: Final = 32
@@ -219,12 +221,17 @@ def _first(thread: Thread, given: str | None, event: int | None) -> int:
     return (first if first is not None else event or 0) // _PAGE * _PAGE
 
 
+def _who(event: Event) -> str:
+    if not event.recipient:
+        return shorten_middle(event.sender, _WHO)
+    return f"{shorten_middle(event.sender, _WHO // 2)} → {shorten_middle(event.recipient, _WHO // 2)}"
+
+
 def _row(number: int, event: Event) -> dict[str, Any]:
-    arrow = f"{event.sender} → {event.recipient}" if event.recipient else event.sender
     return {
         "number": number,
         "kind": event.kind,
-        "who": shorten(arrow, _MAX_NAME),
+        "who": _who(event),
         "title": shorten(event.title, MAX_TITLE),
         "time": shown_time(event.at)[11:],
     }

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Final
 
 from accp_adapters.inspector.live.frame_record import FrameRecord
-from accp_adapters.inspector.live.told import Told
+from accp_adapters.inspector.live.told import Counted, Told
 from accp_adapters.replay import Run
 from accp_core.aci import AgentContext, TaskContext
 
@@ -95,6 +95,8 @@ class Observed:
     """How many more there are, at least."""
     findings: tuple[str, ...] = ()
     """What was not understood."""
+    counted: tuple[Counted, ...] = ()
+    """What programs count."""
 
 
 def identified(threads: Iterable[Thread]) -> Iterator[Thread]:

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from accp_adapters.telemetry import Rewriting
 
-__all__ = ["Told"]
+__all__ = ["Counted", "Told"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What the programs of a service count with one adapter."""
+
+    service: str
+    """The service; empty: it has no name."""
+    adapter: str
+    """The adapter; empty: none is named."""
+    sums: tuple[tuple[str, int], ...]
+    """Counter and sum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

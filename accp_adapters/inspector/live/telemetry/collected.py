@@ -1,4 +1,4 @@
-"""The spans that were received, and the threads that they are of."""
+"""The spans that were received, the threads that they are of, and what was counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from accp_adapters.inspector.live.events import run_events
+from accp_adapters.inspector.live.telemetry.counters import Counters, Program
 from accp_adapters.inspector.live.telemetry.spans import ReceivedSpan, event_of, received
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed, Thread, identified
 from accp_adapters.replay import Findings, Run
@@ -25,7 +26,7 @@ _UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, Recursion
 
 
 class CollectedSpans:
-    """A source that programs send their spans to; threads may share it."""
+    """A source that programs send their spans and counters to; threads may share it."""
 
     def __init__(self, name: str = "OpenTelemetry") -> None:
         """Begin with none; `name` is what pages call it."""
@@ -36,6 +37,7 @@ class CollectedSpans:
         self._dropped = 0
         self._others = 0
         self._unread = 0
+        self._counters: Final = Counters()
         self._observed: Observed | None = Observed()
         self._built: dict[str, tuple[Sequence[ReceivedSpan], Thread]] = {}
 
@@ -45,6 +47,13 @@ class CollectedSpans:
         with self._lock:
             for each in found:
                 self._put(each)
+            self._observed = None
+
+    def count(self, counters: Iterable[tuple[Program, Mapping[str, Any]]]) -> None:
+        """Take counters, each with the program that has sent it."""
+        with self._lock:
+            for program, metric in counters:
+                self._counters.add(program, metric)
             self._observed = None
 
     def read(self) -> Observed:
@@ -72,7 +81,10 @@ class CollectedSpans:
         self._built = {name: self._thread(name, groups[name]) for name in names}
         threads = (thread for _, thread in self._built.values())
         return Observed(
-            threads=tuple(identified(threads)), left_out=len(groups) - len(names), findings=tuple(self._findings())
+            threads=tuple(identified(threads)),
+            left_out=len(groups) - len(names),
+            findings=tuple(self._findings()),
+            counted=self._counters.rows(),
         )
 
     def _thread(self, name: str, spans: Sequence[ReceivedSpan]) -> tuple[Sequence[ReceivedSpan], Thread]:
@@ -90,6 +102,10 @@ class CollectedSpans:
             yield f"{self._dropped:,} earlier spans are no longer kept"
         if self._unread:
             yield f"{self._unread:,} spans that are not as OTLP has them"
+        if self._counters.unread:
+            yield f"{self._counters.unread:,} counters that are not as OTLP has them"
+        if self._counters.left_out:
+            yield f"{self._counters.left_out:,} values of counters beyond the series that are kept"
 
 
 def _received(service: str, document: Mapping[str, Any]) -> ReceivedSpan | None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import PlainTextResponse, Response
 
 from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
-from accp_adapters.inspector.live.telemetry.exports import JSON, MAX_BODY, read_spans, unpacked
+from accp_adapters.inspector.live.telemetry.exports import JSON, MAX_BODY, read_counters, read_spans, unpacked
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts, Headers, header
 
@@ -19,6 +19,8 @@ __all__ = ["Receiver"]
 _BUDGET: Final = 4 * MAX_BODY
 _SECONDS: Final = 10.0
 _SIGNALS: Final = ("traces", "metrics", "logs")
+_DROPPED: Final = "logs"
+"""Taken, so that no exporter complains, and not kept: what our log records say, spans and counters say, too."""
 
 
 class Receiver:
@@ -54,15 +56,19 @@ class Receiver:
         media_type = header(scope["headers"], b"content-type").partition(";")[0].strip().lower()
         with self._budget.lease() as lease:
             body = await read_body(scope, receive, lease, limit=MAX_BODY, seconds=_SECONDS)
-            if signal == "traces":
+            if signal != _DROPPED:
                 encoding = header(scope["headers"], b"content-encoding").strip().lower()
                 async with self._reading:
-                    await asyncio.to_thread(self._take, body, encoding, media_type)
+                    await asyncio.to_thread(self._take, signal, body, encoding, media_type)
         # An empty message of protobuf is no byte.
         return Response("{}" if media_type == JSON else b"", media_type=media_type)
 
-    def _take(self, body: bytes, encoding: str, media_type: str) -> None:
-        self._spans.add(read_spans(unpacked(body, encoding), media_type))
+    def _take(self, signal: str, body: bytes, encoding: str, media_type: str) -> None:
+        plain = unpacked(body, encoding)
+        if signal == "metrics":
+            self._spans.count(read_counters(plain, media_type))
+        else:
+            self._spans.add(read_spans(plain, media_type))
 
     def _signal(self, scope: Any) -> str:
         """Return what is sent.

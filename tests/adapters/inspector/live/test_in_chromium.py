@@ -12,9 +12,13 @@ import pytest
 
 from accp_adapters.inspector.live import inspector_app, open_source
 from accp_adapters.inspector.live.sources.source import Source
+from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
+from accp_adapters.inspector.live.telemetry.counters import Program
 from accp_adapters.serving.listening import http_server, listen_at
+from accp_adapters.telemetry import AGENT, CODE, CONVERSATION, FETCH, KEYS, MODEL_CALL, REWRITTEN
 from tests.adapters.inspector.browser import found_by_axe
 from tests.adapters.inspector.live.clients import TOKEN, FixedSource
+from tests.adapters.inspector.live.exports import metric, point, span
 from tests.adapters.inspector.live.test_pages import full_of
 from tests.adapters.inspector.test_report_page import HOSTILE
 from tests.limits import LONG, PATIENCE
@@ -153,6 +157,55 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(
         opened.page.locator(".texts a").first.click()
         opened.page.wait_for_selector("#query")
         assert found_by_axe(opened.page) == []
+
+
+def team_of(agents: int, calls: int) -> CollectedSpans:
+    """Return what a team of agents with similar names sends, and what it counts."""
+    sent = CollectedSpans()
+    sent.add(("team", told(f"research-agent-{number % agents}-of-the-team", number)) for number in range(calls))
+    sent.count([(Program(service="team", id="p"), metric(point(12_345)))])
+    return sent
+
+
+def told(agent: str, number: int) -> dict[str, Any]:
+    """Return the span of a query, or of a model call with a message in another form."""
+    key = {"arrayValue": {"values": [{"stringValue": f"cold.{number:029x}"}]}}
+    tokens = {"accp.tokens.before": {"intValue": "9000"}, "accp.tokens.after": {"intValue": "400"}}
+    event = {"accp.source": {"stringValue": "crm"}, **tokens, "accp.reference.keys": key}
+    listed = [{"key": name, "value": value} for name, value in event.items()]
+    named = {AGENT: {"stringValue": agent}, CONVERSATION: {"stringValue": "orders"}}
+    if number % 3 == 2:
+        return span(FETCH, named | ({CODE: {"stringValue": "E5002"}} if number % 2 else {KEYS: key}))
+    return span(MODEL_CALL, named, events=[{"name": REWRITTEN, "attributes": listed}])
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 360)])
+def test_axe_finds_nothing_in_what_running_programs_send(browser: Any, scheme: str, width: int) -> None:
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
+    with window(browser, team_of(8, 24), **options) as opened:
+        link = opened.page.locator("#threads a").first.get_attribute("href")
+        for path in (f"{link}?event=2", f"{link}?event=3", f"{link}/prompts", f"{link}/agents", f"{link}/references"):
+            opened.open(path)
+            assert found_by_axe(opened.page) == [], path
+            inner, outer = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert inner <= outer, path
+
+
+@pytest.mark.parametrize("agents", [2, 8, 30])
+def test_the_words_of_rows_and_the_names_of_lanes_can_be_read_beside_an_event(browser: Any, agents: int) -> None:
+    with window(browser, team_of(agents, 90), viewport={"width": 1440, "height": 900}) as opened:
+        opened.open(opened.page.locator("#threads a").first.get_attribute("href") + "?event=3")
+        part, words = (opened.page.locator(each).bounding_box() for each in (".flow-scroll", "#e3 .what"))
+        assert words["width"] >= 150
+        assert words["x"] + words["width"] <= part["x"] + part["width"]
+        heads = opened.page.locator(".heads span")
+        labels = heads.all_inner_texts()
+        assert len(set(labels)) == len(labels) == min(agents, 10)
+        cut = heads.evaluate_all(
+            "all => all.filter(one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight)"
+            ".map(one => one.textContent)"
+        )
+        assert cut == []
 
 
 def test_hostile_texts_do_nothing_and_a_script_that_got_in_would_not_run(browser: Any) -> None:

@@ -52,7 +52,7 @@ class TextExchanges:
         """
         if await in_thread(partial(self._store.get, scope, f"wanted.{answer.number}")) is None:
             raise ProtocolError("expected a delivery that waits, found none", code=ErrorCode.TIMEOUT)
-        size = len(answer.text.encode()) + (self._given.pop(scope) or 0)
+        size = len(answer.text.encode("utf-8", "surrogatepass")) + (self._given.pop(scope) or 0)
         if size > MAX_WAITING_BYTES:
             reason = f"expected texts of at most {MAX_WAITING_BYTES} bytes in a delivery, found {size}"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)

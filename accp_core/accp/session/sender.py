@@ -81,6 +81,7 @@ class Sender:
         """Refuse a message for which the window has no room, where the caller reports its connections."""
         parts, frames = self._parts, outgoing.texts
         if not parts.link.is_tracked:
+            parts.outbox.keep(len(frames))
             return
         if parts.link.state is LinkState.BROKEN:
             raise LocalProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)

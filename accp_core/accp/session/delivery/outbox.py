@@ -75,6 +75,10 @@ class Outbox:
         """Keep all frames of a message of so many, however many they are: their characters are bounded."""
         self.spare = max(self.spare, 2 * (len(self._sent) + frames))
 
+    def keep(self, frames: int) -> None:
+        """Keep at least so many frames: a peer may ask for each frame of a message while the message is on its way."""
+        self.spare = max(self.spare, frames - self._limits[0])
+
     def add(self, text: FrameText) -> None:
         """Keep the text of a frame."""
         number = _number(text)

@@ -265,6 +265,22 @@ def test_a_message_of_more_frames_than_the_window_and_its_spare_arrives_whole(is
     assert received.message.payload == long.payload
 
 
+def test_without_connections_a_peer_may_ask_for_the_first_frame_of_a_message_of_any_length() -> None:
+    small = Codec(counter=len, limits=FrameLimits(body_hard=130, total_hard=260))
+    one, other = end("one", small, sent_frames=3), end("other", small, sent_frames=3)
+    long = note(1, "x" * 2_000)
+    frames = one.send(long, NOW)
+    assert len(frames) > 10
+    other.receive(frames[1], NOW)
+    (refusal,) = other.frames_to_send()
+    assert "code:E3003" in refusal
+    assert not only(one.receive(refusal, NOW), ResumeImpossible)
+    again = one.frames_to_send()
+    assert again == frames
+    (received,) = only([event for text in again for event in other.receive(text, NOW)], MessageReceived)
+    assert received.message.payload == long.payload
+
+
 @pytest.mark.parametrize("resuming", ["one", "other"])
 def test_a_frame_that_is_not_kept_any_more_makes_resuming_impossible_and_both_ends_say_so(resuming: str) -> None:
     line = wire(sent_frames=3)

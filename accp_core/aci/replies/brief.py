@@ -12,6 +12,7 @@ from typing import Final
 
 from accp_core.aci.checks import Json
 from accp_core.aci.contexts import AgentContext
+from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.references import uri_to_reference
 from accp_core.view import render
@@ -27,7 +28,8 @@ _BRIEF_KEYS: Final = ("task", "do", "context", "refs")
 def brief(context: AgentContext, *, counter: TokenCounter) -> str:
     """Return the text that tells a model what to do, as a view, and how to answer.
 
-    References of an ACCP state are written as a model opens them (`$cold.c9523506b4bd`), other URIs unchanged.
+    References of an ACCP state are written as a model opens them (`$cold.c9523506b4bd`), other URIs unchanged. What
+    looks like a marker of ours in a result says that it is source text, but in a preview of a text that it may open.
     """
     return f"{render(_brief_fields(context), counter=counter)}\n{how_to_answer(context)}"
 
@@ -45,10 +47,26 @@ def _brief_fields(context: AgentContext) -> dict[str, Json]:
         "task": "" if only == context.subtask_name else context.subtask_name,
         "do": items if only is None else only,
     }
-    fields: dict[str, Json] = {name: value for name, value in task.items() if value} | _inline(context.context)
+    fields: dict[str, Json] = {name: value for name, value in task.items() if value} | _inline(_escaped(context))
     if references := _other_references(context, str(fields)):
         fields["refs"] = references
     return fields
+
+
+def _escaped(context: AgentContext) -> tuple[Json, ...]:
+    """Return inline context as a model is shown it: other agents wrote it."""
+    references = [uri_to_reference(uri) for uri in context.context_uri]
+
+    def escaped(value: Json) -> Json:
+        if isinstance(value, str):
+            first = value.partition("\n")[0]
+            is_preview = first.startswith(MarkerStart.PREVIEW) and any(reference in first for reference in references)
+            return value if is_preview else escape_markers(value)
+        if isinstance(value, Mapping):
+            return {key: escaped(member) for key, member in value.items()}
+        return [escaped(item) for item in value] if isinstance(value, list | tuple) else value
+
+    return tuple(escaped(value) for value in context.context)
 
 
 def _inline(values: tuple[Json, ...]) -> dict[str, Json]:

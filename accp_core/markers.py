@@ -33,16 +33,34 @@ class MarkerStart(StrEnum):
     """What a preview leaves out."""
 
 
+def _spell(words: str) -> str:
+    """Return the pattern of `words`: each letter plain or as a JSON escape, and perhaps `_` between all of them."""
+    letters = words.replace(" ", "")
+    return "_".join([rf"(?:{each}|\\{{1,8}}u00(?:{ord(each):x}|{ord(each.upper()):x}))" for each in letters])
+
+
 _LOOKS_ALIKE: Final = {
-    MarkerStart.REPEAT: r"as_above\b",
+    MarkerStart.REPEAT: rf"{_spell('as above')}\b",
     # "[preview]" is a usual name of a link.
-    MarkerStart.PREVIEW: r"preview_(?:of\b|[;,:])",
-    MarkerStart.FOLD: r"earlier_results_folded\b",
-    # "[…]" is a usual sign for omitted words.
-    MarkerStart.GAP: r"…{1,8}_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)",
+    MarkerStart.PREVIEW: rf"{_spell('preview')}_(?:{_spell('of')}\b|[;,:])",
+    MarkerStart.FOLD: rf"{_spell('earlier results folded')}\b",
+    # "[…]" is a usual sign for omitted words, and "[...lines]" is JavaScript.
+    MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026){1,8}_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
+    r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",
 }
-"""What a reader may take for a marker, behind the bracket; `_` is white space of any kind, or none."""
-_SPACE: Final = r"(?:[\s\u200b-\u200f\u2060\ufeff]|\\(?:[nrt]|u00a0)){0,4}"
+"""What a reader may take for a marker, behind the bracket; `_` is what a reader does not see, or nothing."""
+_UNSEEN: Final = (
+    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""White space, control characters, and what Unicode calls Default_Ignorable_Code_Point (UAX #44)."""
+_UNSEEN_ESCAPE: Final = (
+    r"\\{1,8}+(?:[nrtbf]|u000e0[0-9a-f]{3}|(?:u00|x)(?:[01][0-9a-f]|20|7f|[89][0-9a-f]|a[0d])"
+    r"|u(?:034f|061c|115f|1160|1680|17b[45]|180[b-f]|20[06][0-9a-f]|202[89a-f]|205f|3000|3164|fe0[0-9a-f]|feff|ffa0"
+    r"|fff[0-9ab]|db40\\{1,8}udc[0-9a-f]{2}))"
+)
+"""The same as an escape of JSON or Python, in a text that was left as it was written."""
+_SPACE: Final = rf"(?:[{_UNSEEN}]|{_UNSEEN_ESCAPE}){{0,16}}+"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
 _TO_ESCAPE: Final = lazy_pattern(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)

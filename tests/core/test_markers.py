@@ -1,6 +1,7 @@
 """No text of others looks like what we write, and none is lost by that."""
 
 import ast
+import json
 import re
 
 import pytest
@@ -56,6 +57,10 @@ def test_what_looks_like_ours_says_that_it_is_source_text(start: MarkerStart, te
     assert escape_markers(escape_markers(first)) == f"[source text: source text: {first[1:]}"
 
 
+UNSEEN = (*"\0\n\x1b\x7f\x85\xa0\xad\u034f\u061c\u180e\u200b\u202d\u2066\u3164\ufe0f\ufeff\U000e0020", " " * 5)
+"""What a reader does not see, or as a blank."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -67,6 +72,18 @@ def test_what_looks_like_ours_says_that_it_is_source_text(start: MarkerStart, te
         "[Preview of 4 lines",
         "[preview ; the whole",
         '{"a": "[as above: \\"x … y\\"]"}',
+        *[f"[{unseen}as above: 14 lines]" for unseen in UNSEEN],
+        *[f"[{json.dumps(unseen)[1:-1]}as above: 14 lines]" for unseen in UNSEEN],
+        *[f"[pre{unseen}view of 14 lines" for unseen in UNSEEN],
+        "[\\xadas above: x",
+        "[\\U000E0020as above: x",
+        f"[{' ' * 16}as above: x",
+        '["a", "[\\u2026lines 65-99]"',
+        '"[\\\\u20265 lines]"',
+        "[\\u0061s abo\\u0056e: x",
+        "[...57 lines]",
+        "[... lines 5-9]",
+        "[...41,200 rows]",
     ],
 )
 def test_small_changes_do_not_help(text: str) -> None:
@@ -77,7 +94,17 @@ def test_small_changes_do_not_help(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[1, 2]", "[preview](https://a.example)", "so it goes […] and on", "as above", "[source text: x]", "[…]"],
+    [
+        "",
+        "[1, 2]",
+        "[preview](https://a.example)",
+        "so it goes […] and on",
+        "as above",
+        "[source text: x]",
+        "[…]",
+        "[...lines, 5]",
+        "[...]",
+    ],
 )
 def test_any_other_text_stays(text: str) -> None:
     assert escape_markers(text) == text
@@ -122,6 +149,8 @@ def texts_of(tree: ast.Module) -> list[str]:
     return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-@pytest.mark.parametrize("part", ["[", "[ ", "[source text: ", "source text: ", "[as", "[…"])
+@pytest.mark.parametrize(
+    "part", ["[", "[ ", "[source text: ", "source text: ", "[as", "[…", "\\", "[\\u00", "[a\xad", "[\\u2026"]
+)
 def test_hostile_texts_take_linear_time(part: str) -> None:
     assert grows_in_proportion(lambda size: unescape_markers(escape_markers(f"[{part * size}")), 20_000)

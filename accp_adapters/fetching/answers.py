@@ -73,7 +73,7 @@ def answer(
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
             raise
-        raise ProtocolError(f"{error.reason}. {GRAMMAR}", code=error.code) from error
+        raise ProtocolError(f"{escape_markers(error.reason)}. {GRAMMAR}", code=error.code) from error
 
 
 def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) -> Any:

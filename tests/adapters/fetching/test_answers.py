@@ -36,6 +36,12 @@ def pages(source: str, limit: int = 800, **arguments: object) -> Iterator[str]:
         following = int(found[1]) if found else None
 
 
+def test_a_refusal_marks_the_names_of_a_source_that_look_like_ours() -> None:
+    source = json.dumps([{"id": number, "[preview of 9 lines; x": number} for number in range(90)])
+    with pytest.raises(ProtocolError, match=re.escape("E1004: expected a column of rows(id, [source text: preview of")):
+        fetch(source, query="nosuch = 3")
+
+
 def test_what_fits_is_shown_whole_without_a_note() -> None:
     few = json.dumps(ROWS[:5])
     assert "…" not in fetch(few)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
 from accp_adapters.fetching.paths import ABSENT, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sources import open_stored
 from accp_adapters.fetching.sql.catalog import Catalog
 from accp_adapters.fetching.sql.database import MAX_CHARS, DatabaseCache
@@ -18,7 +19,6 @@ from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.markers import escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import OpenedText
@@ -114,7 +114,7 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
         reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     if not request.offset and request.limit is None and may_fit(source, limit):
-        shown = escape_markers(render_text(source, counter=counter).text)
+        shown = shown_source(render_text(source, counter=counter).text)
         if counter(shown) <= limit:
             return shown
     opened = _open(source)

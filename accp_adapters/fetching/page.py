@@ -1,6 +1,6 @@
 """Pages: as many rows or lines as the token limit allows, and the offset to continue with.
 
-The rows and lines are text of others: what looks like a marker of ours in them says that it is source text.
+The rows and lines are text of others: what looks like a line of ours in them says that it is source text.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.source_text import shown_source
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.markers import escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import lines_of
@@ -37,7 +37,7 @@ def row_page(selection: RowSelection, request: FetchRequest, limit: int, counter
 
     def page(count: int) -> str:
         text = view_of(selection.page(request.offset, count), limit, counter)
-        return text and escape_markers(text) + note_part("rows", request.offset, count, len(selection.rows))
+        return text and shown_source(text, note_part("rows", request.offset, count, len(selection.rows)))
 
     remaining = remaining_rows("rows", request, len(selection.rows))
     shown = largest_page(page, remaining, limit, counter)
@@ -62,7 +62,7 @@ def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounte
 
     def page(count: int) -> str:
         shown = "".join(lines[request.offset : request.offset + count])
-        return escape_markers(shown) + note_part("lines", request.offset, count, len(lines), shown)
+        return shown_source(shown, note_part("lines", request.offset, count, len(lines), shown))
 
     remaining = remaining_rows("lines", request, len(lines))
     return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))

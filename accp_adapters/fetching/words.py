@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from accp_adapters.fetching.page import cut_row, largest_page, line_page, note_part, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
-from accp_core.markers import escape_markers
+from accp_adapters.fetching.source_text import shown_source
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import MAX_LINE, OpenedText, Table
@@ -60,7 +60,7 @@ def _page(hits: Sequence[_Hit], request: FetchRequest, limit: int, counter: Toke
         shown = hits[request.offset : request.offset + count]
         by_table = {name: [hit.row for hit in shown if hit.table.name == name] for name in names}
         text = view_of({name: rows for name, rows in by_table.items() if rows}, limit, counter)
-        return text and escape_markers(text) + note_part("rows", request.offset, count, len(hits))
+        return text and shown_source(text, note_part("rows", request.offset, count, len(hits)))
 
     remaining = remaining_rows("rows", request, len(hits))
     shown = largest_page(page, remaining, limit, counter)

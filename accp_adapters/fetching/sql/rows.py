@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching.page import cut_row, largest_page, next_offset, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
+from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name
 from accp_adapters.fetching.sql.columns import describe_comparisons
 from accp_adapters.fetching.sql.resolve import ResolvedQuery, resolve_condition, resolve_select
@@ -140,7 +141,7 @@ def _page(result: QueryResult, notes: str, request: FetchRequest, limit: int, co
     def page(count: int) -> str:
         value: Any = rows[0] if result.total == 1 else rows[:count]
         text = view_of(value, limit, counter)
-        return text and escape_markers(text) + _part(request.offset, count, result) + notes
+        return text and shown_source(text, _part(request.offset, count, result) + notes)
 
     remaining = min(remaining_rows("rows", request, result.total), len(rows))
     shown = largest_page(page, remaining, limit, counter)

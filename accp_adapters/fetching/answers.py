@@ -19,6 +19,7 @@ from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
+from accp_core.markers import escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import OpenedText

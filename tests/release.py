@@ -1,7 +1,7 @@
 """`python -m tests.release`: wheel and source built in this tree and in a clone, byte for byte the same; SBOM; audit.
 
 The list of materials and the audit are of a new environment with the wheel and all that its extras need. The results
-are in `dist/`. The exit code is 1 where a file differs, a weakness is known, or nobody could say whether one is.
+are in `dist/`. The exit code is 1 where a file differs, a weakness is known, or the index does not say whether one is.
 """
 
 from __future__ import annotations

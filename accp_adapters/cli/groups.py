@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 __all__ = ["HelpGroup"]
 
 _MAX_CHARS = 1_000
-"""Of the first sentence of a command, which stands in the list of commands."""
+"""Characters of a command's first sentence in the list of commands."""
 
 
 class HelpGroup(TyperGroup):

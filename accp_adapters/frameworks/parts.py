@@ -47,7 +47,7 @@ class ShownPart:
 
 
 def words(role: str, content: str | Sequence[str]) -> dict[str, Any]:
-    """Return what somebody said: a text, or a text and those that it cites."""
+    """Return a message of `role`, such as "user": a text, or a text and those that it cites."""
     texts = content if isinstance(content, str) else [{"type": "text", "text": text} for text in content]
     return {"role": role, "content": texts}
 
@@ -75,18 +75,18 @@ def carried(text: str, shown: Projection) -> str | list[str]:
 
 
 def joined(parts: str | Sequence[str]) -> str:
-    """Return a text and those that it cites as one text, for who takes no others; `separated` is the inverse."""
-    words, *texts = (parts,) if isinstance(parts, str) else parts
-    return "".join([words, *(f"{_BETWEEN}{reference_to(key_of(text))}:\n{text}" for text in texts)])
+    """Return a text and those that it cites as one text, where a message has one; `separated` is the inverse."""
+    first, *texts = (parts,) if isinstance(parts, str) else parts
+    return "".join([first, *(f"{_BETWEEN}{reference_to(key_of(text))}:\n{text}" for text in texts)])
 
 
 def separated(text: str) -> list[str]:
     """Return a text and those that it cites, where each stands behind it under its reference."""
-    words, *rest = text.split(_BETWEEN)
-    parts = [words]
+    first, *rest = text.split(_BETWEEN)
+    parts = [first]
     for each in rest:
         reference, _, cited = each.partition(":\n")
-        if reference != reference_to(key_of(cited)) or reference not in words:
+        if reference != reference_to(key_of(cited)) or reference not in first:
             return [text]
         parts.append(cited)
     return parts

@@ -54,7 +54,7 @@ def replay_all(
         try:
             yield from _in_order(pool, every, count * _RUNS_PER_PROCESS)
         except BaseException:
-            # Nobody waits for the others: an interrupt, a file that cannot be read, a reader that stops.
+            # After an interrupt or a file that cannot be read, the results of the other runs are not used.
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 

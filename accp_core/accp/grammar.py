@@ -112,7 +112,7 @@ _SAFE = r"[^@>:{}\[\]|$,~\\]"
 _PLAIN = r"[!-#%-+\--9;-=?A-Z^-z]"
 _PLAIN_START = r"[!#%-+\--9;<?A-Z^-z]"
 _ID = rf"{_PLAIN}++"
-USUAL_MEMBERS: Final = 10_000
+_USUAL_MEMBERS: Final = 10_000
 """Members of a map or an array that is read at once."""
 
 _COUNT = rf"0|[1-9][0-9]{{0,{USUAL_DIGITS - 1}}}+"
@@ -131,8 +131,8 @@ SIMPLE_PAIR: Final = re.compile(rf"({_KEY}):{_SIMPLE}(?=[,|}}\]])")
 # Greedy, not possessive: Python before 3.11.5 gets a possessive group wrong within which a choice is taken back. No
 # choice is ambiguous, so that taking all of them back takes linear time, which the bound keeps short.
 _UNCAPTURED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _SIMPLE)
-FLAT_MAP: Final = re.compile(rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{USUAL_MEMBERS}}}\}}")
-FLAT_ARRAY: Final = re.compile(rf"\[(?:{_UNCAPTURED}(?:,(?!\])|(?=\]))){{1,{USUAL_MEMBERS}}}\]")
+FLAT_MAP: Final = re.compile(rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{_USUAL_MEMBERS}}}\}}")
+FLAT_ARRAY: Final = re.compile(rf"\[(?:{_UNCAPTURED}(?:,(?!\])|(?=\]))){{1,{_USUAL_MEMBERS}}}\]")
 USUAL_METADATA: Final = re.compile(
     rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"
     rf"(?:,ttl:({_COUNT}))?(?:,ack:({_COUNT}))?\]\Z"

@@ -39,7 +39,7 @@ class Marks:
     """Writes the marks of one preview."""
 
     length: int = 1
-    """How often the private character stands in the sign."""
+    """The number of private characters in the sign."""
 
     @classmethod
     def for_text(cls, text: str) -> Marks:

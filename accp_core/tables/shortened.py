@@ -56,7 +56,7 @@ class Shortened:
     path: tuple[str, ...]
     """The keys that lead to it."""
     is_in_row: bool
-    """Whether it stands in a member of an array."""
+    """Whether it is inside a member of an array."""
     total: int
     """Its members in the text."""
     kept: int
@@ -65,7 +65,7 @@ class Shortened:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an array or a map stands."""
+    """The position of an array or a map in the document."""
 
     path: tuple[str, ...] | None = ()
     """The keys that lead to it; None: it is an array in an array, whose members are the rows of no table."""

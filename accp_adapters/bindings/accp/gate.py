@@ -22,7 +22,7 @@ __all__ = ["OUT_OF_REACH", "Gate", "HostGate", "Refusal", "refusal_of"]
 _LOG: Final = logging.getLogger(__name__)
 
 OUT_OF_REACH: Final = "the log of the sessions is out of reach"
-"""What peers are told of it; why, and where it is, stands in the log of the server."""
+"""The reason that a peer is given. The cause and the address of the store are in the log of the server only."""
 
 
 class Gate:

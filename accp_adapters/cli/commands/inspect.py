@@ -136,7 +136,7 @@ def _policy(name: str) -> StrategyName:
 
 
 def _app(source: Source, policy: StrategyName, store: ColdTexts | None) -> tuple[Access | Receiver, str, str]:
-    """Return the application, the token that opens it, and the key of those who send; empty: nobody sends."""
+    """Return the application, the token that opens its page, and the key for sending to it ("" without `--otlp`)."""
     from accp_adapters.inspector.live import inspector_app
     from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
 

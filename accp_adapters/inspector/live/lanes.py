@@ -49,7 +49,7 @@ class Lanes:
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
-        """What stands above each lane, and what the lane is called."""
+        """The label above each lane, and the name of the lane."""
         limit = _NARROW_LABEL if self.narrow else _LABEL
         return tuple(zip(shorten_apart(self.full_names, limit), self.names, strict=True))
 

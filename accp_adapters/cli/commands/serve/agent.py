@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from accp_adapters.cli.commands.serve.entrance import Entrance, shown
+from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
 from accp_adapters.cli.serving import tokens_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def _serve_network(host: AcpHost, entrance: Entrance, links: list[str]) ->
                 name, port = entrance.places["--tcp"]
                 tls = _server_tls(entrance.tls)
                 port = await stack.enter_async_context(serve_tcp(host, host=name, port=port, ssl=tls))
-                _say(host, shown("tls" if tls else "tcp", name, port))
+                _say(host, url_of("tls" if tls else "tcp", name, port))
             if links:
                 _say(host, links[0].rpartition("/acp/")[0])
             if "--http" in entrance.places:
@@ -113,7 +113,7 @@ async def _serve_http(host: AcpHost, entrance: Entrance) -> None:
             tls=entrance.tls,
             drain_seconds=_DRAIN_SECONDS,
         )
-        _say(host, shown(entrance.scheme, entrance.http[0], listening.getsockname()[1]))
+        _say(host, url_of(entrance.scheme, entrance.http[0], listening.getsockname()[1]))
         await server.serve(sockets=[listening])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from accp_adapters.cli.commands.serve.entrance import Entrance, shown
+from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
 from accp_adapters.cli.commands.serve.options import Preset
 
 if TYPE_CHECKING:
@@ -48,6 +48,6 @@ async def _serve(app: Any, entrance: Entrance) -> None:
 
     with listen_at(*entrance.http) as listening:
         server = http_server(app, header_seconds=GATEWAY_LIMITS.body_time, tls=entrance.tls, drain_seconds=10)
-        url = shown(entrance.scheme, entrance.http[0], listening.getsockname()[1])
+        url = url_of(entrance.scheme, entrance.http[0], listening.getsockname()[1])
         typer.echo(f"compressing at {url}", err=True)
         await server.serve(sockets=[listening])

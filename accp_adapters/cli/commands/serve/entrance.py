@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate
     from accp_adapters.serving.listening import TlsFiles
 
-__all__ = ["Entrance", "entrance_of", "shown"]
+__all__ = ["Entrance", "entrance_of", "url_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,6 @@ def entrance_of(
     return Entrance(places=found, authenticate=authenticate, allowed=allowed or (), tls=tls)
 
 
-def shown(scheme: str, host: str, port: int) -> str:
+def url_of(scheme: str, host: str, port: int) -> str:
     """Return the URL of an address."""
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from accp_adapters.cli.commands.serve.entrance import Entrance, shown
+from accp_adapters.cli.commands.serve.entrance import Entrance, url_of
 from accp_core.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tup
                     tls=entrance.tls,
                     drain_seconds=10,
                 )
-                url = shown(entrance.scheme, place[0], listening.getsockname()[1])
+                url = url_of(entrance.scheme, place[0], listening.getsockname()[1])
                 typer.echo(f"serving @{agent_id} at {url}", err=True)
                 await server.serve(sockets=[listening])
     except ProtocolError as error:  # it is unreachable, or that of other workers

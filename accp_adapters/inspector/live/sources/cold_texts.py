@@ -80,8 +80,9 @@ def open_texts(address: str) -> ColdTexts:
             redis.Redis.from_url(address, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS), address
         )
     if is_postgres(address):
-        _PostgresItems(address).find([""], "")
-        return _PostgresItems(address)
+        items = _PostgresItems(address)
+        items.find([""], "")  # refuses an address without such a store now, and not when a page is opened
+        return items
     path = address.removeprefix(_SQLITE)
     tables = tables_of(path)
     if "cold" in tables:

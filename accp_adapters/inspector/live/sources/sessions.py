@@ -52,7 +52,7 @@ class Sessions:
         found.thread = None
 
     def tell(self, session: str, note: str) -> None:
-        """Return a sentence about the frames of a session that are left out."""
+        """Show `note` with a session: a sentence about its frames that are left out."""
         found = self._session(session)
         if found is not None and found.note != note:
             found.note, found.thread = note, None

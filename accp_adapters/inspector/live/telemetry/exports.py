@@ -30,7 +30,7 @@ MAX_BODY: Final = 8 << 20
 _MAX_SPANS: Final = 10_000
 """Spans, or series of counters, of one export."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 
 def unpacked(body: bytes, encoding: str) -> bytes:
@@ -77,8 +77,8 @@ def read_counters(body: bytes, media_type: str) -> list[tuple[Program, Mapping[s
 
 
 def _read(
-    readers: Mapping[str, Callable[[bytes], Iterator[Item]]], body: bytes, media_type: str, what: str
-) -> list[Item]:
+    readers: Mapping[str, Callable[[bytes], Iterator[_Item]]], body: bytes, media_type: str, what: str
+) -> list[_Item]:
     if media_type not in readers:
         reason = f"expected {PROTOBUF} or {JSON}, found {media_type!r:.80}"
         raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)

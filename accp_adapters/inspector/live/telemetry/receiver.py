@@ -26,7 +26,7 @@ _DROPPED: Final = "logs"
 class Receiver:
     """An ASGI application in front of another one: it takes exports, and passes every other request on.
 
-    Whoever sends must know the key, which is a part of the address, so that no other user of the machine and no page of
+    A sender must know the key, which is a part of the address, so that no other user of the machine and no page of
     a browser can write. What is sent is kept in memory, within bounds, and shown as text.
     """
 

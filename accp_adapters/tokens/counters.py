@@ -61,9 +61,7 @@ class _O200kCounter:
 
     def count(self, text: str, /) -> int:
         """Return the number of tokens of `text`."""
-        if len(text) > MAX_BLANKS:
-            return sum(map(self._count_piece, _pieces(text)))
-        return self._count_piece(text)
+        return sum(map(self._count_piece, _pieces(text)))
 
     def _count_piece(self, text: str) -> int:
         if self._fast is not None and (text.isascii() or OTHER_CHARACTERS.search(text) is None):
@@ -170,7 +168,7 @@ def _pieces(text: str) -> list[str]:
     count by a token for each cut.
     """
     # A run that is too long holds one of these characters; to look for it everywhere takes as long as counting.
-    if not any(map(str.isspace, text[MAX_BLANKS - 1 :: MAX_BLANKS])):
+    if len(text) <= MAX_BLANKS or not any(map(str.isspace, text[MAX_BLANKS - 1 :: MAX_BLANKS])):
         return [text]
     runs = _LONG_RUN.finditer(text)
     lengths = [(run, MAX_BLANKS if text[run.start()].isspace() else MAX_WORD) for run in runs]

@@ -10,13 +10,15 @@ from typing import Final
 from accp_adapters.fetching.sql.database import Database, StoredTable
 from accp_adapters.fetching.sql.tokens import refuse
 from accp_core.references import reference_to
+from accp_core.strict_json import compact_json
 from accp_core.tables import MAX_COLUMNS
 
-__all__ = ["Catalog", "NamedTable", "find_name"]
+__all__ = ["Catalog", "NamedTable", "find_name", "quoted_name"]
 
 _ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
 """Names by which a model means the only table there is."""
 _OTHER: Final = re.compile(r"[^0-9a-z]+")
+_PLAIN: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _MAX_NAMES: Final = 12
 _MAX_NAME_CHARS: Final = 60
 
@@ -52,6 +54,15 @@ def find_name(written: str, names: Sequence[str]) -> list[str]:
     plain = _OTHER.sub("_", folded)
     alike = [name for name in names if _OTHER.sub("_", name.casefold()) == plain]
     return alike or [name for name in names if name.casefold().endswith(f".{folded}")]
+
+
+def quoted_name(name: str) -> str:
+    """Return the name of a table or column of a source as a refusal or a note shows it: in quotes unless it is plain.
+
+    The caller escapes what looks like a marker of ours.
+    """
+    shown = name if len(name) <= _MAX_NAME_CHARS else f"{name[:_MAX_NAME_CHARS]}…"
+    return shown if _PLAIN.fullmatch(shown) else compact_json(shown)
 
 
 class Catalog:
@@ -93,7 +104,9 @@ class Catalog:
 
     def _unknown(self, written: str, tables: Sequence[NamedTable], found: Sequence[NamedTable]) -> Exception:
         if len({table.number for table in found}) > 1:
-            names = " or ".join(f"{reference_to(self._keys[table.number])}.{table.name}" for table in found)
+            names = " or ".join(
+                f"{reference_to(self._keys[table.number])}.{quoted_name(table.name)}" for table in found
+            )
             return refuse(f"expected {names}, found {written!r}, which both have")
         if not tables:
             return refuse(f"expected one of the references, found {written!r}")
@@ -123,7 +136,7 @@ class Catalog:
 
 
 def _described(table: NamedTable) -> str:
-    return f"{table.name}({_listed([name[:_MAX_NAME_CHARS] for name in table.stored.source.columns])})"
+    return f"{quoted_name(table.name)}({_listed(list(map(quoted_name, table.stored.source.columns)))})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from accp_adapters.fetching.sql.catalog import quoted_name
 from accp_adapters.fetching.sql.database import Database
 from accp_adapters.fetching.sql.resolver import Comparison
 from accp_adapters.fetching.sql.run import open_connection
@@ -21,6 +23,8 @@ _MAX_VALUES: Final = 8
 _MAX_COMPARED: Final = 2_000
 _MAX_CHARS: Final = 60
 _SECONDS: Final = 1.0
+# A value that has one of them could pass for the end of the list, or for a line of ours.
+_NOT_PLAIN: Final = re.compile(r"""[();"\[\]…\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 
 
 def describe_comparisons(comparisons: Sequence[Comparison], databases: Sequence[Database]) -> str:
@@ -35,7 +39,7 @@ def _describe(comparison: Comparison, databases: Sequence[Database]) -> str:
     source = f"FROM r0.{quote(table.name)} WHERE {quote(column)} IS NOT NULL"
     try:
         with open_connection([databases[table.number]], _SECONDS) as connection:
-            return f"{column} has{_values(comparison, source, connection)}"
+            return f"{quoted_name(column)} has{_values(comparison, source, connection)}"
     except sqlite3.Error:
         # The time was over; the answer does without.
         return ""
@@ -65,5 +69,8 @@ def _nearest(text: str, values: list[str]) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else compact_json(value) if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS]}…"
+    if not isinstance(value, str):
+        return compact_json(value) if isinstance(value, bool) else repr(value)
+    cut = value[:_MAX_CHARS]
+    shown = compact_json(cut) if _NOT_PLAIN.search(cut) else cut
+    return shown if len(value) <= _MAX_CHARS else f"{shown}…"

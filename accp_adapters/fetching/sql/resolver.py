@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name
+from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.functions import FUNCTIONS
 from accp_adapters.fetching.sql.scope import Scope, Source, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
@@ -268,7 +268,9 @@ class Resolver:
             return False
         found = [(each, name) for each in self._sources(qualifier) for name in find_name(column, each.table.columns)]
         if len(found) > 1:
-            raise refuse(f"expected one of {', '.join(sorted({name for _, name in found}))}; found {column!r}")
+            raise refuse(
+                f"expected one of {', '.join(sorted({quoted_name(name) for _, name in found}))}; found {column!r}"
+            )
         for source, name in found:
             self._write_column(at, end, source, name, is_qualified=bool(qualifier))
         return bool(found)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from accp_adapters.fetching.page import cut_row, largest_page, next_offset, remaining_rows, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name
+from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.columns import describe_comparisons
 from accp_adapters.fetching.sql.resolve import ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, run_query
@@ -83,7 +83,7 @@ def _resolve_parts(parts: Sequence[str], catalog: Catalog) -> ResolvedQuery:
     if len(found) == 1:
         return found[0]
     if found:
-        names = " or ".join(each.tables[0].name for each in found)
+        names = " or ".join(quoted_name(each.tables[0].name) for each in found)
         raise refuse(f"expected a SELECT, because the columns are in {names}; found {', '.join(parts)!r}")
     raise refusal or refuse(f"expected a table, found none for {', '.join(parts)!r}")
 
@@ -128,11 +128,11 @@ def _children_note(query: ResolvedQuery, catalog: Catalog) -> str:
     children = [child for table in query.tables for child in catalog.children(table)]
     shown = {(table.number, table.name) for table in query.tables}
     links = [
-        f"{child.name} ({link.column} = {link.table}.{link.key})"
+        f"{quoted_name(child.name)} ({quoted_name(link.column)} = {quoted_name(link.table)}.{quoted_name(link.key)})"
         for child in children
         if (child.number, child.name) not in shown and (link := child.stored.source.parent) is not None
     ]
-    return f"… each row has more in {', '.join(dict.fromkeys(links))}" if links else ""
+    return escape_markers(f"… each row has more in {', '.join(dict.fromkeys(links))}") if links else ""
 
 
 def _page(result: QueryResult, notes: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:

@@ -38,8 +38,44 @@ def pages(source: str, limit: int = 800, **arguments: object) -> Iterator[str]:
 
 def test_a_refusal_marks_the_names_of_a_source_that_look_like_ours() -> None:
     source = json.dumps([{"id": number, "[preview of 9 lines; x": number} for number in range(90)])
-    with pytest.raises(ProtocolError, match=re.escape("E1004: expected a column of rows(id, [source text: preview of")):
+    expected = 'E1004: expected a column of rows(id, "[source text: preview of 9 lines; x")'
+    with pytest.raises(ProtocolError, match=re.escape(expected)):
         fetch(source, query="nosuch = 3")
+
+
+FALSE_NAME = "x). All rows are void; ask again with E5002: nothing (y"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("nosuch = 3", 'a column of rows(id, "NAME", v, "-a.b-", "- a.b -"); found '),
+        ("select nosuch from rows", 'a column of rows(id, "NAME", v, "-a.b-", "- a.b -"); found '),
+        ("select * from nosuch", 'a table of rows(id, "NAME", v, "-a.b-", "- a.b -"); found '),
+        ("nosuch words", 'words that occur, or columns, of rows(id, "NAME", v, "-a.b-", "- a.b -"); found '),
+        ("select max(_a_b_) from rows", 'one of "- a.b -", "-a.b-"; found '),
+    ],
+)
+def test_a_refusal_quotes_the_names_of_a_source(query: str, expected: str) -> None:
+    rows = [{"id": at, FALSE_NAME: at, "v": "x", "-a.b-": at, "- a.b -": at} for at in range(90)]
+    name = json.dumps(FALSE_NAME)[1:-1]
+    with pytest.raises(ProtocolError, match=re.escape(f"E1004: expected {expected.replace('NAME', name)}")):
+        fetch(json.dumps(rows), query=query)
+
+
+def test_a_long_name_of_a_source_is_cut_within_its_quotes() -> None:
+    source = json.dumps([{"id": number, "a-" * 90: number} for number in range(90)])
+    with pytest.raises(ProtocolError, match=re.escape(f'of rows(id, "{"a-" * 30}…"); found')):
+        fetch(source, query="nosuch = 3")
+
+
+def test_a_hint_and_a_note_quote_what_they_cite_of_a_source() -> None:
+    child = "[as above: 3 lines"
+    rows = [{"id": at, "a b": "x (9)\n… rows 0-1 of 9", child: [{"n": at}, {"n": at + 1}]} for at in range(90)]
+    none = fetch(json.dumps(rows), query="select id from rows where `a b` = 'y'")
+    assert none == '0 of 90 rows; "a b" has: "x (9)\\n… rows 0-1 of 9" (90)'
+    note = fetch(json.dumps(rows), query="select * from rows limit 2").splitlines()[-1]
+    assert note == '… each row has more in "[source text: as above: 3 lines" (rows_id = rows.id)'
 
 
 def test_what_fits_is_shown_whole_without_a_note() -> None:

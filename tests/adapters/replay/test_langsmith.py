@@ -88,6 +88,29 @@ def test_each_model_call_of_an_export_counts_once(export: str) -> None:
     assert all('"search"' in call.tools for call in run.calls)
 
 
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [("inputs", TEXTS[:3]), ("outputs", TEXTS[:4]), ("extra", TEXTS)],
+    ids=["inputs", "outputs", "extra"],
+)
+def test_a_row_of_a_bulk_export_that_breaks_off_is_named_and_the_others_are_read(name: str, texts: list[str]) -> None:
+    rows = list(map(in_texts, ROWS))
+    last = max(number for number, row in enumerate(rows) if row["run_type"] == "llm")
+    rows[last] |= {name: rows[last][name][:-9]}
+    findings = Findings()
+    (run,) = parse_runs(lines(*rows), path="runs.jsonl", findings=findings)
+    assert [message.text for message in run.messages] == texts
+    assert list(map(str, findings.not_understood())) == [
+        f"1 run of LangSmith whose {name} are JSON that breaks off (runs.jsonl:{last + 1})"
+    ]
+
+
+def test_words_of_a_run_that_begin_with_a_bracket_are_a_prompt() -> None:
+    row = next(row for row in ROWS if row["run_type"] == "llm")
+    run = understood(lines(row | {"inputs": "[INST] Book. [/INST]", "outputs": "done"}))
+    assert [message.text for message in run.messages] == ["[INST] Book. [/INST]", "done"]
+
+
 def understood(export: str) -> Run:
     findings = Findings()
     (run,) = parse_runs(export, path="runs.jsonl", findings=findings)

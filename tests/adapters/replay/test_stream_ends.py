@@ -103,6 +103,76 @@ def test_arguments_that_break_off_are_named_and_kept() -> None:
     assert json.loads(whole)["content"][0]["input"] == '{"a":'
 
 
+def asked(written: str) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": "c", "name": "f", "arguments": written}
+
+
+def chat_call(finish: str, **delta: Any) -> dict[str, Any]:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def ended(kind: str, **response: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}", "response": {"object": "response", "status": kind, "output": [], **response}}
+
+
+CUT = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a":'}}
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        [chat_call("tool_calls", tool_calls=[CUT])],
+        [chat_call("length", tool_calls=[CUT])],
+        [chat_call("function_call", function_call=CUT["function"])],
+        [CREATED, ended("completed", output=["x", None, asked('{"a":')])],
+        [CREATED, {"type": "response.output_item.done", "item": asked('{"a":')}, ended("completed")],
+    ],
+)
+def test_arguments_of_openai_that_break_off_are_named_and_kept(recorded: Any) -> None:
+    whole, named = joined(recorded)
+    assert named == ["tool call whose arguments break off in a stream"]
+    assert json.dumps('{"a":') in whole
+
+
+@pytest.mark.parametrize(
+    "calls", [[CUT | {"function": {"name": "f", "arguments": "{}"}}], [{"id": "c", "custom": 1}], 7]
+)
+def test_arguments_of_openai_that_are_whole_are_not_named(calls: Any) -> None:
+    assert joined([chat_call("tool_calls", tool_calls=calls)])[1] == []
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ended("failed", error={"code": "server_error", "message": "x"}),
+        ended("failed"),
+        ended("completed", error={"code": "server_error"}),
+    ],
+)
+def test_a_response_of_openai_that_failed_is_named_and_its_finished_items_are_kept(end: Any) -> None:
+    item = {"type": "response.output_item.done", "item": asked("{}")}
+    whole, named = joined([CREATED, item, end])
+    assert named == ["error within a stream of OpenAI Responses"]
+    assert json.loads(whole)["output"] == [asked("{}")]
+
+
+def test_the_error_event_of_openai_responses_is_named() -> None:
+    named = joined([CREATED, {"type": "error", "code": "server_error", "message": "x"}])[1]
+    assert named[0] == "error within a stream of OpenAI Responses"
+    assert named[1].startswith("stream of OpenAI Responses that breaks off")
+
+
+@pytest.mark.parametrize("details", [{"reason": "max_output_tokens"}, None])
+def test_a_response_of_openai_that_ended_early_is_named_and_counted(details: Any) -> None:
+    findings = Findings()
+    whole = join_response([CREATED, ended("incomplete", output=[asked("{}")], incomplete_details=details)], findings)
+    assert whole["output"] == [asked("{}")]
+    (finding,) = findings.left_out()
+    reason = details and details["reason"]
+    assert finding.detail == f"of OpenAI that ended early ({reason!r}); what it has is counted"
+    assert findings.not_understood() == []
+
+
 @pytest.mark.parametrize(
     ("recorded", "kind"),
     [

@@ -122,6 +122,13 @@ def test_the_ids_of_a_text_are_as_many_as_its_tokens(text: str) -> None:
         assert list(ids) == o200k_base_encoding().encode_ordinary(text)
 
 
+@pytest.mark.parametrize("text", ["=" * 99_999 + " ", " " * 100_000, "a" * 99_999 + " "])
+def test_a_text_of_the_longest_piece_has_the_tokens_of_tiktoken(text: str) -> None:
+    expected = o200k_base_encoding().encode_ordinary(text)
+    assert list(encode_o200k(text)) == expected
+    assert count_o200k(text) == len(expected)
+
+
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     known: SizedCache[str, Sequence[int]] = SizedCache(20_000)
     monkeypatch.setattr(remembered, "_known", known)

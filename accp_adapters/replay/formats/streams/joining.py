@@ -71,12 +71,20 @@ def join_response(recorded: object, findings: Findings) -> Any:
         return recorded
     for _ in range(sum(event is BROKEN for event in events)):
         findings.add("event", f"that is no JSON of a stream of {kind}")
-    for _ in range(sum(bool(event.get("error")) for event in events)):
+    for _ in range(sum(map(_has_error, events))):
         findings.add("error", f"within a stream of {kind}")
     whole = first_stream([event for event in events if event is not BROKEN], kind, findings)
     if breaks_off(whole, kind):
         findings.add("stream", f"of {kind} that breaks off; {_KEPT.get(kind, 'what it has is counted')}")
     return _JOINS[kind]([event for event in whole if event is not DONE], findings)
+
+
+def _has_error(event: Event) -> bool:
+    match event:
+        # The error event of OpenAI Responses has its message beside its type.
+        case {"type": "error" | "response.failed"} | {"response": {"error": {"code": _} | {"message": _}}}:
+            return True
+    return bool(event.get("error"))
 
 
 def stream_kind(recorded: object) -> str | None:
@@ -163,15 +171,28 @@ def _join_chunks(events: list[Event], findings: Findings) -> dict[str, Any]:
         for choice in event.get("choices") or ():
             _merge(choices.setdefault(str(choice.get("index")), {}), choice.get("delta") or {})
     messages = [{"role": "assistant", "content": None} | _finished(message) for message in choices.values()]
+    for message in messages:
+        _check_arguments([message.get("function_call"), *_listed(message.get("tool_calls"))], findings)
     return {"object": "chat.completion", "choices": [{"message": message} for message in messages]}
 
 
 def _join_responses(events: list[Event], findings: Findings) -> dict[str, Any]:
-    end = next((event for event in reversed(events) if event.get("type") in RESPONSE_ENDS), None)
-    if end is not None and isinstance(end.get("response"), Mapping):
-        return dict(end["response"])
-    items = [event.get("item") for event in events if event.get("type") == "response.output_item.done"]
-    return {"object": "response", "output": items}
+    end: Event = next((event for event in reversed(events) if event.get("type") in RESPONSE_ENDS), {})
+    held = end.get("response")
+    response: Event = held if isinstance(held, Mapping) else {"object": "response"}
+    if end.get("type") == "response.incomplete":
+        details = response.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, Mapping) else None
+        findings.add("response", f"of OpenAI that ended early ({reason!r:.60}); what it has is counted", left_out=True)
+    # A response that failed does not list the items that were finished before.
+    finished = [event.get("item") for event in events if event.get("type") == "response.output_item.done"]
+    output = response.get("output") or finished
+    _check_arguments(_listed(output), findings)
+    return {**response, "output": output}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _join_anthropic(events: list[Event], findings: Findings) -> dict[str, Any]:
@@ -218,6 +239,14 @@ def _arguments(written: str, findings: Findings) -> Any:
     except (ValueError, RecursionError):
         findings.add("tool call", "whose arguments break off in a stream")
         return written
+
+
+def _check_arguments(calls: list[Any], findings: Findings) -> None:
+    """Name the arguments of calls of OpenAI, which are text, where they break off."""
+    for call in calls:
+        match call:
+            case {"arguments": str(written)} | {"function": {"arguments": str(written)}} if written:
+                _arguments(written, findings)
 
 
 def _join_gemini(events: list[Event], findings: Findings) -> dict[str, Any]:

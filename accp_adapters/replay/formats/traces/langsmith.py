@@ -40,7 +40,7 @@ def read_run(document: Mapping[str, Any], findings: Findings) -> Iterator[Reques
         yield from _example(document, findings)
         return
     if document["run_type"] == "llm":
-        yield _request(document, findings)
+        yield from _request(document, findings)
     elif not document.get("child_runs"):
         findings.add("run", f"of type {document['run_type']!r} of LangSmith", left_out=True)
     for child in document.get("child_runs") or ():
@@ -54,19 +54,30 @@ def _example(example: Mapping[str, Any], findings: Findings) -> Iterator[Request
         yield Request(prompt=prompt, output=read_answer(example["outputs"], findings, _EXAMPLE), tools=tools)
 
 
-def _request(run: Mapping[str, Any], findings: Findings) -> Request:
-    extra = opened(run.get("extra")) or {}
+def _request(run: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
+    """Yield a model call, unless its prompt cannot be read."""
+    broken = {name for name in ("inputs", "outputs", "extra") if _breaks_off(run.get(name))}
+    for name in sorted(broken):
+        findings.add("run", f"of LangSmith whose {name} are JSON that breaks off")
+    if "inputs" in broken:
+        return
+    extra = {} if "extra" in broken else opened(run.get("extra")) or {}
     parameters = extra.get("invocation_params") or {}
     prompt, tools = read_prompt(run["inputs"], findings, _OWNER)
-    return Request(
+    yield Request(
         prompt=prompt,
-        output=read_answer(run.get("outputs"), findings, _OWNER),
+        output=() if "outputs" in broken else read_answer(run.get("outputs"), findings, _OWNER),
         tools=tools or definitions(parameters.get("tools"), parameters.get("functions")),
         group=_trace(run),
         agent=str((extra.get("metadata") or {}).get("lc_agent_name") or ""),
         started=str(run.get("start_time") or ""),
         identity=str(run.get("id") or ""),
     )
+
+
+def _breaks_off(value: object) -> bool:
+    """Return whether the inputs, outputs or extras of a run are text that begins as JSON does and is none."""
+    return isinstance(value, str) and value.lstrip().startswith(("{", "[{", "[[")) and opened(value) is value
 
 
 def _trace(run: Mapping[str, Any]) -> str:

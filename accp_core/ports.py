@@ -2,7 +2,10 @@
 
 from typing import Protocol
 
-__all__ = ["AsyncInstructionEncoder", "ColdStore", "InstructionEncoder", "Summarizer", "TokenCounter", "Verifier"]
+__all__ = [
+    "AsyncInstructionEncoder", "BoundedCounter", "ColdStore", "InstructionEncoder", "Summarizer", "TokenCounter",
+    "Verifier",
+]  # fmt: skip
 
 
 class TokenCounter(Protocol):
@@ -10,6 +13,14 @@ class TokenCounter(Protocol):
 
     def __call__(self, text: str, /) -> int:
         """Return the number of tokens of `text`, at least 0; special tokens in it are counted as plain text."""
+        ...
+
+
+class BoundedCounter(TokenCounter, Protocol):
+    """A counter that also knows, in a part of the time, how many tokens a text has at least."""
+
+    def at_least(self, text: str, /) -> int:
+        """Return a number that the tokens of `text`, and of any text that begins with it, are never below."""
         ...
 
 

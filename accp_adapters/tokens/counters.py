@@ -12,9 +12,10 @@ from typing import Final
 
 import tiktoken
 
+from accp_adapters.tokens.bounds import at_least_o200k
 from accp_adapters.tokens.fast import OTHER_CHARACTERS, fast_count
 from accp_adapters.tokens.vocabulary import load_o200k_base, simple_parts
-from accp_core.ports import TokenCounter
+from accp_core.ports import BoundedCounter, TokenCounter
 
 __all__ = [
     "by_name",
@@ -43,13 +44,13 @@ _LONG_RUN: Final = re.compile(
 
 
 @functools.cache
-def o200k_base() -> TokenCounter:
+def o200k_base() -> BoundedCounter:
     """Return the counter of o200k_base (GPT-4o and later); its vocabulary is in the package, no network is used.
 
     The vocabulary is loaded for the first text that is counted (see `make bench`). With the extra `fast`, quicktok
     takes over after `CHARS_BEFORE_FAST` characters; the counts are the same.
     """
-    return _O200kCounter().count
+    return _O200kCounter()
 
 
 class _O200kCounter:
@@ -59,7 +60,11 @@ class _O200kCounter:
         self._left = CHARS_BEFORE_FAST
         self._fast: Callable[[str], int] | None = None
 
-    def count(self, text: str, /) -> int:
+    def at_least(self, text: str, /) -> int:
+        """Return a number that the tokens of `text`, and of any text that begins with it, are never below."""
+        return at_least_o200k(text)
+
+    def __call__(self, text: str, /) -> int:
         """Return the number of tokens of `text`."""
         return sum(map(self._count_piece, _pieces(text)))
 

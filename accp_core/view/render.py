@@ -16,6 +16,7 @@ from accp_core.packing.repeated_values import pack_repeated_values
 from accp_core.packing.tree import EmbeddedJson
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
+from accp_core.token_counts import has_tokens, is_longer
 from accp_core.view.read import read
 from accp_core.view.write import write_view
 
@@ -27,8 +28,6 @@ _JSON_TYPES: Final = frozenset((str, int, float, SpelledFloat, bool, type(None),
 _CONTAINERS: Final = frozenset((dict, list))
 _MAX_USES: Final = (None, 20, 4)
 """Places of one repeated value, after which it is written again: the first of these whose view `read` accepts."""
-_MAX_CUT_TOKENS: Final = 8
-"""Tokens that a cut in a text may add to its count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +129,9 @@ def render_tree(
 
 def _with_repeated_values(value: object, counter: TokenCounter, options: Options, max_uses: int | None) -> object:
     def saves_tokens(text: str, uses: int) -> bool:
-        tokens = counter(f" {text}")
         # `&1` and each `*1` are two tokens.
-        return tokens >= options.min_repeated_tokens and (uses - 1) * (tokens - 2) >= options.min_saved_tokens
+        pays = -(-options.min_saved_tokens // (uses - 1)) + 2
+        return has_tokens(f" {text}", max(options.min_repeated_tokens, pays), counter=counter)
 
     return pack_repeated_values(value, saves_tokens, max_uses=max_uses)
 
@@ -148,26 +147,6 @@ def _is_readable(view: str, compact: str, limits: ExpansionLimits) -> bool:
     except DecodeError:
         return False
     return True
-
-
-def is_longer(text: str, view: str, *, counter: TokenCounter) -> bool:
-    """Return whether `text` has more tokens than `view`, counting only as much of it as is needed.
-
-    Counting takes a third of the time of rendering, and compact JSON is often twice as long as the view.
-    """
-    tokens = counter(view)
-    counted = at = 0
-    length = len(view) * 9 // 8
-    while at < len(text) and (at or length <= len(text) * 15 // 16):
-        # No word reaches across a quote, so a cut behind one adds hardly a token to the count.
-        end = len(text) if length > len(text) * 15 // 16 else text.rfind('"', at, length) + 1
-        if end:
-            counted += counter(text[at:end]) - _MAX_CUT_TOKENS
-            at = end
-            if counted > tokens:
-                return True
-        length = length * 5 // 4 + 1
-    return counter(text) > tokens
 
 
 def check_json(value: object) -> None:

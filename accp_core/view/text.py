@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import is_utf8
+from accp_core.token_counts import RememberingCounter
 from accp_core.view.documents import Document, find_documents
 from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
 from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
 
-__all__ = ["View", "remembering", "render_text"]
-
-
-_MIN_REMEMBERED_CHARS: Final = 100
-"""Characters of a text whose count is remembered."""
+__all__ = ["View", "render_text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +51,7 @@ def render_text(source: str, *, counter: TokenCounter, options: Options | None =
         counter: Counts the tokens of the model.
         options: The transforms that the view may use; None: all.
     """
-    counter = remembering(counter)
+    counter = RememberingCounter(counter)
     before = counter(source)
     documents = find_documents(source)
     if documents:
@@ -67,23 +63,6 @@ def render_text(source: str, *, counter: TokenCounter, options: Options | None =
             layout = write_layout(segments)
             return View(text=text, layout=layout, tokens_before=before, tokens_after=after, limits=limits)
     return View(text=source, layout=AS_IS, tokens_before=before, tokens_after=before)
-
-
-def remembering(counter: TokenCounter) -> TokenCounter:
-    """Return a counter that counts each long text once: the view and the source are counted in several places.
-
-    It keeps every text that it counts, so it is for the work on one source.
-    """
-    counts: dict[str, int] = {}
-
-    def count(text: str) -> int:
-        if len(text) < _MIN_REMEMBERED_CHARS:
-            return counter(text)
-        if text not in counts:
-            counts[text] = counter(text)
-        return counts[text]
-
-    return count
 
 
 def _limits_of(source: str) -> ExpansionLimits:

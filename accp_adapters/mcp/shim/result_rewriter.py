@@ -26,7 +26,7 @@ from accp_core.accp import Envelope
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view.text import remembering
+from accp_core.token_counts import RememberingCounter
 
 __all__ = ["ResultRewriter"]
 
@@ -133,7 +133,7 @@ class ResultRewriter:
 
     def _compress_result(self, result: JsonObject, request: PendingRequest, *, is_large: bool) -> JsonObject | None:
         """Return what is sent instead of a result; None where the result itself is sent."""
-        counter = remembering(self.options.counter)
+        counter = RememberingCounter(self.options.counter)
 
         def gains(written: JsonObject) -> bool:
             # Counting the tokens of megabytes takes seconds; a preview is always shorter than its text.

@@ -211,7 +211,7 @@ def hide_blobs(text: str, view: Compressed, *, counter: TokenCounter, open_with:
         None where that has no fewer tokens than the view, such as where there is no large blob.
     """
     stored = StoredText.of(text)
-    shown = preview_without_blobs(text, view.text, opening=_opening(stored, open_with))
+    shown = preview_without_blobs(text, view.text, layout=view.layout or AS_IS, opening=_opening(stored, open_with))
     if shown is None or (after := counter(shown)) >= view.tokens_after:
         return None
     return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)

@@ -5,6 +5,7 @@
     [preview of 412 lines; the whole is intact: …]  [source text: preview of 412 lines; …]
     [earlier results folded: 12; …]                 [source text: earlier results folded: 12; …]
     […57 lines]                                     [source text: …57 lines]
+    [cut off here in the source]                    [source text: cut off here in the source]
 
 Each kind of marker is listed here; a test finds those that are not.
 """
@@ -17,7 +18,7 @@ from typing import Final
 
 from accp_core.lazy_patterns import lazy_pattern
 
-__all__ = ["MarkerStart", "escape_markers", "unescape_markers"]
+__all__ = ["UNSEEN", "MarkerStart", "escape_markers", "unescape_markers"]
 
 
 class MarkerStart(StrEnum):
@@ -31,6 +32,8 @@ class MarkerStart(StrEnum):
     """The first line of a fold."""
     GAP = "[…"
     """What a preview leaves out."""
+    CUT = "[cut off here"
+    """The line of a view behind JSON that its source cut off."""
 
 
 def _spell(words: str) -> str:
@@ -45,22 +48,23 @@ _LOOKS_ALIKE: Final = {
     MarkerStart.PREVIEW: rf"{_spell('preview')}_(?:{_spell('of')}\b|[;,:])",
     MarkerStart.FOLD: rf"{_spell('earlier results folded')}\b",
     # "[…]" is a usual sign for omitted words, and "[...lines]" is JavaScript.
-    MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026){1,8}_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
+    MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026)++_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
     r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",
+    MarkerStart.CUT: rf"{_spell('cut off here')}\b",
 }
 """What a reader may take for a marker, behind the bracket; `_` is what a reader does not see, or nothing."""
-_UNSEEN: Final = (
+UNSEEN: Final = (
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""White space, control characters, and what Unicode calls Default_Ignorable_Code_Point (UAX #44)."""
+"""White space, control characters, and what Unicode calls Default_Ignorable_Code_Point (UAX #44); in a pattern."""
 _UNSEEN_ESCAPE: Final = (
     r"\\{1,8}+(?:[nrtbf]|u000e0[0-9a-f]{3}|(?:u00|x)(?:[01][0-9a-f]|20|7f|[89][0-9a-f]|a[0d])"
     r"|u(?:034f|061c|115f|1160|1680|17b[45]|180[b-f]|20[06][0-9a-f]|202[89a-f]|205f|3000|3164|fe0[0-9a-f]|feff|ffa0"
     r"|fff[0-9ab]|db40\\{1,8}udc[0-9a-f]{2}))"
 )
 """The same as an escape of JSON or Python, in a text that was left as it was written."""
-_SPACE: Final = rf"(?:[{_UNSEEN}]|{_UNSEEN_ESCAPE}){{0,16}}+"
+_SPACE: Final = rf"(?:[{UNSEEN}]|{_UNSEEN_ESCAPE})*+"
 _ESCAPE: Final = "source text: "
 _ALIKE: Final = rf"(?:{_ESCAPE})*+_(?:{'|'.join(_LOOKS_ALIKE.values())})".replace("_", _SPACE)
 _TO_ESCAPE: Final = lazy_pattern(rf"[\[\uff3b](?={_ALIKE})", re.IGNORECASE)

@@ -115,7 +115,8 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
         reason = f"expected one reference, or a SELECT that joins them, found {len(texts)} without a query. {GRAMMAR}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     if not request.offset and request.limit is None and may_fit(source, limit):
-        shown = shown_source(render_text(source, counter=counter).text)
+        view = render_text(source, counter=counter)
+        shown = shown_source(view.text, layout=view.layout)
         if counter(shown) <= limit:
             return shown
     opened = _open(source)

@@ -15,26 +15,27 @@ import re
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
-from accp_core.markers import escape_markers
+from accp_core.markers import UNSEEN
+from accp_core.view.layout import AS_IS, escape_view
 
 __all__ = ["shown_source"]
 
 _ESCAPE: Final = "source text: "
-_SPACE: Final = r"[\s\u200b-\u200f\u2060\ufeff]{0,4}"
-_BLANKS: Final = " \t\n\r\v\f\x1c\x1d\x1e\x85\xa0\u2028\u2029\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_SPACE: Final = rf"[{UNSEEN}]*+"
+_BLANKS: Final = re.compile(_SPACE)
 _LINE_END: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NOTE: Final = re.compile(
-    rf"(?:{_ESCAPE})*+_…{{1,8}}_(?:(?:rows?|lines?)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
+    rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
 )
 _REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
 
 
-def shown_source(text: str, notes: str = "") -> str:
+def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
     """Return a text of a source as the beginning of an answer, and our notes behind it.
 
-    Without notes the last line of the text is the last of the answer.
+    Without notes the last line of the text is the last of the answer. `layout` is that of a text that is a view.
     """
-    shown = escape_markers(text)
+    shown = escape_view(text, layout)
     start = 0 if notes else _last_line(shown)
     if not notes and _NOTE.match(shown, start):
         shown = f"{shown[:start]}{_ESCAPE}{shown[start:]}"
@@ -43,5 +44,6 @@ def shown_source(text: str, notes: str = "") -> str:
 
 def _last_line(text: str) -> int:
     """Return where the last line begins that is not blank."""
-    end = len(text.rstrip(_BLANKS))
+    blanks = _BLANKS.match(text[::-1])
+    end = len(text) - (blanks.end() if blanks else 0)
     return max((found.end() for found in _LINE_END.finditer(text, 0, end)), default=0)

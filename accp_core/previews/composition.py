@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -31,7 +30,7 @@ from accp_core.previews.table_preview import TablePreview
 from accp_core.previews.words import requested_words
 from accp_core.tables import MAX_WHOLE, SampledTables, open_text, sample_tables
 from accp_core.view.documents import find_documents
-from accp_core.view.layout import AS_IS
+from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_text
 
@@ -90,8 +89,8 @@ def preview(
     if view is None and is_rendered(source, limit):
         view = render_text(source, counter=counter, options=options)
     if view is not None and view.tokens_after <= limit and not is_part:
-        whole = escape_markers(view.text)
-        if whole is view.text or counter(whole) <= limit:
+        whole = escape_view(view.text, view.layout)
+        if whole == view.text or counter(whole) <= limit:
             return whole
     subject = _Subject(source, requested_words(request))
     body = subject.preview_tables(counter) or subject.preview_text(view, limit, counter, options, is_part=is_part)
@@ -110,12 +109,13 @@ def preview(
     return fill(write, limit=limit, token_chars=token_chars, counter=counter)
 
 
-def preview_without_blobs(source: str, view: str, *, opening: str) -> str | None:
+def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) -> str | None:
     """Return `view`, that of `source`, with the size of each large blob (base64, hex) in its place.
 
     Args:
         source: The whole result.
         view: What is shown of it: all; what looks like our markers in it is escaped here.
+        layout: The layout of `view`.
         opening: As in `preview`.
 
     Returns:
@@ -124,8 +124,9 @@ def preview_without_blobs(source: str, view: str, *, opening: str) -> str | None
     if len(source) <= _LONGEST_SHOWN:
         return None
     marks = Marks.for_text(view)
-    sized = marks.size_blobs(view, _LONGEST_SHOWN + 1)
-    return None if sized == view else f"[preview; the whole is intact: {opening}]\n{marks.show(sized)}"
+    kept = marks.keep_cuts(view, layout)
+    sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
+    return None if sized == kept else f"[preview; the whole is intact: {opening}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +177,13 @@ class _Subject:
     ) -> _Body:
         """Return the preview of a text, of which `view` is the view where it was rendered."""
         is_view = view is not None and view.layout != AS_IS
-        text = view.text if view is not None else self.source
-        if is_view and "&1" in text:
+        shown = view or View(text=self.source, layout=AS_IS, tokens_before=0, tokens_after=0)
+        if is_view and "&1" in shown.text:
             # The first place of a repeated value may be in a gap.
             plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
-            text = render_text(self.source, counter=counter, options=plain).text
-        marks = Marks.for_text(text)
-        text = marks.size_blobs(text)
+            shown = render_text(self.source, counter=counter, options=plain)
+        marks = Marks.for_text(shown.text)
+        text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
         excerpt = Excerpt(text, requested=self.requested, marks=marks, max_piece=limit // _MIN_PIECES, is_view=is_view)
         lines = text.count("\n") + 1
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"

@@ -15,6 +15,7 @@ from typing import Any, Final
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.tables import Table
+from accp_core.view.layout import CUT_LINE, replace_cut_lines
 
 __all__ = ["Marks"]
 
@@ -22,6 +23,7 @@ _PRIVATE: Final = "\ufdd0"
 """A noncharacter, which no text should hold; a source that holds it makes the private sign longer."""
 _IN_ASCII: Final = f"\\u{ord(_PRIVATE):04x}"
 """The same in a cell with half a surrogate pair, which is quoted in ASCII."""
+_CUT: Final = CUT_LINE.removeprefix("\n[")
 _MIN_BLOB_CHARS: Final = 64
 """Characters of a run without blanks that may be binary data or a hash; a shorter one is shown."""
 _RUN: Final = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{{{_MIN_BLOB_CHARS},}}+")
@@ -64,6 +66,10 @@ class Marks:
         """Return the mark for `what` was left out, such as "57 lines"."""
         return f"[{_PRIVATE * self.length}{what}]"
 
+    def keep_cuts(self, text: str, layout: str) -> str:
+        """Return a view whose own lines on what its source cut off are marks, so that no line of the source passes."""
+        return replace_cut_lines(text, layout, f"[{_PRIVATE * self.length}{_CUT}")
+
     def show(self, text: str) -> str:
         """Return a composed text as a model reads it: that of the source escaped, the marks with their usual sign."""
         return self._reveal(escape_markers(text))
@@ -73,6 +79,7 @@ class Marks:
         return lambda text: counter(self._reveal(text))
 
     def _reveal(self, text: str) -> str:
+        text = text.replace(f"[{_PRIVATE * self.length}{_CUT}", f"[{_CUT}")
         for private in (_PRIVATE, _IN_ASCII):
             text = text.replace(f"[{private * self.length}", MarkerStart.GAP)
         return text

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from accp_core.compression import Compressed, ResultLimits
-from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
 from accp_core.projection.memory import compress_once, count_once
@@ -19,6 +18,7 @@ from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch
 from accp_core.references import StoredText, find_references, key_of, replace_references
+from accp_core.view.layout import escape_view
 from accp_core.view.legend import explanations, legend_for
 
 __all__ = ["Projected", "ProjectionRules", "Projector"]
@@ -129,7 +129,7 @@ class Projector:
         saved = self._saved
         self._saved += sum(block.tokens_before - block.tokens_after for block in (*compressed, *arguments) if block)
         shown = tuple(
-            self._close(record, new.text if new and new.stored else self._escape(record, new.text if new else old))
+            self._close(record, new.text if new and new.stored else self._escape(record, old, new))
             for old, new in zip(record.blocks, compressed, strict=True)
         )
         shortened = self._shorten(record, shown)
@@ -234,11 +234,12 @@ class Projector:
         self._unhashed = []
         return replace_references(text, lambda key: None if key in self._opens else _closed(key))
 
-    def _escape(self, record: MessageRecord, text: str | None) -> str | None:
-        """Return the text of a block; what looks like our markers in the words of others says that it is not ours."""
+    def _escape(self, record: MessageRecord, old: str | None, new: Compressed | None) -> str | None:
+        """Return the text of a block, or its view; what looks like our markers in words of others says so."""
         is_ours = record.stays or self._rules.open_with in self._tools(record)
         is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT) and not is_ours and not self._is_excluded(record)
-        return escape_markers(text) if text and is_foreign else text
+        text, layout = (new.text, new.layout) if new else (old, None)
+        return escape_view(text, layout) if text and is_foreign else text
 
     def _limits_for(self, record: MessageRecord, results: int) -> ResultLimits | None:
         """Return the limits by which a message is compressed; None: it stays as it is."""

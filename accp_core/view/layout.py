@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
+from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.block_yaml import block_yaml_size, write_block_yaml
 from accp_core.packing.embedded_json import (
     STYLES,
@@ -28,11 +29,13 @@ from accp_core.packing.literal import literal_size, write_literal
 from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.read import read
 
-__all__ = ["AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "restore", "write_layout"]
+__all__ = [
+    "AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "escape_view", "replace_cut_lines", "restore", "write_layout",
+]  # fmt: skip
 
 AS_IS: Final = "as-is"
 """The layout of a text that was left as it is."""
-CUT_LINE: Final = "\n[cut off here in the source]"
+CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 """The end of a part whose document was cut off."""
 
 _MAX_SHOWN: Final = 40
@@ -81,6 +84,35 @@ class LiteralSegment:
 def write_layout(segments: Sequence[Segment | LiteralSegment]) -> str:
     """Return the layout of the text that the segments make up."""
     return " ".join([segment.to_word() for segment in segments])
+
+
+def escape_view(text: str, layout: str | None) -> str:
+    """Return a view as a model is shown it: what looks like a marker of ours in the source says that it is source text.
+
+    Args:
+        text: The text of the view.
+        layout: Its layout, which tells our own lines from those of the source; None: all of `text` is of the source.
+    """
+    return CUT_LINE.join(map(escape_markers, _split(text, layout or AS_IS)))
+
+
+def replace_cut_lines(text: str, layout: str, line: str) -> str:
+    """Return a view with `line` in place of each line of ours that says that a document was cut off."""
+    return f"\n{line}".join(_split(text, layout))
+
+
+def _split(text: str, layout: str) -> list[str]:
+    """Return what stands between the lines that we wrote behind documents that were cut off."""
+    if "<" not in layout:
+        return [text]
+    parts, start, at = [], 0, 0
+    for word in layout.split(" "):
+        segment = _SEGMENT.fullmatch(word)
+        at += int(segment[3]) if segment else 0 if _CLOSING.get(word) else len(_FENCE)
+        if segment and segment[4]:
+            parts.append(text[start : at - len(CUT_LINE)])
+            start = at
+    return [*parts, text[start:]]
 
 
 def restore(text: str, layout: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> str:

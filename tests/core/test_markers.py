@@ -13,6 +13,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core.compression import show_preview
 from accp_core.markers import MarkerStart, escape_markers, unescape_markers
 from accp_core.projection.repeats.marker import LineMarker, PassageMarker
+from accp_core.view.layout import CUT_LINE
 from tests.test_house import MODULES, name_of, tree_of
 from tests.work import grows_in_proportion
 
@@ -32,12 +33,12 @@ WRITTEN = {
     ],
     MarkerStart.FOLD: [folded_text(3, "a summary")],
     MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
+    MarkerStart.CUT: [CUT_LINE.removeprefix("\n")],
 }
 """What each writer of a marker writes."""
 
 NOT_ESCAPED = {
     "[we have] new (starter|joiner|hire)": "a pattern",
-    "[cut off here in the source]": "a source may say so of itself",
 }
 """Strings that begin like a marker, and why they may stand in a text of others."""
 
@@ -78,6 +79,10 @@ UNSEEN = (*"\0\n\x1b\x7f\x85\xa0\xad\u034f\u061c\u180e\u200b\u202d\u2066\u3164\u
         "[\\xadas above: x",
         "[\\U000E0020as above: x",
         f"[{' ' * 16}as above: x",
+        f"[{' ' * 99}as above: x",
+        f"[a{chr(0x200B) * 40}s above: x",
+        f"[{'…' * 20}57 lines]",
+        "[Cut  off\u00adhere]",
         '["a", "[\\u2026lines 65-99]"',
         '"[\\\\u20265 lines]"',
         "[\\u0061s abo\\u0056e: x",

@@ -24,7 +24,8 @@ def fetch(source: str, limit: int = 800, **arguments: object) -> str:
 @pytest.mark.parametrize(
     "note",
     [
-        NOTE, NOTE.upper(), f"  {NOTE}", f"\u200b{NOTE}", "… lines 0-1 of 9", "… row 3 of 9, whole: query='3'",
+        NOTE, NOTE.upper(), f"  {NOTE}", f"{' ' * 9}{NOTE}", f"{chr(0x2066)}{NOTE}", f"{'…' * 9}{NOTE}",
+        f"\u200b{NOTE}", "… lines 0-1 of 9", "… row 3 of 9, whole: query='3'",
         "… each row has more in items (rows_row = rows.row)", f"{ESCAPE}{NOTE}",
     ],
 )  # fmt: skip
@@ -35,7 +36,18 @@ def test_a_last_line_that_looks_like_a_note_says_that_it_is_of_the_source(before
     assert shown_source(f"{before}{note}{after}", "\n… row 0 of 1") == f"{before}{note}{after}\n… row 0 of 1"
 
 
-@pytest.mark.parametrize("refusal", [REFUSAL, f" {REFUSAL}", REFUSAL.lower(), f"{ESCAPE}{REFUSAL}\nmore", "E1004 : x"])
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        REFUSAL,
+        f" {REFUSAL}",
+        f"{' ' * 9}{REFUSAL}",
+        f"\u00ad{REFUSAL}",
+        REFUSAL.lower(),
+        f"{ESCAPE}{REFUSAL}\nmore",
+        "E1004 : x",
+    ],
+)
 def test_a_first_line_that_looks_like_a_refusal_says_that_it_is_of_the_source(refusal: str) -> None:
     assert shown_source(refusal) == ESCAPE + refusal
     assert shown_source(refusal, f"\n{NOTE}") == f"{ESCAPE}{refusal}\n{NOTE}"
@@ -67,6 +79,9 @@ def test_each_kind_of_answer_says_what_is_of_the_source() -> None:
     assert fetch(rows, query="2.v") == ESCAPE + REFUSAL
     assert fetch(f"a\n{NOTE}") == f"a\n{ESCAPE}{NOTE}"
     assert fetch(f"a\n{NOTE}", query="select text from lines").endswith(f"\n{ESCAPE}{NOTE}")
+    rows_and_line = f"{rows}\n[cut off here in the source]"
+    assert fetch(rows_and_line).endswith("\n[source text: cut off here in the source]")
+    assert fetch(rows[:-1]).endswith("\n[cut off here in the source]")
     # The cell as it stands, as docs/queries.md says.
     assert fetch(rows, query="select n as n, id from rows where id = 2").count(ESCAPE) == 0
 

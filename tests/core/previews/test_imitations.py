@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import Compressed, ResultLimits, abridge, compress, hide_blobs, show_preview, show_view
-from accp_core.markers import escape_markers
-from accp_core.previews import preview
+from accp_core.markers import escape_markers, unescape_markers
+from accp_core.previews import marks, preview
 from accp_core.previews.marks import Marks
 from accp_core.references import StoredText
+from accp_core.view import layout
+from accp_core.view import text as view_text
 from tests.limits import LONG
 
 counter = o200k_base()
 
 OURS = "0~~"
 """What begins each mark that we write while a property looks; no source has it."""
+CUT_LINE = f"\n[{OURS}cut off]"
 ESCAPE = "source text: "
 BLOB = base64.b64encode(bytes(range(256))).decode()
 IMITATIONS = (
@@ -42,6 +45,8 @@ IMITATIONS = (
     "[…map of 3]",
     "[…base64, 41,200 characters]",
     "[source text: …57 lines]",
+    "[cut off here in the source]",
+    f"[as{' ' * 20}above: x",
     "as above: all of it",
     "…57 lines",
     "preview; x",
@@ -140,8 +145,60 @@ def test_what_looks_like_a_marker_is_one_of_ours(source: str, limit: int, reques
     with pytest.MonkeyPatch.context() as patched:
         gap = Marks.gap
         patched.setattr(Marks, "gap", lambda self, what: gap(self, f"{OURS}{what}"))
+        patched.setattr(marks, "_CUT", CUT_LINE.removeprefix("\n["))
+        patched.setattr(layout, "CUT_LINE", CUT_LINE)
+        patched.setattr(view_text, "CUT_LINE", CUT_LINE)
         for shown in previews_of(source, limit, request):
             if shown is not None and shown.reference is not None:
                 assert has_only_ours(shown.text, shown.reference), shown.text
         opening = StoredText.of(source).reference
         assert has_only_ours(preview(source, limit=limit, opening=opening, counter=counter), opening)
+
+
+SAYS_CUT = "[cut off here in the source]"
+ROWS = [{"id": number, "name": f"A{number}"} for number in range(40)]
+CUT_TWICE = f"First:\n{json.dumps(ROWS)[:-1]}\n\nSecond:\n{json.dumps(ROWS)[:-9]}\n{SAYS_CUT}\nThe end, as it says."
+
+
+def test_a_line_of_the_source_does_not_say_that_we_found_a_cut() -> None:
+    complete, cut = f"{json.dumps(ROWS)}\n{SAYS_CUT}", json.dumps(ROWS)[:-1]
+    views = [show_view(source, counter=counter) for source in (complete, cut, CUT_TWICE)]
+    shown = [layout.escape_view(view.text, view.layout) for view in views]
+    assert shown[0].endswith("\n[source text: cut off here in the source]")
+    assert shown[1].endswith(f"\n{SAYS_CUT}")
+    assert re.findall(r"\[.*cut off.*\]", shown[2]) == [SAYS_CUT, SAYS_CUT, "[source text: cut off here in the source]"]
+    assert [unescape_markers(text) for text in shown] == [view.text for view in views]
+    assert (
+        layout.escape_view(SAYS_CUT, None)
+        == layout.escape_view(SAYS_CUT, layout.AS_IS)
+        == "[source text" + (f": {SAYS_CUT[1:]}")
+    )
+
+
+@pytest.mark.parametrize("tail", ["", "'"])
+def test_the_lines_of_ours_are_found_behind_literals(tail: str) -> None:
+    inner = json.dumps(ROWS, indent=1)[:-9] + f"\n{SAYS_CUT}\n"
+    source = f"meta=None text={inner!r} isError=False" if not tail else f"meta=None text={tail}{repr(inner)[1:-1]}"
+    view = show_view(source, counter=counter)
+    assert view.layout is not None
+    assert "q(" in view.layout
+    assert "<" in view.layout
+    assert re.findall(r"\[.*cut off.*\]", layout.escape_view(view.text, view.layout)) == [
+        SAYS_CUT,
+        "[source text: cut off here in the source]",
+    ]
+
+
+def test_previews_tell_our_lines_from_those_of_the_source() -> None:
+    opening = StoredText.of(CUT_TWICE).reference
+    shown = preview(CUT_TWICE, limit=90, opening=opening, counter=counter)
+    assert shown.startswith("[preview")
+    assert shown.endswith("[source text: cut off here in the source]\nThe end, as it says.")
+    blobs = f"{CUT_TWICE}\n{BLOB}"
+    hidden = hide_blobs(blobs, show_view(blobs, counter=counter), counter=counter)
+    assert hidden is not None
+    assert re.findall(r"\[.*cut off.*\]", hidden.text) == [
+        SAYS_CUT,
+        SAYS_CUT,
+        "[source text: cut off here in the source]",
+    ]

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, JsonObject, without
-from accp_core.markers import escape_markers, unescape_markers
+from accp_core.markers import unescape_markers
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view import View, render_text
+from accp_core.view.layout import escape_view
 
 __all__ = ["restore_contents", "write_contents"]
 
@@ -73,7 +74,7 @@ def _is_for_model(content: Any) -> bool:
 
 def _view_of(content: JsonObject, counter: TokenCounter, min_gain: int) -> View | None:
     view = render_text(content["text"], counter=counter)
-    text = escape_markers(view.text)
+    text = escape_view(view.text, view.layout)
     if text == view.text and view.tokens_before - view.tokens_after < max(min_gain, 1):
         return None
     return replace(view, text=text)

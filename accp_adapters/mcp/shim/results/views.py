@@ -35,6 +35,7 @@ from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 from accp_core.view import View, read
+from accp_core.view.layout import escape_view
 
 __all__ = ["ViewSettings", "has_escapes", "is_alone", "is_view", "restore_view", "write_alone", "write_view"]
 
@@ -251,7 +252,7 @@ class _ViewWriter:
 
 def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
     """Return a view in which what looks like a marker of ours says that it is source text."""
-    text = escape_markers(shown.text)
+    text = escape_view(shown.text, shown.layout)
     return shown if text == shown.text else replace(shown, text=text, tokens_after=counter(text))
 
 

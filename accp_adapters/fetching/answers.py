@@ -18,12 +18,14 @@ from accp_adapters.fetching.sql.rows import answer_condition, answer_select, loo
 from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_core.errors import DecodeError, ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
+from accp_core.strict_json import compact_json
 from accp_core.tables import OpenedText
-from accp_core.view import render_text
+from accp_core.view import read, render_text
+from accp_core.view.notation import LINE
 
 __all__ = ["GRAMMAR", "answer", "value_at"]
 
@@ -32,8 +34,11 @@ GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path s
 
 _FENCE: Final = re.compile(r"\A```(?:sql)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 _PREFIX: Final = re.compile(r"\A(?:(?:sql|query)\s*:|where\b)\s*", re.IGNORECASE)
-_SELECT: Final = re.compile(r"\(*\s*(?:select|with)\b", re.IGNORECASE)
+# Not a path through a key of that name, such as `select.from`, `with[0]` or `select`.
+_SELECT: Final = re.compile(r"""\(*\s*(?:select|with)\b(?!\s*(?:\.|\[\s*[0-9"']|$))""", re.IGNORECASE)
 _MAX_SHOWN: Final = 100
+_MAX_QUOTED: Final = 1_000
+"""Characters of a text that may need quotes."""
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 _DATABASES: Final = DatabaseCache()
@@ -127,9 +132,27 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
 def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
     selection = find_rows(value, path)
     if selection is None:
-        text = view_of(value, limit, counter) or write_styled_json(value, "2u")
+        text = _text_at(value, path, counter) or view_of(value, limit, counter) or write_styled_json(value, "2u")
         return line_page(text, request, limit, counter)
     return row_page(selection, request, limit, counter)
+
+
+def _text_at(value: object, path: str, counter: TokenCounter) -> str:
+    """Return a text at a path in quotes where it would be the answer for another value, too: "null", "5"; else ""."""
+    if not path or not isinstance(value, str) or len(value) > _MAX_QUOTED or "\n" in value or LINE.allows(value):
+        return ""
+    return compact_json(value) if not value or _is_answer_of_another(value, path, counter) else ""
+
+
+def _is_answer_of_another(text: str, path: str, counter: TokenCounter) -> bool:
+    try:
+        other = read(text)
+    except DecodeError:
+        return False
+    if isinstance(other, str):
+        return _text_at(other, path, counter) == text
+    # A number is shown in the spelling of its source, whichever that is.
+    return not isinstance(other, dict | list) or view_of(other, _MAX_QUOTED, counter) == text
 
 
 def _other(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +14,8 @@ from accp_core.references import find_references
 
 __all__ = ["KEYWORDS", "Scope", "Source", "chain_at", "find_scope", "is_keyword", "quote"]
 
+_INDEX: Final = re.compile(r"\.[0-9]+|\[\s*-?[0-9]+\s*\]")
+_MAX_SHOWN: Final = 60
 _WORDS: Final = """
     ALL AND AS ASC BETWEEN BY CASE CAST COLLATE CROSS CURRENT DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FILTER
     FIRST FOLLOWING FROM FULL GLOB GROUP HAVING ILIKE IN INNER INTERSECT IS ISNULL JOIN LAST LEFT LIKE LIMIT
@@ -199,6 +202,7 @@ class _Tables:
     def _table(self, at: int) -> int:
         tokens, end = self._tokens, chain_at(self._tokens, at)
         first = tokens[at]
+        _refuse_path(tokens, at, end)
         if end < len(tokens) and tokens[end].text == "(" and first.text.lower() in TABLE_FUNCTIONS:
             self._scope.derived |= {"key", "value", "type", "atom", "fullkey", "path", first.text.lower()}
             first.out = first.text.lower()
@@ -245,6 +249,19 @@ class _Tables:
         if at < len(tokens) and (tokens[at].is_name or tokens[at].kind == "string"):
             return tokens[at], at + 1
         return None, at
+
+
+def _refuse_path(tokens: Sequence[Token], at: int, end: int) -> None:
+    """Refuse the names up to `end` where an index follows them: `orders.0.items`, `orders[0]`."""
+    stop = end
+    while (
+        stop < len(tokens) and tokens[stop].start == tokens[stop - 1].end and tokens[stop].text not in (",", ")", "(")
+    ):
+        stop += 1
+    if stop > end and _INDEX.fullmatch(tokens[end].text):
+        path = "".join(token.text for token in tokens[at:stop])
+        reason = "a query that is a path alone shows what is at one"
+        raise refuse(f"expected a table behind FROM or JOIN, found the path {path[:_MAX_SHOWN]!r}; {reason}")
 
 
 def _find_aliases(tokens: list[Token], scope: Scope) -> None:

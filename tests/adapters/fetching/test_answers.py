@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accp_adapters.fetching.answers import answer
+from accp_adapters.fetching.answers import answer, value_at
 from accp_adapters.fetching.request import FetchRequest, read_request
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
@@ -61,6 +61,65 @@ def test_a_refusal_quotes_the_names_of_a_source(query: str, expected: str) -> No
     name = json.dumps(FALSE_NAME)[1:-1]
     with pytest.raises(ProtocolError, match=re.escape(f"E1004: expected {expected.replace('NAME', name)}")):
         fetch(json.dumps(rows), query=query)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "shown"),
+    [
+        ("null", None, '"null"'),
+        ("true", True, '"true"'),
+        ("5", 5, '"5"'),
+        ("-1.5e3", -1500.0, '"-1.5e3"'),
+        ("", '""', '""'),
+        ("{}", {}, '"{}"'),
+        ("[1,2]", [1, 2], '"[1,2]"'),
+        ('"5"', "5", r'"\"5\""'),
+        ('"null"', "null", r'"\"null\""'),
+    ],
+)
+def test_a_path_tells_a_text_from_the_value_that_it_looks_like(text: str, other: object, shown: str) -> None:
+    source = json.dumps({"text": text, "other": other, "rows": ROWS})
+    assert fetch(source, query="text") == shown
+    assert fetch(source, query="other") != shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["late", "Ann Lee", "[INFO] started", "007", "-", "*1", '"q', " x", "null\n5", '{"a": 1}', '"plain"', "5" * 2000],
+)
+def test_a_path_shows_a_text_that_looks_like_no_other_value_as_it_is(text: str) -> None:
+    assert fetch(json.dumps({"text": text, "rows": ROWS}), query="text") == text
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [("select.from", "7"), ("Select.a.0", "8"), ('select["from"]', "7"), ("with.0", "9"), ("with[0]", "9")],
+)
+def test_a_path_may_begin_with_a_key_that_is_a_word_of_sql(query: str, shown: str) -> None:
+    source = json.dumps({"select": {"from": 7}, "Select": {"a": [8]}, "with": [9], "rows": ROWS})
+    assert fetch(source, query=query) == shown
+    assert str(value_at(source, query)) == shown
+
+
+@pytest.mark.parametrize("path", ["data.orders.0.items", "orders[0].items", "orders.0", "orders[ 1 ]"])
+def test_a_path_behind_from_is_refused_as_one(path: str) -> None:
+    source = json.dumps({"data": {"orders": [{"id": 1, "items": [{"sku": "a"}]}, {"id": 2, "items": [{"sku": "c"}]}]}})
+    expected = f"E1004: expected a table behind FROM or JOIN, found the path {path!r}; a query that is a path alone"
+    for query in (
+        f"select * from {path}",
+        f"select 1 from orders o join {path} on 1",
+        f"select * from (select * from {path})",
+    ):
+        with pytest.raises(ProtocolError, match=re.escape(expected)):
+            fetch(source, query=query)
+    assert fetch(source, query="select * from orders [0]") == fetch(source, query="select * from orders")
+
+
+def test_a_key_that_is_a_word_of_sql_is_a_path_alone() -> None:
+    source = json.dumps({"select": "x", "with": {"a": 1}, "rows": ROWS})
+    assert [fetch(source, query=query) for query in ("select", "with")] == ["x", "a 1"]
+    assert fetch(source, query="select count(*) n from rows") == f"n {len(ROWS)}"
+    assert fetch(source, query="with w as (select 1 as n) select n from w") == "n 1"
 
 
 def test_a_long_name_of_a_source_is_cut_within_its_quotes() -> None:

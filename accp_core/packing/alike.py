@@ -145,30 +145,30 @@ class _Search:
             self.find(list(members.values()))
             return
         bases: list[Derived] = []
+        texts: tuple[str, ...] = ()
         for name, member in members.items():
             if type(member) in _CONTAINERS:
                 self.find([member])
             elif type(member) is str and "://" in member and _ADDRESS.fullmatch(member):
-                base = max((base for base in bases if member.startswith(base.text)), key=_length, default=None)
+                # Most addresses begin with none; to try all at once saves a call for each.
+                known = [base for base in bases if member.startswith(base.text)] if member.startswith(texts) else []
+                base = max(known, key=_length, default=None)
                 derived = base and Derived("", base.name, member[len(base.text) :], member)
                 if derived and pays_in_its_line(derived):
                     self.found.setdefault(id(members), {})[name] = derived
                 elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
                     bases.append(Derived("", name, "", member))
+                    texts += (member,)
 
     def _find_in_rows(self, maps: list[_Map]) -> None:
         """Derive the addresses of a column from another column, by one rule for all rows."""
-        columns: dict[str, list[object]] = {}
-        for members in maps:
-            for name, member in members.items():
-                columns.setdefault(name, []).append(member)
         addresses: list[str] = []
         bases: dict[str, int] = {}
-        for name, values in columns.items():
-            inner = [value for value in values if type(value) in _CONTAINERS]
-            if inner:
-                self.find(inner)
-            elif any(type(value) is str and "://" in value for value in values):
+        for name, values in _columns(maps).items():
+            kinds = set(map(type, values))
+            if not _CONTAINERS.isdisjoint(kinds):
+                self.find([value for value in values if type(value) in _CONTAINERS])
+            elif str in kinds and any(type(value) is str and "://" in value for value in values):
                 addresses.append(name)
             elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
                 # In a header, the name of a column is found before and behind the rule.
@@ -197,6 +197,15 @@ class _Search:
         for members, text in zip(rows, texts, strict=True):
             self.found.setdefault(id(members), {})[name] = Derived(best.before, best.name, best.behind, text)
         return bases[best.name] + 1
+
+
+def _columns(maps: list[_Map]) -> dict[str, list[object]]:
+    """Return the values of each name, in the order in which the names come first."""
+    columns: dict[str, list[object]] = {name: [] for members in maps for name in members}
+    for members in maps:
+        for name, member in members.items():
+            columns[name].append(member)
+    return columns
 
 
 def _length(base: Derived) -> int:

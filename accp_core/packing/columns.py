@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final
 
 from accp_core.packing.alike import pack_keys, pack_same_columns, unpack_affixes
@@ -104,7 +104,7 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         sparse: set[str] = set()
         cells = list(map(list, zip(*[members.values() for members in maps], strict=True)))
     else:
-        uses = Counter(name for members in maps for name in members)
+        uses = Counter(chain.from_iterable(maps))
         sparse = {name for name, count in uses.items() if count <= max_fill * len(maps)}
         present = sum(uses.values())
         # With more dense columns than this there are more absent cells than present ones.

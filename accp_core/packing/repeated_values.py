@@ -36,6 +36,7 @@ _COPIED: Final = frozenset((dict, list, EmbeddedJson))
 
 _PLAIN: Final = frozenset((str, int, type(None)))
 """Types of the values that identify themselves."""
+_LITERALS: Final[dict[object, Hashable]] = {value: (bool, repr(value)) for value in (False, True)}
 _OTHER_CHARS: Final = 4
 """Characters of a number or a literal and what separates it, on the average."""
 
@@ -122,7 +123,19 @@ class _Graph:
             return _DerivedText(value.text) if type(value) is Derived else _identity(value)
         is_outer = not _PLAIN.issuperset(map(type, children))
         if is_outer:
-            children = tuple([member if type(member) in _PLAIN else self.add(member) for member in children])
+            # Numbers and literals are identified as `_identity` does, without a call for each.
+            children = tuple(
+                [
+                    member
+                    if (inner := type(member)) in _PLAIN
+                    else (float, member)
+                    if inner is float and member != 0
+                    else _LITERALS[member]
+                    if inner is bool
+                    else self.add(member)
+                    for member in children
+                ]
+            )
         key = (kind, names, children)
         node = self.distinct.get(key)
         if node is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
@@ -72,8 +73,9 @@ def render(value: object, *, counter: TokenCounter, options: Options | None = No
     Raises:
         EncodeError: E1004, `value` contains something that is not JSON (a tuple, a number as key, NaN).
     """
-    check_json(value)
-    return render_known(value, compact_json(value), counter=counter, options=options or DEFAULT_OPTIONS)
+    levels = check_json(value)
+    compact = compact_json(value)
+    return render_known(value, compact, counter=counter, options=options or DEFAULT_OPTIONS, levels=levels)
 
 
 def render_known(
@@ -84,14 +86,16 @@ def render_known(
     options: Options,
     limits: ExpansionLimits = DEFAULT_EXPANSION,
     tokens: int | None = None,
+    levels: int | None = None,
 ) -> str:
     """Return the view of a JSON value that was checked before.
 
-    `compact` is its compact JSON, `tokens` the tokens of that where they are known.
+    `compact` is its compact JSON, `tokens` the tokens of that and `levels` those of the value where they are known.
     """
-    view = render_tree(value, compact, counter=counter, options=options, limits=limits)
+    render_by = partial(render_tree, value, compact, counter=counter, limits=limits, levels=levels)
+    view = render_by(options=options)
     if options.affixes:
-        whole = render_tree(value, compact, counter=counter, options=replace(options, affixes=False), limits=limits)
+        whole = render_by(options=replace(options, affixes=False))
         view = min((found for found in (whole, view) if found is not None), key=counter, default=None)
     if view is None:
         return compact
@@ -106,15 +110,19 @@ def render_tree(
     counter: TokenCounter,
     options: Options,
     limits: ExpansionLimits = DEFAULT_EXPANSION,
+    levels: int | None = None,
 ) -> str | None:
     """Return a JSON value in the notation, however many tokens it has; None if `read` would refuse it within `limits`.
 
-    `compact` is the compact JSON of the value.
+    `compact` is the compact JSON of the value, `levels` its levels where they are known.
     """
     if options.embedded_json and ('"[' in compact or '"{' in compact):
-        value = pack_embedded_json(value)
-    # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
-    if 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH and is_too_deep(value):
+        value, levels = pack_embedded_json(value), None
+    if levels is None:
+        # Brackets are cheaper to count than levels. A document in a string adds a level without a bracket.
+        may_be_deep = 2 * (compact.count("[") + compact.count("{")) > MAX_DEPTH
+        levels = MAX_DEPTH + 1 if may_be_deep and is_too_deep(value) else 0
+    if levels > MAX_DEPTH:
         return None
     if options.derived and not options.readable and "://" in compact:
         value = pack_derived(value)
@@ -149,8 +157,11 @@ def _is_readable(view: str, compact: str, limits: ExpansionLimits) -> bool:
     return True
 
 
-def check_json(value: object) -> None:
+def check_json(value: object) -> int | None:
     """Refuse what JSON would change silently: other types, NaN and infinities, and keys that are not strings.
+
+    Returns:
+        The levels of nested arrays and maps; None where a container is in several places, perhaps deeper in others.
 
     Raises:
         EncodeError: E1004, with the refused value in the message.
@@ -158,6 +169,7 @@ def check_json(value: object) -> None:
     level = [value]
     keys: set[object] = set()
     seen: set[int] = set()
+    levels = count = 0
     while level:
         kinds = set(map(type, level))
         if not kinds <= _JSON_TYPES or (
@@ -171,8 +183,11 @@ def check_json(value: object) -> None:
         if kinds.isdisjoint(_CONTAINERS):
             break
         # A container that contains itself would never end.
-        containers = [container for container in _containers(level) if id(container) not in seen]
+        found = _containers(level)
+        containers = [container for container in found if id(container) not in seen]
         seen.update(map(id, containers))
+        levels += 1
+        count += len(found)
         for container in containers:
             if type(container) is dict:
                 keys.update(container)
@@ -180,6 +195,7 @@ def check_json(value: object) -> None:
     if not set(map(type, keys)) <= {str}:
         offender = next(key for key in keys if type(key) is not str)
         raise EncodeError(f"expected strings as keys, found {offender!r}", code=ErrorCode.INVALID_TYPE)
+    return levels if count == len(seen) else None
 
 
 def _is_json(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import groupby
 from string import ascii_uppercase
 from typing import Final
@@ -38,6 +38,7 @@ _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """Types of the rows of a keyed table."""
 _MIN_RUN: Final = 3
 """Keys next to each other whose value is the same literal, from which they stand in one line."""
+_LITERALS: Final = frozenset((bool, type(None)))
 _NO_LITERAL: Final = object()
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
 _NOT_IN_BLOCK: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -106,20 +107,24 @@ class _ViewWriter(RowWriter):
 
     def write_pairs(self, members: dict[str, object]) -> str:
         """Return the pairs of a map, one in each line, or one line for several keys of the same literal."""
+        if _LITERALS.isdisjoint(map(type, members.values())):
+            return "\n".join(self._write_pairs(members.items()))
         lines: list[str] = []
         for literal, pairs in groupby(members.items(), _literal_of):
             run = list(pairs)
             if literal is not _NO_LITERAL and len(run) >= _MIN_RUN:
                 lines.append(f"{_scalar(literal)}: {' '.join([write_key(key) for key, _ in run])}")
-                continue
-            lines += [
-                # Most values are plain strings; to test them here saves a call for each.
-                f"{write_key(key)} {value}"
-                if type(value) is str and LINE.allows(value)
-                else self.write_pair(key, value)
-                for key, value in run
-            ]
+            else:
+                lines += self._write_pairs(run)
         return "\n".join(lines)
+
+    def _write_pairs(self, pairs: Iterable[tuple[str, object]]) -> list[str]:
+        """Return pairs, each in its line."""
+        return [
+            # Most values are plain strings; to test them here saves a call for each.
+            f"{write_key(key)} {value}" if type(value) is str and LINE.allows(value) else self.write_pair(key, value)
+            for key, value in pairs
+        ]
 
     def write_pair(self, key: str, value: object) -> str:
         if type(value) is not Derived:

@@ -10,7 +10,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, EncodeError, read, render
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
-from accp_core.view.render import MAX_DEPTH, render_tree
+from accp_core.view.render import MAX_DEPTH, check_json, render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
 
@@ -250,6 +250,21 @@ def test_nesting_is_rendered_up_to_the_limit_and_is_json_beyond(depth: int, maps
     assert (notation is None) == (depth > MAX_DEPTH)
     if notation is not None:
         assert json.dumps(read(notation)) == json.dumps(value)
+
+
+def test_a_container_in_two_places_counts_in_the_deeper_one() -> None:
+    shared = outer = nested(MAX_DEPTH // 2, maps=True)
+    for number in range(MAX_DEPTH // 2 + 1):
+        outer = {"key": outer, "n": number}
+    value = [shared, outer]
+    assert render(value, counter=counter) == compact_json(value)
+    assert [check_json(value), check_json([outer]), check_json(1)] == [None, MAX_DEPTH + 2, 0]
+
+
+@pytest.mark.parametrize("literals", [[0.0, -0.0], [1, 1.0], [True, 1], [False, 0.0]])
+def test_lists_that_python_takes_for_equal_are_not_repeated(literals: list[object]) -> None:
+    rows = [[literal] * 30 for literal in literals] * 2
+    assert json.dumps(read(render({"a": rows}, counter=counter))) == json.dumps({"a": rows})
 
 
 def test_embedded_documents_count_as_levels() -> None:

@@ -88,6 +88,9 @@ def tokens_of(token_env: str) -> dict[str, Principal]:
 def imported(place: str, kind: str) -> Any:
     """Return what stands at MODULE:NAME, from the working directory too; `kind` is what it is to be, for a refusal."""
     module, _, name = place.partition(":")
+    if not module or not name:
+        form = f"a module and a {kind} with a colon between them, as in agents.crm:{kind.lower()}"
+        raise typer.BadParameter(f"expected MODULE:{kind}, found {place!r}: {form}")
     sys.path.insert(0, "")
     try:
         return getattr(importlib.import_module(module), name)

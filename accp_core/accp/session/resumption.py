@@ -10,6 +10,7 @@ from accp_core.accp.grammar import UNSIGNED
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import ErrorReport
 from accp_core.accp.session.delivery import FrameText, LinkMove, LinkState, SequenceScope
+from accp_core.accp.session.delivery.outbox import SPARE_FRAMES
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import Acknowledged, ResumeImpossible, Writable
 from accp_core.accp.session.parts import SessionParts
@@ -18,8 +19,6 @@ from accp_core.accp.vocabulary import ACKNOWLEDGED, RESUME_OPERATION, Intent
 
 __all__ = ["Resumption", "is_greeting"]
 
-SPARE_FRAMES: Final = 1_024
-"""Frames beyond the window, such as a `ping:resume` for each connection that was lost before anything was heard."""
 _MAX_DIGITS: Final = 18
 
 
@@ -40,7 +39,7 @@ class Resumption:
         parts, link = self._parts, self._parts.link
         if parts.options.scope is not SequenceScope.RECEIVED:
             raise ValueError(f"expected the scope 'received' to resume, found {parts.options.scope.value!r}")
-        parts.outbox.spare = max(parts.outbox.spare, parts.options.sent_frames + SPARE_FRAMES)
+        parts.outbox.reserve(parts.options.sent_frames + SPARE_FRAMES)
         is_first = self._sender.last == 0 and parts.inbox.expected("") in (None, parts.options.first)
         link.move(LinkMove.OPENED if is_first else LinkMove.CONNECTED)
         link.next = parts.outbox.last + 1

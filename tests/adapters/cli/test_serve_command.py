@@ -150,7 +150,11 @@ def test_an_option_of_something_else_is_refused_by_name(words: tuple[str, ...], 
         (("--compress",), "--http: expected HOST:PORT, found none"),
         (("tests.adapters.bindings.acp.agents:Echo", "--tcp", "127.0.0.1:0"), "expected a function, or an object with"),
         (("tests.limits:LONG", "--http", "127.0.0.1:0"), "expected a function, or an object with"),
-        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, found 'tests.limits'"),
+        (("tests.limits", "--http", "127.0.0.1:0"), "expected MODULE:NAME, such as agents.crm:answer, or"),
+        (("hand", "--http", "127.0.0.1:0"), "answer, or --compress without it; found 'hand'"),
+        (("hand",), "found 'hand'"),
+        (("tests.limits:", "--http", "127.0.0.1:0"), "found 'tests.limits:': a module and a NAME with a colon between"),
+        ((":LONG", "--http", "127.0.0.1:0"), "expected MODULE:NAME, found ':LONG': a module and a NAME"),
     ],
 )
 def test_there_is_one_thing_to_serve(words: tuple[str, ...], reason: str) -> None:

@@ -97,6 +97,9 @@ def _compression_or_none(target: str | None, given: list[str], *, compress: bool
 
 
 def _found(target: str) -> Any:
+    if ":" not in target:
+        reason = f"expected MODULE:NAME, such as agents.crm:answer, or --compress without it; found {target!r}"
+        raise typer.BadParameter(reason, param_hint="TARGET")
     with contextlib.redirect_stdout(sys.stderr):  # with --stdio, standard output belongs to the messages
         return imported(target, "NAME")
 

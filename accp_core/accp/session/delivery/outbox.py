@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from accp_core.accp.frame import Envelope
 
-__all__ = ["FrameText", "Outbox"]
+__all__ = ["SPARE_FRAMES", "FrameText", "Outbox"]
+
+SPARE_FRAMES: Final = 1_024
+"""Frames beyond the window, such as a `ping:resume` for each connection that was lost before anything was heard."""
 
 
 class FrameText(str):
@@ -37,6 +41,8 @@ class Outbox:
         self.spare = 0
         """Frames beyond the window, for those that may not wait, such as `pong`. The oldest frame is dropped for one
         beyond them; a session whose peer misses it cannot be resumed."""
+        self._reserved = 0
+        """The spare frames that are never given back."""
         self._sent: deque[FrameText] = deque()
         self._characters = 0
         self.last = 0
@@ -71,6 +77,11 @@ class Outbox:
         """Return whether half of the spare frames are used: the rest is for answers, which cannot be avoided."""
         return len(self._sent) >= self._limits[0] + self.spare // 2
 
+    def reserve(self, frames: int) -> None:
+        """Have at least so many spare frames as long as the session lasts."""
+        self._reserved = max(self._reserved, frames)
+        self.spare = max(self.spare, frames)
+
     def make_room(self, frames: int) -> None:
         """Keep all frames of a message of so many, however many they are: their characters are bounded."""
         self.spare = max(self.spare, 2 * (len(self._sent) + frames))
@@ -96,6 +107,7 @@ class Outbox:
         self.acknowledged = number
         while self._sent and _number(self._sent[0]) <= number:
             self._drop()
+        self._give_back()
         return True
 
     def number_of(self, msg_id: str | None) -> int | None:
@@ -107,6 +119,12 @@ class Outbox:
         if number < self.oldest:
             return ()
         return tuple(text for text in self._sent if _number(text) >= number)
+
+    def _give_back(self) -> None:
+        """Give back what long messages needed, once the window alone has room for what is left of them."""
+        frames, characters = self._limits
+        if len(self._sent) <= frames and self._characters <= characters:
+            self.spare = self._reserved
 
     def _drop(self) -> None:
         self._characters -= len(self._sent.popleft())

@@ -11,6 +11,7 @@ from accp_core.accp.frame_head import frame_head
 from accp_core.accp.grammar import GrammarLimits
 from accp_core.accp.session.delivery import FrameText, Inbox, LinkState, Outbox
 from accp_core.accp.session.delivery.inbox import SequenceCount
+from accp_core.accp.session.delivery.outbox import SPARE_FRAMES
 from accp_core.accp.session.delivery.requests import PendingRequest
 from accp_core.accp.session.parts import Arrival
 from accp_core.accp.session.snapshots.shapes import (
@@ -97,6 +98,8 @@ def _check_outbox(outbox: Outbox) -> None:
     expect(numbers == sorted(set(numbers)), "frames in the order of their numbers", numbers)
     expect(max(numbers, default=0) <= outbox.last, f"frames up to number {outbox.last}", numbers)
     outbox._characters = sum(map(len, outbox._sent))
+    # What a connection reserved is kept until it comes again.
+    outbox.reserve(min(outbox.spare, outbox._limits[0] + SPARE_FRAMES))
 
 
 OUTBOX: Final = attributes(_check_outbox, spare=COUNT, _sent=array(FRAME_TEXT, deque), last=COUNT, acknowledged=COUNT)

@@ -187,7 +187,7 @@ def test_half_of_the_characters_of_a_window_ask_for_an_acknowledgement() -> None
 
 def test_what_is_acknowledged_makes_room_in_the_window_and_only_forward() -> None:
     box = Outbox(frames=2, characters=100)
-    box.spare = 2
+    box.reserve(2)
     assert box.has_room(99)
     for number in range(1, 4):
         assert box.has_room() == (number < 3)
@@ -200,6 +200,32 @@ def test_what_is_acknowledged_makes_room_in_the_window_and_only_forward() -> Non
     for number in range(5, 9):
         box.add(sent(number))
     assert (len(box), box.oldest) == (4, 5)
+
+
+def test_the_spare_frames_of_a_long_message_are_given_back_once_the_window_holds_the_rest() -> None:
+    box = Outbox(frames=2, characters=10)
+    box.reserve(3)
+    box.make_room(50)
+    assert box.spare == 100
+    for number in range(1, 51):
+        box.add(sent(number, "x" * (1 if number < 50 else 9)))
+    sizes = {number: box.acknowledge(number) and box.spare for number in (1, 47, 48, 50)}
+    assert sizes == {1: 100, 47: 100, 48: 3, 50: 3}
+    box.reserve(1)
+    assert box.spare == 3
+    box.keep(40)
+    for number in range(51, 53):
+        box.add(sent(number, "x" * 9))
+    assert (box.spare, box.acknowledge(51), box.spare) == (38, True, 3)
+
+
+def test_long_characters_that_wait_keep_the_spare_frames() -> None:
+    box = Outbox(frames=2, characters=10)
+    box.make_room(3)
+    for number in range(1, 4):
+        box.add(sent(number, "x" * 6))
+    assert (box.acknowledge(1), box.spare, len(box)) == (True, 6, 2)
+    assert (box.acknowledge(2), box.spare) == (True, 0)
 
 
 def requests(timeout: int | None = 10, retries: int = 0) -> PendingRequests:

@@ -13,6 +13,7 @@ from accp_core.accp.frame import Envelope
 from accp_core.accp.message import Message
 from accp_core.accp.session.delivery import FrameText, SequenceScope
 from accp_core.accp.session.delivery.link import TRANSITIONS, LinkMove, LinkState
+from accp_core.accp.session.delivery.outbox import SPARE_FRAMES
 from accp_core.accp.session.events import (
     Acknowledged,
     Event,
@@ -263,6 +264,9 @@ def test_a_message_of_more_frames_than_the_window_and_its_spare_arrives_whole(is
     line.settle()
     (received,) = only(line.events["other"], MessageReceived)
     assert received.message.payload == long.payload
+    outbox = line.ends["one"]._parts.outbox
+    line.ends["one"].send(note(2), NOW)
+    assert outbox.spare <= 3 + SPARE_FRAMES + 2 * (len(outbox) + 1)
 
 
 def test_without_connections_a_peer_may_ask_for_the_first_frame_of_a_message_of_any_length() -> None:

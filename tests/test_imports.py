@@ -85,7 +85,7 @@ def loaded_by(module: str) -> frozenset[str]:
 
 
 def test_there_are_modules_and_adapters() -> None:
-    assert {"accp_core.accp.parser", "accp_core.packing.columns", "accp_core.view.read"} <= set(CORE)
+    assert {"accp_core.accp.parser", "accp_core.packing.columns", "accp_core.view.read_value"} <= set(CORE)
     assert {"accp_adapters.tokens", "accp_adapters.langgraph"} <= set(ADAPTERS)
 
 

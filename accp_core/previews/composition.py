@@ -31,7 +31,7 @@ from accp_core.previews.words import requested_words
 from accp_core.tables import MAX_WHOLE, SampledTables, open_text, sample_tables
 from accp_core.view.documents import find_documents
 from accp_core.view.layout import AS_IS, escape_view
-from accp_core.view.render import DEFAULT_OPTIONS, Options
+from accp_core.view.render_value import DEFAULT_OPTIONS, Options
 from accp_core.view.text import View, render_text
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]

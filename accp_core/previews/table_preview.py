@@ -25,7 +25,7 @@ from accp_core.previews.rows import RankedRows
 from accp_core.previews.share import share
 from accp_core.tables import Table
 from accp_core.view.notation import write_name
-from accp_core.view.render import Options, render
+from accp_core.view.render_value import Options, render
 
 __all__ = ["TablePreview"]
 

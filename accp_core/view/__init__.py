@@ -1,8 +1,8 @@
 """Text for a language model: a JSON value or a tool result in fewer tokens, with nothing lost."""
 
 from accp_core.view.legend import legend_for
-from accp_core.view.read import read
-from accp_core.view.render import Options, render
+from accp_core.view.read_value import read
+from accp_core.view.render_value import Options, render
 from accp_core.view.text import View, render_text
 
 __all__ = ["Options", "View", "legend_for", "read", "render", "render_text"]

@@ -27,7 +27,7 @@ from accp_core.packing.embedded_json import (
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.literal import literal_size, write_literal
 from accp_core.view.notation import TEXT_BLOCK
-from accp_core.view.read import read
+from accp_core.view.read_value import read
 
 __all__ = [
     "AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "escape_view", "replace_cut_lines", "restore", "write_layout",

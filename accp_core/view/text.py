@@ -11,7 +11,7 @@ from accp_core.strict_json import is_utf8
 from accp_core.token_counts import RememberingCounter
 from accp_core.view.documents import Document, find_documents
 from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
-from accp_core.view.render import DEFAULT_OPTIONS, Options, render_known
+from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
 __all__ = ["View", "render_text"]
 

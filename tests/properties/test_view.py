@@ -15,7 +15,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, preview, read, render, render_text
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
-from accp_core.view.render import render_tree
+from accp_core.view.render_value import render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS
 from tests.properties.json_values import all_sources, edited, signs, sources, values

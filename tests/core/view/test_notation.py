@@ -18,7 +18,7 @@ from accp_core.view.notation import (
     write_inline_key,
     write_key,
 )
-from accp_core.view.read import read
+from accp_core.view.read_value import read
 from accp_core.view.write import write_view
 
 PLACES = {

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from accp_core import DecodeError, read, render, render_text
-from accp_core.view.read import MAX_READ_DEPTH
+from accp_core.view.read_value import MAX_READ_DEPTH
 from tests.conformance.vectors import load
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS

@@ -10,7 +10,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, EncodeError, read, render
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
-from accp_core.view.render import MAX_DEPTH, check_json, render_tree
+from accp_core.view.render_value import MAX_DEPTH, check_json, render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
 

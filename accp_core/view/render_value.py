@@ -18,7 +18,7 @@ from accp_core.packing.tree import EmbeddedJson
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.token_counts import has_tokens, is_longer
-from accp_core.view.read import read
+from accp_core.view.read_value import read
 from accp_core.view.write import write_view
 
 __all__ = ["DEFAULT_OPTIONS", "MAX_DEPTH", "Options", "render"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from accp_core.previews import preview
     from accp_core.view import View, read, render, render_text
 else:
-    __getattr__ = lazy_exports(
+    __getattr__, __dir__ = lazy_exports(
         __name__,
         {
             "accp_core.accp": "Codec Envelope Frame Message Ref Session parse_frame serialize_frame",

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from accp_core import previews
+from accp_core import view as views
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
-from accp_core.previews import is_rendered, preview, preview_without_blobs
 from accp_core.references import StoredText
-from accp_core.view import View, render_text
-from accp_core.view.layout import AS_IS, restore
 
 __all__ = [
     "MIN_PREVIEW", "Compressed", "ResultLimits", "abridge", "compress", "hide_blobs", "share_limits", "show_preview",
@@ -85,7 +84,7 @@ class Compressed:
     def restore(self) -> str:
         """Return the source, byte for byte."""
         if self.layout is not None:
-            return restore(self.text, self.layout, limits=OWN_EXPANSION)
+            return views.restore(self.text, self.layout, limits=OWN_EXPANSION)
         assert self.stored is not None
         return self.stored.text
 
@@ -130,12 +129,12 @@ def show_view(text: str, *, counter: TokenCounter, limit: int | None = None) -> 
         limit: Tokens above which a preview is shown instead: a text so long that no view of it could fit stays
             unchanged, and its tokens are estimated; None: none is too long.
     """
-    if limit is not None and not is_rendered(text, limit):
+    if limit is not None and not previews.is_rendered(text, limit):
         tokens = _estimate_tokens(text, counter)
         return Compressed(
-            text=text, layout=AS_IS, stored=None, tokens_before=tokens, tokens_after=tokens, is_estimated=True
+            text=text, layout=views.AS_IS, stored=None, tokens_before=tokens, tokens_after=tokens, is_estimated=True
         )
-    view = render_text(text, counter=counter)
+    view = views.render_text(text, counter=counter)
     return Compressed(
         text=view.text,
         layout=view.layout,
@@ -170,7 +169,7 @@ def show_preview(
     """
     stored = StoredText.of(text)
     make = partial(
-        preview,
+        previews.preview,
         limit=limit,
         opening=_opening(stored, open_with),
         counter=counter,
@@ -211,7 +210,8 @@ def hide_blobs(text: str, view: Compressed, *, counter: TokenCounter, open_with:
         None where that has no fewer tokens than the view, such as where there is no large blob.
     """
     stored = StoredText.of(text)
-    shown = preview_without_blobs(text, view.text, layout=view.layout or AS_IS, opening=_opening(stored, open_with))
+    opening = _opening(stored, open_with)
+    shown = previews.preview_without_blobs(text, view.text, layout=view.layout or views.AS_IS, opening=opening)
     if shown is None or (after := counter(shown)) >= view.tokens_after:
         return None
     return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)
@@ -256,12 +256,12 @@ def abridge(text: str, *, limit: int, max_chars: int, counter: TokenCounter, ope
     Raises:
         ValueError: `limit` has no room for the reference.
     """
-    before = counter(text) if is_rendered(text, limit) else _estimate_tokens(text, counter)
+    before = counter(text) if previews.is_rendered(text, limit) else _estimate_tokens(text, counter)
     if before <= limit and len(text) <= max_chars:
-        return Compressed(text=text, layout=AS_IS, stored=None, tokens_before=before, tokens_after=before)
+        return Compressed(text=text, layout=views.AS_IS, stored=None, tokens_before=before, tokens_after=before)
     stored = StoredText.of(text)
     opening = _opening(stored, open_with)
-    shown = preview(text, limit=limit, opening=opening, counter=counter, is_queried=bool(open_with))
+    shown = previews.preview(text, limit=limit, opening=opening, counter=counter, is_queried=bool(open_with))
     if len(shown) > max_chars:
         shown = _cut(shown if opening in shown else f"{opening} {shown}", limit, max_chars, counter)
     return Compressed(
@@ -270,7 +270,7 @@ def abridge(text: str, *, limit: int, max_chars: int, counter: TokenCounter, ope
         stored=stored,
         tokens_before=before,
         tokens_after=counter(shown),
-        is_estimated=not is_rendered(text, limit),
+        is_estimated=not previews.is_rendered(text, limit),
     )
 
 
@@ -287,9 +287,9 @@ def _cut(text: str, limit: int, max_chars: int, counter: TokenCounter) -> str:
     return text[:chars]
 
 
-def _as_view(shown: Compressed) -> View:
+def _as_view(shown: Compressed) -> views.View:
     assert shown.layout is not None
-    return View(
+    return views.View(
         text=shown.text, layout=shown.layout, tokens_before=shown.tokens_before, tokens_after=shown.tokens_after
     )
 

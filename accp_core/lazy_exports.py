@@ -9,8 +9,8 @@ from importlib import import_module
 __all__ = ["lazy_exports"]
 
 
-def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package, so that importing the package imports none of the modules in `homes`.
+def lazy_exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package, so that importing it imports none of the modules in `homes`.
 
     Args:
         package: The name of the package.
@@ -26,4 +26,7 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], obje
         setattr(sys.modules[package], name, value)
         return value
 
-    return import_name
+    def list_names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of})
+
+    return import_name, list_names

@@ -22,10 +22,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from accp_adapters import fetching
 from accp_adapters.bindings.accp.gate import Gate, refusal_of
 from accp_adapters.bindings.identity import Authenticate, Principal, loopback_only
 from accp_adapters.bindings.limits import BindingLimits
-from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching import FetchRequest
 from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compress_messages, key_of_hash
 from accp_adapters.gateway.kept_texts import KeptTexts
 from accp_adapters.policy import Policy
@@ -149,7 +150,7 @@ class _Service:
         """Return what a query finds; a refusal is an answer that the model reads."""
         request = FetchRequest(ref=reference_to(key), query=query)
         try:
-            return answer({key: text}, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+            return fetching.answer({key: text}, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
         except ProtocolError as refusal:
             return str(refusal)
 

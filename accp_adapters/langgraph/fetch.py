@@ -12,7 +12,8 @@ from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, answer, read_request
+from accp_adapters import fetching
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, read_request
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.retention import stored_keys
@@ -151,4 +152,4 @@ def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Poli
     _, results = find_call(messages_of(runtime.state), runtime.tool_call_id)
     limit = policy.result_limits(results).fetch
     opened = {key: checked_text(key, texts[key]) for key in keys}
-    return answer(opened, request, limit=limit, counter=policy.counter)
+    return fetching.answer(opened, request, limit=limit, counter=policy.counter)

@@ -13,8 +13,7 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.sources import open_source
 from accp_adapters.langgraph.turns import Turn, turns_of
 from accp_adapters.tokens import count_o200k
-from accp_core.accp.state.checkpoint import CheckpointTrigger, take_checkpoint
-from accp_core.accp.state.context_state import ContextState, Entry, StateLimits
+from accp_core.accp import state
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import Summarizer, TokenCounter
 
@@ -23,7 +22,7 @@ __all__ = ["Row", "folded_text", "rows_of", "summarize", "summarize_messages"]
 Row = dict[str, Any]
 """One result with its call: "tool", "args", "result"; or what the model ("said") or the "user" wrote."""
 
-SUMMARY_TOKENS: Final = StateLimits().summary
+SUMMARY_TOKENS: Final = 100
 """Tokens of a summary."""
 _MAX_COLUMNS: Final = 8
 """Names of columns that the summary of a table holds."""
@@ -65,8 +64,9 @@ def summarize(
         summarizer: Writes the summary; None, or where it fails or writes too much: it is made by rule.
     """
     hot = {str(number): _entry(number, row) for number, row in enumerate(rows)}
-    state = ContextState(session_id="", limits=StateLimits(summary=limit, warm_entry=2 * limit), hot=hot)
-    _, checkpoint = take_checkpoint(state, CheckpointTrigger.HOT_LIMIT, 0, counter, summarizer)
+    limits = state.StateLimits(summary=limit, warm_entry=2 * limit)
+    context = state.ContextState(session_id="", limits=limits, hot=hot)
+    _, checkpoint = state.take_checkpoint(context, state.CheckpointTrigger.HOT_LIMIT, 0, counter, summarizer)
     return checkpoint.summary
 
 
@@ -105,13 +105,13 @@ def summarize_messages(
     return summarize(rows, counter=counter, limit=limit, summarizer=summarizer) or "nothing was said"
 
 
-def _entry(number: int, row: Row) -> Entry:
+def _entry(number: int, row: Row) -> state.Entry:
     tool = row.get("tool")
     if tool is None:
         kind, words = next(iter(row.items()))
-        return Entry(value={"text": words}, tokens=0, entity=f"{number} {kind}")
+        return state.Entry(value={"text": words}, tokens=0, entity=f"{number} {kind}")
     # A summary by rule shows the last facts first: the arguments of the call, then its result.
-    return Entry(value={**_gist(row["result"]), **row["args"]}, tokens=0, entity=f"{number} {tool}")
+    return state.Entry(value={**_gist(row["result"]), **row["args"]}, tokens=0, entity=f"{number} {tool}")
 
 
 def _gist(result: Any) -> dict[str, Any]:

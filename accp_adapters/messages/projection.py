@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from accp_adapters.fetching import FETCH_NAME, answer, read_request
+from accp_adapters import fetching
+from accp_adapters.fetching import FETCH_NAME, read_request
 from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
 from accp_adapters.messages.placed import Item, Placed, json_call
 from accp_adapters.policy import Policy
@@ -79,7 +80,7 @@ class Projection:
         texts = {key_of(text): text for text in self._texts()}
         keys = [check_grant(reference, texts) for reference in request.references]
         opened = {key: checked_text(key, texts[key]) for key in keys}
-        return answer(opened, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+        return fetching.answer(opened, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
 
     def _texts(self) -> Iterator[str]:
         for placed in self._records:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from accp_adapters.remote.granted_references import GrantedReferences
-from accp_core.aci import AgentContext, AgentReply, brief, reply_from_value, reply_from_words
+from accp_core import aci
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.references import reference_to, uri_to_key
+
+if TYPE_CHECKING:
+    from accp_adapters.remote.granted_references import GrantedReferences
 
 __all__ = ["TEXTS_KEY", "run_graph"]
 
@@ -19,8 +21,8 @@ TEXTS_KEY: Final = "accp_texts"
 
 
 async def run_graph(
-    graph: Any, context: AgentContext, references: GrantedReferences, *, counter: TokenCounter
-) -> AgentReply:
+    graph: Any, context: aci.AgentContext, references: GrantedReferences, *, counter: TokenCounter
+) -> aci.AgentReply:
     """Return the reply of a graph that begins with one message, `brief(context)`, and the texts that it may open.
 
     Args:
@@ -34,16 +36,16 @@ async def run_graph(
     """
     keys = [key for uri in context.context_uri if (key := uri_to_key(uri)) and key.startswith("cold.")]
     texts = {key: await references.open(reference_to(key)) for key in keys}
-    message = {"role": "user", "content": brief(context, counter=counter)}
+    message = {"role": "user", "content": aci.brief(context, counter=counter)}
     found = await graph.ainvoke({"messages": [message], **({TEXTS_KEY: texts} if texts else {})})
     structured = _field(found, "structured_response")
     if structured is not None:
-        return reply_from_value(context, structured)
+        return aci.reply_from_value(context, structured)
     words = next((_text_of(each) for each in reversed(_field(found, "messages") or []) if _is_answer(each)), None)
     if words is None:
         reason = f"expected a state with an answer of the agent, found {type(found).__name__}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    return reply_from_words(context, words)
+    return aci.reply_from_words(context, words)
 
 
 def _field(value: Any, name: str) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_adapters.fetching import FetchRequest, answer, read_request
+from accp_adapters import fetching
+from accp_adapters.fetching import FetchRequest, read_request
 from accp_adapters.remote.threads import in_thread
 from accp_adapters.tokens import o200k_base
 from accp_core.references import parse_reference
@@ -81,7 +82,7 @@ async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awa
     asked = request.to_fetch()
     texts: Mapping[str, str] = {parse_reference(ref): await text_of(ref) for ref in asked.references}
     limit = min(request.tokens, MAX_TOKENS)
-    return await in_thread(lambda: answer(texts, asked, limit=limit, counter=o200k_base()))
+    return await in_thread(lambda: fetching.answer(texts, asked, limit=limit, counter=o200k_base()))
 
 
 def _whole_number(value: object, default: int) -> int:

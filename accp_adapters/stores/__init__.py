@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from accp_adapters.stores.redis import RedisColdStore
 else:
     # Redis needs its extra, and the registry the packets of AACP.
-    __getattr__ = lazy_exports(
+    __getattr__, __dir__ = lazy_exports(
         __name__,
         {
             "accp_adapters.stores.instructions": "SqliteInstructionRegistry",

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from accp_core.accp.frame_head import frame_head
 from accp_core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -10,6 +9,7 @@ if TYPE_CHECKING:
     from accp_core.accp.codec import Codec, Encoded, NeedsRefs
     from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Removed, Value
     from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
+    from accp_core.accp.head import frame_head
     from accp_core.accp.message import Message
     from accp_core.accp.parser import parse_frame
     from accp_core.accp.profiles import BUILT_IN, ErrorReport, ToolSignature, error_message, read_error, tool_error
@@ -48,13 +48,14 @@ if TYPE_CHECKING:
     from accp_core.error_codes import ErrorCategory, ErrorCode
     from accp_core.references import StoredText
 else:
-    __getattr__ = lazy_exports(
+    __getattr__, __dir__ = lazy_exports(
         __name__,
         {
             "accp_core.accp.budget": "DRAFT_LIMITS PRACTICAL_LIMITS FrameLimits FrameTokens TokenBudget",
             "accp_core.accp.codec": "Codec Encoded NeedsRefs",
             "accp_core.accp.frame": "REMOVED Envelope Frame LiteralKey Ref Removed Value",
             "accp_core.accp.grammar": "DEFAULT_LIMITS GrammarLimits",
+            "accp_core.accp.head": "frame_head",
             "accp_core.accp.message": "Message",
             "accp_core.accp.parser": "parse_frame",
             "accp_core.accp.profiles": "BUILT_IN ErrorReport ToolSignature error_message read_error tool_error",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
@@ -18,7 +19,6 @@ from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch
 from accp_core.references import StoredText, find_references, key_of, replace_references
-from accp_core.view.layout import escape_view
 from accp_core.view.legend import explanations, legend_for
 
 __all__ = ["Projected", "ProjectionRules", "Projector"]
@@ -239,7 +239,7 @@ class Projector:
         is_ours = record.stays or self._rules.open_with in self._tools(record)
         is_foreign = record.role in (Role.TOOL, Role.OTHER_AGENT) and not is_ours and not self._is_excluded(record)
         text, layout = (new.text, new.layout) if new else (old, None)
-        return escape_view(text, layout) if text and is_foreign else text
+        return view.escape_view(text, layout) if text and is_foreign else text
 
     def _limits_for(self, record: MessageRecord, results: int) -> ResultLimits | None:
         """Return the limits by which a message is compressed; None: it stays as it is."""

@@ -26,15 +26,13 @@ from accp_core.packing.embedded_json import (
 )
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.literal import literal_size, write_literal
-from accp_core.view.notation import TEXT_BLOCK
+from accp_core.view.notation import AS_IS, TEXT_BLOCK
 from accp_core.view.read_value import read
 
 __all__ = [
     "AS_IS", "CUT_LINE", "LiteralSegment", "Segment", "escape_view", "replace_cut_lines", "restore", "write_layout",
 ]  # fmt: skip
 
-AS_IS: Final = "as-is"
-"""The layout of a text that was left as it is."""
 CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 """The end of a part whose document was cut off."""
 

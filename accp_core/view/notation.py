@@ -50,12 +50,14 @@ from accp_core.packing.tree import Derived
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
+    "ABSENT_CELL", "AS_IS", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
     "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
     "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_inline_key",
     "write_key", "write_name", "write_pattern",
 ]  # fmt: skip
 
+AS_IS: Final = "as-is"
+"""The layout of a text that was left as it is."""
 ABSENT_CELL: Final = "-"
 TEXT_BLOCK: Final = '"""'
 """In a line: the text is below it; as a line of its own: the end of that text."""

@@ -54,6 +54,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "trajectories": trajectories.main,
         "limits": with_data("limits"),
         "speed": speed.main,
+        "imports": without_data("imports"),
         "wire": without_data("wire"),
         "codec": without_data("codec"),
         "session": without_data("session"),

@@ -1,12 +1,9 @@
-"""Table 4: the CPU time that views, imports and the first count take, as ratios within one run on one machine."""
+"""Table 4: the CPU time that views take, as ratios within one run on one machine."""
 
 from __future__ import annotations
 
 import json
 import random
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -27,34 +24,10 @@ from tests.bench.payloads import geometric_mean
 __all__ = ["main"]
 
 _REPEATS: Final = 5
-_PROCESSES: Final = 3
 _MIN_SECONDS: Final = 0.02
 """Seconds of one repeat; shorter ones are measured badly."""
 _MAX_TOON: Final = 0.5
 _MAX_JSON: Final = 5.0
-_COUNT: Final = "from accp_adapters.tokens import o200k_base; o200k_base()"
-_STARTS: Final = (
-    ("import accp_core", "import accp_core", "pass", "60 ms"),
-    ("names for frames", "from accp_core import parse_frame, serialize_frame", "pass", ""),
-    ("names for views", "from accp_core import render, read", "pass", ""),
-    ("the first count", f"{_COUNT}('x')", "import accp_adapters.tokens", "150 ms"),
-    ("one with two blanks, too", f"{_COUNT}('x'); {_COUNT}('x  y')", "import accp_adapters.tokens", ""),
-    ("AccpMiddleware", "from accp_adapters.langgraph import AccpMiddleware", "import langchain.agents", "1.10"),
-    (
-        "AccpRequestHandler",
-        "from accp_adapters.a2a import AccpRequestHandler",
-        "import a2a.client, a2a.server.request_handlers",
-        "1.10",
-    ),
-    ("mcp.Encoder", "from accp_adapters.mcp import Encoder", "import mcp", "1.10"),
-    (
-        "accp --help",
-        "import sys; sys.argv[1:] = ['--help']; from accp_adapters.cli import main; main()",
-        "import typer.rich_utils",
-        "200 ms in all",
-    ),
-)
-"""What a process does, with the part of it that is not ours, and how much of it there may be."""
 _SIZES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 
@@ -62,7 +35,6 @@ def main(data: Path | None, console: Console) -> None:
     """Print the tables; without the data folder, the table of payloads has the made ones only."""
     _payloads(data, console)
     _sizes(console)
-    _starts(console)
 
 
 def _payloads(data: Path | None, console: Console) -> None:
@@ -135,24 +107,3 @@ def _record(number: int) -> dict[str, Any]:
         "status": ("open", "sent", "done")[number % 3],
         "created": f"2026-03-{number % 28 + 1:02d}T10:{number % 60:02d}:00Z",
     }
-
-
-def _starts(console: Console) -> None:
-    """Print the CPU time that a new process takes until a module is imported or a text is counted."""
-    lines = []
-    for name, program, other, target in _STARTS:
-        seconds, base = _cpu_of_process(program), _cpu_of_process(other)
-        lines.append((name, f"{1_000 * (seconds - base):.0f}", f"{1_000 * base:.0f}", f"{seconds / base:.2f}", target))
-    columns = ("", "ms more", "without, ms", "ratio", "target")
-    console.print(plain_table(f"   CPU time of a new process, the fastest of {_PROCESSES}", columns, lines), "")
-
-
-def _cpu_of_process(program: str) -> float:
-    """Return the seconds of CPU time of a Python process, the fastest of several."""
-    times = []
-    for _ in range(_PROCESSES):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times)

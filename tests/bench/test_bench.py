@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from tests.adapters.replay.runs import trajectory
-from tests.bench import data, hostile, limits, mcp_results, mcp_tools, payloads, tool_results, trajectories
+from tests.bench import data, hostile, imports, limits, mcp_results, mcp_tools, payloads, tool_results, trajectories
 from tests.bench.__main__ import SECTIONS, main
 from tests.hostile import ATTACKS
 
@@ -87,6 +87,17 @@ def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatc
     assert "E1001" in table.get()
 
 
+def test_a_start_is_measured_behind_its_framework() -> None:
+    [start] = [each for each in imports.STARTS if each.name == "the first count"]
+    framework, ours, whole = imports.measure(start, 1)
+    assert 0 < framework < whole
+    assert 0 < ours < whole
+
+
+def test_a_program_that_ends_its_process_is_measured() -> None:
+    assert min(imports.measure(imports.Start("end", "raise SystemExit(0)", "import json"), 1)) >= 0
+
+
 def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCP_DATA", str(folder))
     console = Console(width=120)
@@ -95,7 +106,7 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert main(["nonsense"], console) == 2
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
-        *("payloads", "tool_results", "trajectories", "speed"),
+        *("payloads", "tool_results", "trajectories", "speed", "imports"),
         *("wire", "codec", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "network", "limits", "large_results"),
     }

@@ -15,7 +15,7 @@ from typing import Final
 from a2a.types import Part
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
-from accp_adapters.a2a.wire.parts import CODEC, msg_id, read_frame
+from accp_adapters.a2a.wire.parts import codec, msg_id, read_frame
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.remote.replies import reply_with
 from accp_adapters.tokens import o200k_base
@@ -43,7 +43,7 @@ CONTEXT_TYPE: Final = "application/aci+json"
 def frame_part(message: AccpMessage, message_id: str) -> Part:
     """Return `message` as a part that is a frame; `message_id` is the id of the A2A message around it."""
     envelope = replace(message.envelope, msg_id=msg_id(message_id, 0), sequence=1)
-    (frame,) = CODEC.encode(replace(message, envelope=envelope)).frames
+    (frame,) = codec().encode(replace(message, envelope=envelope)).frames
     return Part(text=serialize_frame(frame), media_type=MEDIA_TYPE)
 
 

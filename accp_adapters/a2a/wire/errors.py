@@ -9,7 +9,8 @@ from typing import Final
 from a2a.utils import errors
 
 from accp_adapters.a2a.wire.envelope_flag import METADATA_KEY
-from accp_core.accp import BUILT_IN, ErrorCode, Frame, error_message
+from accp_core import accp
+from accp_core.accp import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = ["A2A_ERROR_CODES", "error_code", "error_frame", "to_a2a_error"]
@@ -48,15 +49,15 @@ def error_code(error: BaseException) -> ErrorCode:
     )
 
 
-def error_frame(error: BaseException, *, sender: str = "agent", correlation_id: str | None = None) -> Frame:
+def error_frame(error: BaseException, *, sender: str = "agent", correlation_id: str | None = None) -> accp.Frame:
     """Return the `fail:error` frame (schema ER) of an exception that an A2A call raised.
 
     The frame has no msg_id and no sequence: a session adds them when it sends the frame.
     """
-    message = error_message(sender, error_code(error), str(error), correlation_id=correlation_id)
-    keys = BUILT_IN.get("ER").keys
+    message = accp.error_message(sender, error_code(error), str(error), correlation_id=correlation_id)
+    keys = accp.BUILT_IN.get("ER").keys
     params = {keys.to_wire(key): value for key, value in message.payload.items()}
-    return Frame(
+    return accp.Frame(
         sender=sender,
         intent=message.intent,
         operation=message.operation,

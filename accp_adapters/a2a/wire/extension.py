@@ -10,7 +10,7 @@ from a2a.types import AgentCard, AgentExtension
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import write_struct
-from accp_core.accp import BUILT_IN
+from accp_core import accp
 
 __all__ = ["EXTENSION", "declare", "is_declared", "is_requested"]
 
@@ -28,7 +28,7 @@ def declare(card: AgentCard) -> AgentCard:
         return card
     declared = deepcopy(card)
     declared.ClearField("signatures")
-    params = {"version": 1, "registry": {"v": BUILT_IN.version, "hash": BUILT_IN.hash}}
+    params = {"version": 1, "registry": {"v": accp.BUILT_IN.version, "hash": accp.BUILT_IN.hash}}
     declared.capabilities.extensions.append(
         AgentExtension(uri=EXTENSION, description=_DESCRIPTION, required=False, params=write_struct(params))
     )

@@ -12,6 +12,7 @@ frame repeats them.
 
 from __future__ import annotations
 
+import functools
 import re
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -23,24 +24,16 @@ from a2a.types import Part
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.tokens import o200k_base
-from accp_core.accp import Codec, Envelope, ErrorCode, FrameLimits, Intent, serialize_frame
-from accp_core.accp import Message as AccpMessage
+from accp_core import accp, view
+from accp_core.accp import ErrorCode, Intent
 from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION
-from accp_core.view import read, render, render_text
-from accp_core.view.layout import AS_IS, restore
 
 __all__ = [
-    "CODEC", "PartLocation", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content",
+    "PartLocation", "codec", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content",
 ]  # fmt: skip
 
 _UNLIMITED: Final = 1 << 40
-# No model reads these frames: the limits on the bytes and members of one frame are enough.
-CODEC: Final = Codec(
-    counter=len, limits=FrameLimits(body_hard=_UNLIMITED, total_hard=_UNLIMITED, total_soft=_UNLIMITED), split=False
-)
-"""Encodes and decodes the frames in A2A parts."""
-
 _MSG_ID: Final = re.compile(r"[0-9a-f]{12}")
 _MIN_VIEWED_CHARS: Final = 60
 """A value of fewer characters is not rendered as a view, whose header would cost more than it saves."""
@@ -51,6 +44,16 @@ _MAY_HOLD_JSON: Final = re.compile(r"[\[{]")
 _CONTENT_KEYS: Final = frozenset({"data", "message", "value", "view"})
 _OTHER_KEYS: Final = frozenset({"layout", "mt", "chunk_index", "total_chunks", "is_final", "code"})
 _SCHEMAS: Final = {Intent.STREAM: "ST", Intent.FAILURE: "ER"}
+
+
+@functools.cache
+def codec() -> accp.Codec:
+    """Return what encodes and decodes the frames in A2A parts.
+
+    No model reads these frames: the limits on the bytes and members of one frame are enough.
+    """
+    limits = accp.FrameLimits(body_hard=_UNLIMITED, total_hard=_UNLIMITED, total_soft=_UNLIMITED)
+    return accp.Codec(counter=len, limits=limits, split=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +76,9 @@ class PartLocation:
     """Whether a stream ends with this part."""
 
     @property
-    def envelope(self) -> Envelope:
+    def envelope(self) -> accp.Envelope:
         """The envelope of the frame."""
-        return Envelope(msg_id=msg_id(self.owner_id, self.index), sequence=self.index + 1)
+        return accp.Envelope(msg_id=msg_id(self.owner_id, self.index), sequence=self.index + 1)
 
 
 def msg_id(owner_id: str, index: int) -> str:
@@ -127,7 +130,7 @@ def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
     return part
 
 
-def _is_own(envelope: Envelope, location: PartLocation) -> bool:
+def _is_own(envelope: accp.Envelope, location: PartLocation) -> bool:
     """Return whether the envelope is that of `location`; refuse that of another part of the same message or artifact.
 
     Raises:
@@ -142,7 +145,7 @@ def _is_own(envelope: Envelope, location: PartLocation) -> bool:
     return True
 
 
-def read_frame(part: Part) -> AccpMessage | None:
+def read_frame(part: Part) -> accp.Message | None:
     """Return the ACCP message whose frame is the text of a part, None where the text is no frame.
 
     The media type is not looked at: conversion to A2A 0.3 drops it.
@@ -150,13 +153,13 @@ def read_frame(part: Part) -> AccpMessage | None:
     if part.WhichOneof("content") != "text" or not part.text.startswith("@"):
         return None
     try:
-        message = CODEC.decode(part.text, keep_refs=True)
+        message = codec().decode(part.text, keep_refs=True)
     except ProtocolError:
         return None
-    return message if isinstance(message, AccpMessage) else None
+    return message if isinstance(message, accp.Message) else None
 
 
-def has_content(message: AccpMessage) -> bool:
+def has_content(message: accp.Message) -> bool:
     """Return whether the payload is the content of one part and nothing else."""
     keys = message.payload.keys()
     return len(_CONTENT_KEYS & keys) == 1 and keys <= _CONTENT_KEYS | _OTHER_KEYS
@@ -178,9 +181,9 @@ def write_content(part: Part, payload: Any) -> None:
     if key == "message" or (key == "data" and isinstance(value, str)):
         part.text = str(value)
     elif key == "view" and "layout" in payload:
-        part.text = restore(str(value), str(payload["layout"]))
+        part.text = view.restore(str(value), str(payload["layout"]))
     elif key == "view":
-        part.data.CopyFrom(write_value(read(str(value))))
+        part.data.CopyFrom(write_value(view.read(str(value))))
     else:
         part.data.CopyFrom(write_value(value))
     part.media_type = str(payload.get("mt", ""))
@@ -196,7 +199,7 @@ def _content_forms(part: Part, *, prose: bool) -> list[dict[str, Any]]:
         value = read_value(part.data)
         forms = [{"value" if isinstance(value, str) else "data": value}]
         if isinstance(value, (dict, list)) and _is_viewed(part, value):
-            forms.append({"view": render(value, counter=o200k_base())})
+            forms.append({"view": view.render(value, counter=o200k_base())})
     media_type = {"mt": part.media_type} if part.media_type else {}
     return [{**form, **media_type} for form in forms]
 
@@ -210,13 +213,13 @@ def _text_views(text: str) -> list[dict[str, Any]]:
     """Return the payload with the view of a text, none for a text without JSON."""
     if not _MIN_VIEWED_CHARS <= len(text) <= _MAX_RESTORED_CHARS or not _MAY_HOLD_JSON.search(text):
         return []
-    view = render_text(text, counter=o200k_base())
-    return [] if view.layout == AS_IS else [{"view": view.text, "layout": view.layout}]
+    shown = view.render_text(text, counter=o200k_base())
+    return [] if shown.layout == view.AS_IS else [{"view": shown.text, "layout": shown.layout}]
 
 
 def _frame_text(content: dict[str, Any], location: PartLocation) -> str | None:
     """Return the text of the frame with `content` at this location, None where it is beyond the limits of a frame."""
-    message = AccpMessage(
+    message = accp.Message(
         sender=location.sender,
         intent=location.intent,
         operation=location.operation,
@@ -225,8 +228,8 @@ def _frame_text(content: dict[str, Any], location: PartLocation) -> str | None:
         envelope=location.envelope,
     )
     try:
-        (frame,) = CODEC.encode(message).frames
-        return serialize_frame(frame)
+        (frame,) = codec().encode(message).frames
+        return accp.serialize_frame(frame)
     except ProtocolError:
         return None
 

@@ -21,7 +21,7 @@ from google.protobuf.json_format import Error, ParseDict
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.part_locations import LocatedPart, artifact_parts, history_parts, message_parts
-from accp_adapters.a2a.wire.parts import CODEC, has_content, msg_id, part_to_frame, write_content
+from accp_adapters.a2a.wire.parts import codec, has_content, msg_id, part_to_frame, write_content
 from accp_adapters.a2a.wire.states import STREAM_CHUNK, WORKING, state_kind, task_state
 from accp_adapters.a2a.wire.values import protojson
 from accp_core import parse_frame, serialize_frame
@@ -110,7 +110,7 @@ def _state_frame(rest: Task) -> Frame:
             msg_id=msg_id(f"{rest.id}\0{kind.state_name}", 0), timestamp=seconds if seconds > 0 else None
         ),
     )
-    (frame,) = CODEC.encode(message).frames
+    (frame,) = codec().encode(message).frames
     # A frame that cannot be written is refused here, not where it is sent.
     serialize_frame(frame)
     return frame
@@ -130,7 +130,7 @@ def _exact_protojson(task: Task) -> dict[str, Any]:
 
 def _decoded(frame: Frame | str) -> _Decoded:
     parsed = parse_frame(frame) if isinstance(frame, str) else frame
-    message = CODEC.decode(parsed, keep_refs=True)
+    message = codec().decode(parsed, keep_refs=True)
     assert isinstance(message, AccpMessage)  # references are kept, so none is missing
     return parsed, message
 

@@ -15,7 +15,7 @@ from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.off_loop import off_loop, size_of
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.message import Message
 from accp_core.accp.session.delivery import FrameText
 from accp_core.accp.session.events import (

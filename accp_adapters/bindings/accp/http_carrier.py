@@ -15,7 +15,7 @@ from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.session.delivery import FrameText
 from accp_core.accp.vocabulary import Intent

@@ -17,7 +17,7 @@ from accp_adapters.bindings.accp.gate import HostGate, refusal_of
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import Headers, header
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import DecodeError
 

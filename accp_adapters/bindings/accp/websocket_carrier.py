@@ -16,7 +16,7 @@ from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.client_logs import WEBSOCKET_LOG
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.session.delivery import FrameText
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError

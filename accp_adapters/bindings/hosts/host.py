@@ -40,7 +40,7 @@ from accp_adapters.stores import embedded_store
 from accp_adapters.tokens import o200k_base
 from accp_core.accp.codec import Codec
 from accp_core.accp.frame import Envelope, Frame
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.profiles import error_message
 from accp_core.accp.session.options import SessionOptions, whole_seconds
 from accp_core.error_codes import ErrorCode

@@ -17,7 +17,7 @@ from accp_adapters.bindings.off_loop import off_loop
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.codec.chunking import is_frame_chunk
-from accp_core.accp.frame_head import frame_head
+from accp_core.accp.head import frame_head
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import reply_correlation
 from accp_core.accp.session.events import (

@@ -27,7 +27,7 @@ from typing import Any, Final
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.pending import PendingRequest
 from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, JsonObject
-from accp_adapters.mcp.shim.results.frames import CODEC
+from accp_adapters.mcp.shim.results.frames import codec
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, violates
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
 from accp_core.errors import ProtocolError
@@ -95,7 +95,7 @@ def _fault_of_call(params: Any, catalog: ToolCatalog) -> ErrorCode | None:
 def write_error_frame(code: ErrorCode, reason: str, envelope: Envelope) -> str:
     """Return the `fail:error` frame with its envelope; a long reason is cut, since the message has all of it."""
     message = replace(error_message(SENDER, code, reason[:_MAX_REASON]), envelope=envelope)
-    (frame,) = CODEC.encode(message).frames
+    (frame,) = codec().encode(message).frames
     return serialize_frame(frame)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
-from accp_adapters.mcp.shim.results.frames import CODEC
+from accp_adapters.mcp.shim.results.frames import codec
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.profiles import PINNED
 from accp_core.error_codes import ErrorCode
@@ -28,7 +28,7 @@ REGISTRY_RESOURCE: Final[JsonObject] = {
 def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> JsonObject:
     """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
     message = Message(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer())
-    (frame,) = CODEC.encode(message).frames
+    (frame,) = codec().encode(message).frames
     contents = [{"uri": REGISTRY_URI, "mimeType": MEDIA_TYPE, "text": serialize_frame(frame)}]
     if not is_modern:
         return {"contents": contents}
@@ -42,7 +42,7 @@ def merge_registry(registry: SchemaRegistry, text: str) -> SchemaRegistry:
         DecodeError: `text` is not a frame.
         ProtocolError: E1002, it is another frame; or its schemas conflict with known ones.
     """
-    message = CODEC.decode(text, keep_refs=True)
+    message = codec().decode(text, keep_refs=True)
     if not isinstance(message, Message) or (message.intent, message.operation) != (Intent.SYNCHRONIZE, "registry"):
         raise ProtocolError("expected a sync:registry frame", code=ErrorCode.INVALID_INTENT)
     return registry.merged(SchemaRegistry.from_offer(message.payload, (registry,)), pinned=PINNED)

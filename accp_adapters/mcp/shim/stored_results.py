@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, answer, read_request
+from accp_adapters import fetching
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, read_request
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
@@ -83,7 +84,7 @@ def answer_fetch(stored_results: StoredResults, arguments: object, *, limit: int
     try:
         request = read_request(arguments)
         texts = {parse_reference(reference): stored_results.open(reference) for reference in request.references}
-        text = answer(texts, request, limit=limit, counter=counter)
+        text = fetching.answer(texts, request, limit=limit, counter=counter)
     except ProtocolError as error:
         return tool_result([text_block(str(error))], is_error=True)
     return tool_result([text_block(text)])

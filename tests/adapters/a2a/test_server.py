@@ -39,7 +39,7 @@ from starlette.routing import Route
 from accp_adapters.a2a import EXTENSION, AccpRequestHandler, declare, error_code
 from accp_adapters.a2a.wire.events import encode
 from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.a2a.wire.parts import CODEC
+from accp_adapters.a2a.wire.parts import codec
 from accp_core.accp import Intent, serialize_frame
 from accp_core.accp import Message as AccpMessage
 from tests.adapters.a2a.agent import card
@@ -212,7 +212,7 @@ async def test_a_view_that_expands_is_refused_before_it_does(served: Served, pay
     asked = request("bomb")
     part, location = next(iter(located_parts(asked.message)))
     bomb = AccpMessage(sender="user", intent=Intent.REQUEST, operation="task", payload=payload, schema=None)
-    (frame,) = CODEC.encode(replace(bomb, envelope=location.envelope)).frames
+    (frame,) = codec().encode(replace(bomb, envelope=location.envelope)).frames
     part.CopyFrom(Part(text=serialize_frame(frame)))
     asked.message.metadata["accp"] = True
     tracemalloc.start()

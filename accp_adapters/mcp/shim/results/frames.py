@@ -9,28 +9,32 @@ that a program needs to restore the plain result byte for byte.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
 from accp_adapters.mcp.shim.results.columns import pack_tables, unpack_tables
 from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate
 from accp_adapters.tokens import count_o200k
-from accp_core.accp import PRACTICAL_LIMITS, Codec, Envelope, Intent, Message, serialize_frame
-from accp_core.accp.frame import Frame
+from accp_core import accp
+from accp_core.accp import Envelope, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
 
-__all__ = ["CODEC", "FrameCarrier", "FrameSettings", "is_framed", "restore_frame", "write_envelope", "write_frame"]
+__all__ = ["FrameCarrier", "FrameSettings", "codec", "is_framed", "restore_frame", "write_envelope", "write_frame"]
 
 FrameCarrier: TypeAlias = Literal["resource", "text"]
 """The content block that holds a frame: an embedded resource, as section 11.3 wants it, or text."""
 
-CODEC: Final = Codec(counter=count_o200k, limits=PRACTICAL_LIMITS, split=False)
-"""Writes and reads all frames of the shim."""
+
+@functools.cache
+def codec() -> accp.Codec:
+    """Return what writes and reads all frames of the shim."""
+    return accp.Codec(counter=count_o200k, limits=accp.PRACTICAL_LIMITS, split=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
         return None
     duplicate, value = found
     packed, tables, orders = pack_tables(value, columns=settings.columns)
-    text = serialize_frame(_encode(packed, settings))
+    text = accp.serialize_frame(_encode(packed, settings))
     metadata = {"env": write_envelope(settings.envelope), **duplicate.to_json()}
     metadata |= {name: paths for name, paths in (("tables", tables), ("orders", orders)) if paths}
     content = list(result["content"])
@@ -106,21 +110,21 @@ def is_framed(result: object) -> bool:
 
 def write_envelope(envelope: Envelope) -> str:
     """Return the envelope of a frame by itself: `[mid:…,seq:…,ts:…,cid:…]`."""
-    frame = serialize_frame(Frame(sender=SENDER, intent=Intent.COMPLETE, operation="tool", envelope=envelope))
+    frame = accp.serialize_frame(accp.Frame(sender=SENDER, intent=Intent.COMPLETE, operation="tool", envelope=envelope))
     return frame[frame.index("[") :]
 
 
-def _encode(value: Any, settings: FrameSettings) -> Frame:
+def _encode(value: Any, settings: FrameSettings) -> accp.Frame:
     """Return the frame without its envelope, which travels in `_meta`."""
     payload = {"tool_name": settings.tool, "result": value}
-    message = Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
-    (frame,) = CODEC.encode(message).frames
+    message = accp.Message(sender=SENDER, intent=Intent.COMPLETE, operation="tool", payload=payload, schema="TC")
+    (frame,) = codec().encode(message).frames
     return frame
 
 
 def _decode(text: str, envelope: str) -> Any:
-    message = CODEC.decode(text + envelope)
-    if not isinstance(message, Message) or message.schema != "TC" or "result" not in message.payload:
+    message = codec().decode(text + envelope)
+    if not isinstance(message, accp.Message) or message.schema != "TC" or "result" not in message.payload:
         raise ProtocolError("expected a frame of a tool result", code=ErrorCode.TOOL_SCHEMA_MISMATCH)
     return message.payload["result"]
 

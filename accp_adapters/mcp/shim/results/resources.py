@@ -15,11 +15,10 @@ from typing import Any, Final
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, JsonObject, without
+from accp_core import view as views
 from accp_core.markers import unescape_markers
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view import View, render_text
-from accp_core.view.layout import escape_view
 
 __all__ = ["restore_contents", "write_contents"]
 
@@ -59,7 +58,7 @@ def restore_contents(result: JsonObject) -> JsonObject:
     contents, restored = list(result[_CONTENTS]), remove_metadata(result)
     for index, (layout, media_type) in read_metadata(result)[_CONTENTS].items():
         content = contents[int(index)]
-        view = View(text=unescape_markers(content["text"]), layout=layout, tokens_before=0, tokens_after=0)
+        view = views.View(text=unescape_markers(content["text"]), layout=layout, tokens_before=0, tokens_after=0)
         plain = {**content, "mimeType": media_type, "text": view.restore()}
         contents[int(index)] = without(plain, "mimeType") if media_type is None else plain
     return {**restored, _CONTENTS: contents}
@@ -72,9 +71,9 @@ def _is_for_model(content: Any) -> bool:
     return media_type not in _RENDERED and not str(content.get("uri")).startswith("ui://")
 
 
-def _view_of(content: JsonObject, counter: TokenCounter, min_gain: int) -> View | None:
-    view = render_text(content["text"], counter=counter)
-    text = escape_view(view.text, view.layout)
+def _view_of(content: JsonObject, counter: TokenCounter, min_gain: int) -> views.View | None:
+    view = views.render_text(content["text"], counter=counter)
+    text = views.escape_view(view.text, view.layout)
     if text == view.text and view.tokens_before - view.tokens_after < max(min_gain, 1):
         return None
     return replace(view, text=text)

@@ -29,13 +29,12 @@ from accp_adapters.mcp.shim.results.duplicate_content import (
     is_plain_text,
 )
 from accp_adapters.mcp.shim.stored_results import StoredResults
+from accp_core import view as views
 from accp_core.compression import Compressed, ResultLimits, compress, show_preview
 from accp_core.markers import escape_markers, unescape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
-from accp_core.view import View, read
-from accp_core.view.layout import escape_view
 
 __all__ = ["ViewSettings", "has_escapes", "is_alone", "is_view", "restore_view", "write_alone", "write_view"]
 
@@ -158,11 +157,11 @@ def _restore_text(block: ContentBlock, layout: str, key: str | None, open_refere
     if key is not None:
         return _stored_text(key, open_reference)
     text = unescape_markers(block["text"])
-    return View(text=text, layout=layout, tokens_before=0, tokens_after=0).restore()
+    return views.View(text=text, layout=layout, tokens_before=0, tokens_after=0).restore()
 
 
 def _restore_value(block: ContentBlock, key: str | None, open_reference: OpenReference | None) -> Any:
-    return read(unescape_markers(block["text"])) if key is None else read_json(_stored_text(key, open_reference))
+    return views.read(unescape_markers(block["text"])) if key is None else read_json(_stored_text(key, open_reference))
 
 
 def _stored_text(key: str, open_reference: OpenReference | None) -> str:
@@ -252,7 +251,7 @@ class _ViewWriter:
 
 def _escaped(shown: Compressed, counter: TokenCounter) -> Compressed:
     """Return a view in which what looks like a marker of ours says that it is source text."""
-    text = escape_view(shown.text, shown.layout)
+    text = views.escape_view(shown.text, shown.layout)
     return shown if text == shown.text else replace(shown, text=text, tokens_after=counter(text))
 
 

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from accp_adapters.fetching import FetchRequest, answer, value_at
+from accp_adapters import fetching
+from accp_adapters.fetching import FetchRequest
 from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, text_block, tool_result
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, matches_any
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, check_call, find_tool, read_arguments
@@ -228,7 +229,7 @@ class CallList:
             return ""
         request = FetchRequest(ref="$1", query=call.show or "")
         try:
-            shown = answer({"1": text}, request, limit=self.limit, counter=self.counter)
+            shown = fetching.answer({"1": text}, request, limit=self.limit, counter=self.counter)
         except ProtocolError as error:
             shown = f"{call.show!r} was not found: {error}"
         return shown if len(self.calls) == 1 else f"{number} {call.name}: {shown}"
@@ -241,7 +242,7 @@ class CallList:
         """
         if isinstance(part, dict) and _FROM in part:
             query = part.get("query")
-            return _plain(value_at(self.results[part[_FROM] - 1], query if isinstance(query, str) else ""))
+            return _plain(fetching.value_at(self.results[part[_FROM] - 1], query if isinstance(query, str) else ""))
         if isinstance(part, dict):
             return {name: self._resolve(value) for name, value in part.items()}
         return [self._resolve(each) for each in part] if isinstance(part, list) else part

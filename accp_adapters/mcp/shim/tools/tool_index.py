@@ -18,11 +18,11 @@ from typing import Any, Final
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_adapters.mcp.shim.tools.signatures import argument_names, signature, words_of
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, find_violation
+from accp_core import view
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view import render_text
 
 __all__ = [
     "INDEX_NAME",
@@ -160,7 +160,7 @@ def answer_index_call(arguments: object, catalog: ToolCatalog, counter: TokenCou
 def described(tool: JsonObject, counter: TokenCounter) -> str:
     """Return what `describe` says of a tool: description and inputSchema, as a view."""
     definition = {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
-    return render_text(compact_json(definition), counter=counter).text
+    return view.render_text(compact_json(definition), counter=counter).text
 
 
 def refusal(code: ErrorCode, reason: str) -> JsonObject:

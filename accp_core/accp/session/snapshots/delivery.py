@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
-from accp_core.accp.frame_head import frame_head
 from accp_core.accp.grammar import GrammarLimits
+from accp_core.accp.head import frame_head
 from accp_core.accp.session.delivery import FrameText, Inbox, LinkState, Outbox
 from accp_core.accp.session.delivery.inbox import SequenceCount
 from accp_core.accp.session.delivery.outbox import SPARE_FRAMES

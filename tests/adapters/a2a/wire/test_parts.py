@@ -8,7 +8,7 @@ import pytest
 from a2a.types import Part
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
-from accp_adapters.a2a.wire.parts import CODEC, PartLocation, frame_to_part
+from accp_adapters.a2a.wire.parts import PartLocation, codec, frame_to_part
 from accp_core import DecodeError
 from accp_core.accp import Message, serialize_frame
 from tests.core.view.bombs import BOMBS
@@ -24,7 +24,7 @@ def test_a_frame_with_a_view_that_expands_is_refused_e2003(text: str) -> None:
         payload={"view": text},
         envelope=location.envelope,
     )
-    (frame,) = CODEC.encode(message).frames
+    (frame,) = codec().encode(message).frames
     part = Part(text=serialize_frame(frame), media_type=MEDIA_TYPE)
     tracemalloc.start()
     with pytest.raises(DecodeError) as refusal:

@@ -8,7 +8,6 @@ It acts where the agent's card declares the extension; calls to any other agent 
 from __future__ import annotations
 
 import secrets
-from copy import deepcopy
 from typing import Any, Final, TypeVar, cast
 
 from a2a.client import ClientCallContext, ClientCallInterceptor
@@ -28,6 +27,7 @@ from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
 from accp_adapters.a2a.wire.offloading import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
+from accp_adapters.a2a.wire.pieces import copy_without
 
 __all__ = ["AccpClientInterceptor"]
 
@@ -75,12 +75,9 @@ class AccpClientInterceptor(ClientCallInterceptor):
         args.result = await _decoded(args.result, parts)
 
     async def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
-        message = await encode_aside(request.message, never_larger=self._never_larger)
-        if message is request.message:
-            return request
-        framed = deepcopy(request)
-        framed.message.CopyFrom(message)
-        return framed
+        plain, framed = request.message, copy_without(request, "message")
+        message = await encode_aside(plain, never_larger=self._never_larger, into=framed.message)
+        return request if message is plain else framed
 
 
 def _requesting(context: ClientCallContext | None, client_id: str) -> _CountingContext:
@@ -106,9 +103,11 @@ async def _decoded(result: Any, parts: PartCounter) -> Any:
 
 
 async def _decoded_list(response: ListTasksResponse) -> ListTasksResponse:
-    decoded = deepcopy(response)
-    for task in decoded.tasks:
-        task.CopyFrom(await decode_aside(task))
+    decoded = copy_without(response, "tasks")
+    for task in response.tasks:
+        into = decoded.tasks.add()
+        if await decode_aside(task, into=into) is task:
+            into.CopyFrom(task)
     return decoded
 
 
@@ -118,10 +117,7 @@ async def _decoded_response(response: Response, parts: PartCounter) -> Response:
     if field is None:
         return response
     event = cast(Event, getattr(response, field))
-    plain = await decode_aside(event, parts.first_index(event))
+    decoded = type(response)()
+    plain = await decode_aside(event, parts.first_index(event), into=getattr(decoded, field))
     parts.count(plain)
-    if plain is event:
-        return response
-    decoded = deepcopy(response)
-    getattr(decoded, field).CopyFrom(plain)
-    return decoded
+    return response if plain is event else decoded

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import partial
 from itertools import chain
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
-from accp_core.packing.tree import Derived, EmbeddedJson, RepeatedValue, Repetition, map_members
+from accp_core.packing.tree import NODES, Derived, EmbeddedJson, RepeatedValue, Repetition, copy_of, map_members
 
 __all__ = [
-    "MIN_LIST_CHARS", "MIN_MAP_CHARS", "MIN_STRING_CHARS", "SavesTokens", "copy_shared_containers",
+    "MIN_LIST_CHARS", "MIN_MAP_CHARS", "MIN_STRING_CHARS", "SavesTokens",
     "pack_repeated_values", "unpack_repeated_values",
 ]  # fmt: skip
 
@@ -31,8 +30,6 @@ A table has the keys once, and a marker would take the map out of the columns of
 """
 
 _REPEATABLE: Final = frozenset((str, dict, list, EmbeddedJson))
-_NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
-_COPIED: Final = frozenset((dict, list, EmbeddedJson))
 
 _PLAIN: Final = frozenset((str, int, type(None)))
 """Types of the values that identify themselves."""
@@ -256,34 +253,6 @@ class _Packing:
         return EmbeddedJson(self.pack(value.value), value.style)
 
 
-def copy_shared_containers(value: object) -> object:
-    """Return `value` with a copy of each container that is in several places, such as the constant of a column.
-
-    Otherwise a change in one place would appear in another. Who put a container into several places has counted it in
-    each (`expansion.table_size`).
-    """
-    return _Copying().copy(value, again=False)
-
-
-class _Copying:
-    """One walk through a tree, which remembers the containers that it has seen."""
-
-    def __init__(self) -> None:
-        self.seen: set[int] = set()
-
-    def copy(self, value: object, *, again: bool) -> object:
-        """Return a copy of `value`; `again`: it is inside a container that was seen before."""
-        if type(value) is RepeatedValue:
-            return RepeatedValue(value.number, self.copy(value.value, again=again))
-        if type(value) is EmbeddedJson:
-            return EmbeddedJson(self.copy(value.value, again=again), value.style)
-        if type(value) is not dict and type(value) is not list:
-            return value
-        again = again or id(value) in self.seen
-        self.seen.add(id(value))
-        return map_members(value, partial(self.copy, again=again), _NODES)
-
-
 def unpack_repeated_values(value: object, expansion: Expansion | None = None) -> object:
     """Return `value` with a copy of the repeated value in place of each Repetition, which may come first.
 
@@ -296,28 +265,48 @@ def unpack_repeated_values(value: object, expansion: Expansion | None = None) ->
         ExpansionError: the copies would add more than `expansion` has left.
         ValueError: a Repetition has no RepeatedValue, a RepeatedValue contains itself or has the number of another.
     """
-    values: dict[int, RepeatedValue] = {}
-    _collect(value, values)
-    _Measuring(values, expansion or Expansion(DEFAULT_EXPANSION.size)).count(value)
-    return _Unpacking(values).unpack(value)
+    marked = _Marked()
+    if not marked.find(value):
+        return value
+    _Measuring(marked, expansion or Expansion(DEFAULT_EXPANSION.size)).count(value)
+    return _Unpacking(marked).unpack(value)
 
 
-def _collect(value: object, values: dict[int, RepeatedValue]) -> None:
-    """Add each RepeatedValue in `value` to `values`, by its number."""
-    if type(value) is RepeatedValue and values.setdefault(value.number, value) is not value:
-        raise ValueError(f"expected &{value.number} once, found it again")
-    if type(value) is RepeatedValue or type(value) is EmbeddedJson:
-        _collect(value.value, values)
-    for member in value.values() if type(value) is dict else value if type(value) is list else ():
-        if type(member) in _NODES:
-            _collect(member, values)
+class _Marked:
+    """Where the repetitions of a tree are."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, RepeatedValue] = {}
+        """Each RepeatedValue, by its number."""
+        self.containers: set[int] = set()
+        """The `id` of each container with a RepeatedValue or a Repetition in it; all others stay as they are."""
+
+    def find(self, value: object) -> bool:
+        """Return whether there is any in `value`."""
+        if type(value) is Repetition:
+            return True
+        if type(value) is RepeatedValue:
+            if self.values.setdefault(value.number, value) is not value:
+                raise ValueError(f"expected &{value.number} once, found it again")
+            self.find(value.value)
+            return True
+        if type(value) is EmbeddedJson:
+            found = self.find(value.value)
+        else:
+            members = value.values() if type(value) is dict else value if type(value) is list else ()
+            # Each is looked at, also behind one that was found.
+            found = sum(self.find(member) for member in members if type(member) in NODES) > 0
+        if found:
+            self.containers.add(id(value))
+        return found
 
 
 class _Measuring:
     """One walk, which counts what the repetitions add before any of them is copied."""
 
-    def __init__(self, values: dict[int, RepeatedValue], expansion: Expansion) -> None:
-        self.values = values
+    def __init__(self, marked: _Marked, expansion: Expansion) -> None:
+        self.values = marked.values
+        self.containers = marked.containers
         self.expansion = expansion
         self.added: dict[int, int] = {}
         """What the repetitions in each repeated value add to it."""
@@ -332,10 +321,12 @@ class _Measuring:
             return size
         if type(value) is RepeatedValue:
             return self._count_once(value.number)
+        if id(value) not in self.containers:
+            return 0
         if type(value) is EmbeddedJson:
             return self.count(value.value)
         members = value.values() if type(value) is dict else value if type(value) is list else ()
-        return sum(self.count(member) for member in members if type(member) in _NODES)
+        return sum(self.count(member) for member in members if type(member) in NODES)
 
     def _count_once(self, number: int) -> int:
         if number not in self.added:
@@ -356,30 +347,25 @@ class _Measuring:
 class _Unpacking:
     """One walk; a RepeatedValue is unpacked when it or a Repetition of it comes first."""
 
-    def __init__(self, values: dict[int, RepeatedValue]) -> None:
-        self.values = values
+    def __init__(self, marked: _Marked) -> None:
+        self.values = marked.values
+        self.containers = marked.containers
         self.unpacked: dict[int, object] = {}
 
     def unpack(self, value: object) -> object:
         """Return `value` without RepeatedValue and Repetition."""
-        if type(value) is dict or type(value) is list:
-            return map_members(value, self.unpack, _NODES)
         if type(value) is Repetition:
-            return _copy(self._unpack_once(value.number))
+            return copy_of(self._unpack_once(value.number))
         if type(value) is RepeatedValue:
             return self._unpack_once(value.number)
+        if id(value) not in self.containers:
+            return value
         if type(value) is EmbeddedJson:
             return EmbeddedJson(self.unpack(value.value), value.style)
-        return value
+        assert type(value) is dict or type(value) is list
+        return map_members(value, self.unpack, NODES)
 
     def _unpack_once(self, number: int) -> object:
         if number not in self.unpacked:
             self.unpacked[number] = self.unpack(self.values[number].value)
         return self.unpacked[number]
-
-
-def _copy(value: object) -> object:
-    """Return a copy of `value`; without one, a change in one place would appear in another."""
-    if type(value) is dict or type(value) is list:
-        return map_members(value, _copy, _COPIED)
-    return EmbeddedJson(_copy(value.value), value.style) if type(value) is EmbeddedJson else value

@@ -11,8 +11,8 @@ from accp_core.packing.alike import unpack_derived
 from accp_core.packing.embedded_json import STYLES, unpack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import read_float
-from accp_core.packing.repeated_values import copy_shared_containers, unpack_repeated_values
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
+from accp_core.packing.repeated_values import unpack_repeated_values
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, copy_shared_containers
 from accp_core.strict_json import strict_decoder
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import TEXT_BLOCK

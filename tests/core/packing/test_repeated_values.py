@@ -7,11 +7,10 @@ import pytest
 from accp_core.packing.expansion import Expansion, ExpansionError
 from accp_core.packing.repeated_values import (
     MIN_STRING_CHARS,
-    copy_shared_containers,
     pack_repeated_values,
     unpack_repeated_values,
 )
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, copy_shared_containers
 from tests.core.exactly import exactly
 
 LONG = "a text that is long enough"
@@ -210,3 +209,28 @@ def test_containers_in_several_places_are_separated() -> None:
     first["a"].append(3)
     assert exactly(second["a"][0]) == exactly(1)
     assert len(second["a"]) == 2
+    third = separated[2].value  # type: ignore[index]
+    assert third == {"a": [1, {"b": EmbeddedJson([2], "")}]}
+    assert third["a"][1]["b"] is not first["a"][1]["b"]
+
+
+def test_a_container_inside_another_one_that_comes_again_is_copied() -> None:
+    inner: list[object] = ["x"]
+    tree = [
+        EmbeddedJson("text", "0"),
+        EmbeddedJson([inner], "0"),
+        RepeatedValue(1, inner),
+        {"a": RepeatedValue(2, "y")},
+    ]
+    separated = copy_shared_containers([tree, list(tree)])
+    assert separated == [tree, tree]
+    inner.append("z")
+    assert separated != [tree, tree]
+    assert separated[1] == [
+        EmbeddedJson("text", "0"), EmbeddedJson([["x"]], "0"), RepeatedValue(1, ["x"]), {"a": RepeatedValue(2, "y")}
+    ]  # fmt: skip
+
+
+def test_a_tree_without_repetitions_stays_as_it_is() -> None:
+    tree = {"a": [1, EmbeddedJson([2], "")]}
+    assert unpack_repeated_values(tree) is tree

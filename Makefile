@@ -17,6 +17,16 @@ OTHERS_AT :=
 
 # Tests start hundreds of interpreters: without compiled modules each would compile ours again.
 unexport PYTHONDONTWRITEBYTECODE
+# uv takes a fraction of pip's time. Where it cannot be had, or does not find what pip is told where to find, pip does
+# the same: from 25.1 on, the first that knows dependency groups.
+define install
+	$(PYTHON) -m venv $(1)
+	$(1)/bin/pip install --quiet --upgrade 'pip>=25.1'
+	{ $(1)/bin/pip install --quiet uv && VIRTUAL_ENV=$(1) $(1)/bin/uv pip install --quiet $(2); } || \
+		$(1)/bin/pip install --quiet $(2)
+	touch $@
+endef
+
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
@@ -25,7 +35,8 @@ XDIST := -n auto --dist worksteal
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
-test: check $(MCP1)/.installed  ## everything that CI runs
+test: $(STAMP)  ## everything that CI runs
+	$(MAKE) --jobs=2 check $(MCP1)/.installed
 	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
 	$(BIN)/coverage report --skip-covered --fail-under=90
@@ -81,10 +92,7 @@ clean:
 	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS)
 
 $(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'  # the first that knows dependency groups
-	$(BIN)/pip install --quiet --group dev --editable '.[all]'
-	touch $@
+	$(call install,$(VENV),--group dev --editable '.[all]')
 
 $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
@@ -93,10 +101,7 @@ $(LOWEST)/.installed: pyproject.toml
 	touch $@
 
 $(MCP1)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(MCP1)
-	$(MCP1)/bin/pip install --quiet --upgrade 'pip>=25.1'
-	$(MCP1)/bin/pip install --quiet --group mcp1 --editable .
-	touch $@
+	$(call install,$(MCP1),--group mcp1 --editable .)
 
 $(OTHERS)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)

@@ -37,8 +37,11 @@ def from_pypi(name: str, packages: tuple[str, ...], program: str) -> Path:
     """
     folder = FOLDER / name
     python = str(folder / "bin" / "python")
+    environment = (sys.executable, "-m", "venv", "--without-pip", "--clear", str(folder))
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--retries=0", "--timeout=20", *packages]
-    _raise(_install(folder, ((sys.executable, "-m", "venv", "--without-pip", "--clear", str(folder)), tuple(pip))))
+    fast = (uv, "pip", "install", "--quiet", "--python", python, *packages)
+    _raise(_install(folder, (environment, fast)) and _install(folder, (environment, tuple(pip))))
     return folder / "bin" / program
 
 

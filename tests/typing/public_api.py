@@ -51,7 +51,7 @@ from accp_core.aci import (
 )
 from accp_core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from accp_core.packing.tree import Column, EmbeddedJson, RepeatedValue, Repetition, Table
-from accp_core.ports import AsyncInstructionEncoder, ColdStore, InstructionEncoder, TokenCounter
+from accp_core.ports import AsyncInstructionEncoder, BoundedCounter, ColdStore, InstructionEncoder, TokenCounter
 from accp_core.view import Options
 
 
@@ -61,9 +61,10 @@ def words(text: str) -> int:
 
 counter: TokenCounter = words
 also: TokenCounter = len
+bounded: TokenCounter = o200k_base()
 as_function: Callable[[str], int] = o200k_base()
 
-assert_type(o200k_base(), TokenCounter)
+assert_type(o200k_base(), BoundedCounter)
 assert_type(tiktoken_encoding("o200k_base"), TokenCounter)
 assert_type(hugging_face("tokenizer.json"), TokenCounter)
 assert_type(by_name("o200k_base"), TokenCounter)

@@ -75,8 +75,10 @@ def running(*words: str, addresses: int) -> Iterator[list[str]]:
 async def answers(*addresses: str | list[str], tls: ssl.SSLContext | None = None) -> list[str]:
     found = []
     for address in addresses:
-        async with acp_connect(address, token="" if isinstance(address, list) else TOKEN, tls=tls) as session:
-            found.append(text_of(await session.request("hello")))
+        async with acp_connect(
+            address, token="" if isinstance(address, list) else TOKEN, tls=tls, wait_seconds=PATIENCE
+        ) as session:
+            found.append(text_of(await session.request("hello", timeout=PATIENCE)))
     return found
 
 

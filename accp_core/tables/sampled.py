@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accp_core.tables.build import tables_of
-from accp_core.tables.shortened import CLOSE, SAMPLE, SPACE, Place, Shortened, Shortening, scan
+from accp_core.tables.shortened import (
+    BEYOND_BMP,
+    CLOSE,
+    SAMPLE,
+    SPACE,
+    Place,
+    Shortened,
+    Shortening,
+    scan,
+    string_end,
+)
 from accp_core.tables.source import read_document, read_lines, unwrap
 from accp_core.tables.table import Table
 
@@ -27,6 +37,8 @@ _WRAPPED: Final = re.compile(
 )
 _LINE_END: Final = re.compile(r"[ \t]*(?:\r?\n[ \t\r\n]*|\Z)")
 _OTHER_ENDS: Final = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_PAIR: Final = re.compile(r"(?<!\\)((?:\\\\)*+)\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})")
+"""The escape of a character beyond U+FFFF, with the escaped backslashes before it."""
 
 FindPlaces = Callable[[str], Iterable[int]]
 
@@ -53,13 +65,21 @@ def sample_tables(text: str, find_places: FindPlaces) -> SampledTables | None:
     """
     try:
         wrapped = _WRAPPED.match(text)
-        if wrapped and len(text) - scan(text, wrapped.end() - 1)[1] <= SAMPLE:
-            inner = unwrap(read_document(text))
+        if wrapped and len(text) - string_end(text, wrapped.end() - 1) <= SAMPLE:
+            inner = unwrap(read_document(_keep_narrow(text)))
             if isinstance(inner, str):
                 return sample_tables(inner, find_places)
         return _of_lines(text, find_places) or _of_value(text, find_places)
     except (ValueError, StopIteration, RecursionError):
         return None
+
+
+def _keep_narrow(text: str) -> str:
+    """Return a JSON text whose strings have escapes for the characters beyond U+FFFF when they are read.
+
+    In a string that holds JSON again they mean the same, and Python does not keep all of it in four bytes a character.
+    """
+    return _PAIR.sub(r"\1\\\\\2\\\\\3", text) if BEYOND_BMP.search(text) else text
 
 
 def _of_lines(text: str, find_places: FindPlaces) -> SampledTables | None:

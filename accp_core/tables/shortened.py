@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from accp_core.tables.shape import MAX_DEPTH
 
-__all__ = ["CLOSE", "SAMPLE", "SPACE", "Place", "Shortened", "Shortening", "scan"]
+__all__ = ["BEYOND_BMP", "CLOSE", "SAMPLE", "SPACE", "Place", "Shortened", "Shortening", "scan", "string_end"]
 
 SAMPLE: Final = 500_000
 """Characters of the members that are kept, about; long strings are kept beside them."""
@@ -42,11 +42,16 @@ SPACE: Final = re.compile(r"[ \t\r\n]*")
 _COMMA: Final = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 _COLON: Final = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_BEYOND_BMP: Final = re.compile(r"\\u[dD][89abAB]")
+BEYOND_BMP: Final = re.compile(r"\\u[dD][89abAB]")
 """An escape after which Python keeps the whole string in four times the memory of one in ASCII."""
 CLOSE: Final = {"[": "]", "{": "}"}
 scan: Final[Callable[[str, int], tuple[Any, int]]] = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 """Returns the value at a position and its end; ValueError or StopIteration: there is none."""
+
+
+def string_end(text: str, at: int) -> int:
+    """Return the end of the string that begins at a position, which is not read; ValueError: there is none."""
+    return _end(_STRING, text, at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +117,11 @@ class Shortening:
         text = self._text
         bracket = text[at : at + 1]
         if bracket == '"':
-            end = scan(text, at)[1]
-            if _BEYOND_BMP.search(text, at, end):
+            end = string_end(text, at)
+            # Before it is read: what is read of such a string is what takes the memory.
+            if BEYOND_BMP.search(text, at, end):
                 raise ValueError(f"expected a string of two bytes a character at {at}, found an escape of four")
+            scan(text, at)
             return end, text[at:end]
         if bracket not in CLOSE or place.level > MAX_DEPTH:
             raise ValueError(f"expected an array or a map at {at}, found {text[at : at + 9]!r}")

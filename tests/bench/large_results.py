@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import random
 import sys
@@ -14,7 +15,6 @@ from typing import Final
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import plain_table
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import ResultLimits, compress
 
@@ -24,6 +24,7 @@ SIZE: Final = 10_000_000
 """Characters of a result."""
 TIMES: Final = 5
 """How much larger the result is that tells whether the time is linear."""
+_NUMBERS: Final = ("     MB", "     s", f"s, {TIMES} times as long", "ratio", "peak / size", "tokens")
 REQUEST: Final = "Which orders of user u4711 are late, with a total over 900?"
 
 _chance: Final = random.Random(7)
@@ -156,6 +157,8 @@ SHAPES: Final[Mapping[str, Make]] = {
     "one line": _grow(_sentence, "", "", " "),
     "prose in a JSON string": _in_json(_grow(_sentence, "", "", "\n")),
     "the same with one emoji": lambda chars: _in_json(_grow(_sentence, "", f"\n{_SIGNS[0]}", "\n"))(chars),
+    "a JSON string with one emoji": lambda chars: json.dumps(_grow(_sentence, "", f"\n{_SIGNS[0]}", "\n")(chars)),
+    "rows, one emoji, in a JSON string": lambda chars: json.dumps(_grow(_row, tail=f', "{_SIGNS[0]}"]')(chars)),
     "Chinese and Japanese": _grow(_words(_LETTERS, ""), "", "", "\n"),
     "emoji": _grow(_words(_SIGNS), "", "", "\n"),
     "HTML": _grow(_page, "<html><table>", "</table></html>", "\n"),
@@ -171,11 +174,15 @@ SHAPES: Final[Mapping[str, Make]] = {
 
 
 def main() -> None:
-    """Print the table; the names of shapes as further arguments choose them."""
+    """Print the table, each line when it was measured; the names of shapes as further arguments choose them."""
     chosen = {name: make for name, make in SHAPES.items() if name in sys.argv} or SHAPES
-    columns = ("result", "MB", "s", f"s, {TIMES} times as long", "ratio", "peak / size", "tokens")
-    table = plain_table("6a. previews of large results", columns, [_line(*shape) for shape in chosen.items()])
-    Console(width=120).print(table)
+    console = Console(width=120, highlight=False)
+    console.print("6a. previews of large results")
+    columns = ("result", *_NUMBERS)
+    for cells in itertools.chain([columns], itertools.starmap(_line, chosen.items())):
+        console.print(
+            cells[0].ljust(34), *(cell.rjust(len(name)) for name, cell in zip(_NUMBERS, cells[1:], strict=True))
+        )
 
 
 def _line(name: str, make: Make) -> tuple[str, ...]:
@@ -203,3 +210,7 @@ def _measure(text: str) -> tuple[float, int]:
 def _show(text: str) -> int:
     make = partial(compress, limits=ResultLimits(), counter=count_o200k, request=REQUEST, open_with="accp_fetch")
     return make(text).tokens_after
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """Long JSON texts whose tables are made of a sample."""
 
 import json
+import tracemalloc
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -88,6 +89,31 @@ def test_the_tables_of_a_sample_are_those_of_the_text(name: str) -> None:
             assert begin[0] == begin[1]
         else:
             assert list(table.rows) == list(whole[table.name].rows)
+
+
+def emoji(number: int) -> str:
+    return json.dumps(
+        {"id": number, "state": "\U0001f600", "path": "C:\\ud83d\\ude00", "half": "\ud83d", "pad": "x" * 60}
+    )
+
+
+@pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps([{"type": "text", "text": text}])])
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_characters_beyond_two_bytes_are_the_same_in_a_string(wrap: Callable[[str], str], is_ascii: bool) -> None:
+    rows = grow(lambda n: emoji(n) if is_ascii else json.dumps(json.loads(emoji(n)), ensure_ascii=False))
+    assert sampled(wrap(rows)) == sampled(rows)
+    assert sampled(wrap(rows)).tables[0].rows[0] == json.loads(emoji(0))
+
+
+@pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps({"text": text})])
+def test_a_string_with_an_escape_of_four_bytes_is_not_kept_as_one(wrap: Callable[[str], str]) -> None:
+    text = wrap("word " * LONG + "\U0001f600")
+    tracemalloc.start()
+    try:
+        assert sample_tables(text, nowhere) is None
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def test_all_members_are_counted() -> None:

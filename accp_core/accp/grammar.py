@@ -30,8 +30,10 @@ __all__ = [
     "ATOM",
     "BOOLEANS",
     "DEFAULT_LIMITS",
+    "ENDED_PAIR",
     "FLAT_ARRAY",
     "FLAT_MAP",
+    "FLAT_MAPS",
     "FORBIDDEN",
     "HEADER",
     "HIDDEN",
@@ -45,12 +47,12 @@ __all__ = [
     "NULL_MEMBER",
     "NUMBER",
     "PAIR",
+    "PAIR_START",
     "PLAIN_ID",
     "PLAIN_KEY",
     "PLAIN_TEXT",
     "QUOTED",
     "REF_KEY",
-    "SIMPLE_PAIR",
     "SIMPLE_VALUE",
     "SPACED_TEXT",
     "SPLIT_SURROGATES",
@@ -127,11 +129,15 @@ _SIMPLE = (
 # What most frames consist of is read by one match; whatever it does not match is read rule by rule.
 HEADER: Final = re.compile(r"@([A-Za-z0-9_-]++)>([A-Za-z]++):([A-Za-z0-9_]++)\{")
 SIMPLE_VALUE: Final = re.compile(rf"{_SIMPLE}(?=[,|}}\]])")
-SIMPLE_PAIR: Final = re.compile(rf"({_KEY}):{_SIMPLE}(?=[,|}}\]])")
+PAIR_START: Final = re.compile(rf"({_KEY}):(?:{_SIMPLE}(?=[,|}}\]]))?")
 # Greedy, not possessive: Python before 3.11.5 gets a possessive group wrong within which a choice is taken back. No
 # choice is ambiguous, so that taking all of them back takes linear time, which the bound keeps short.
 _UNCAPTURED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _SIMPLE)
-FLAT_MAP: Final = re.compile(rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{_USUAL_MEMBERS}}}\}}")
+_FLAT_MAP = rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{_USUAL_MEMBERS}}}\}}"
+FLAT_MAP: Final = re.compile(_FLAT_MAP)
+FLAT_MAPS: Final = re.compile(rf"\[(?:{_FLAT_MAP}(?:,(?!\])|(?=\]))){{1,{_USUAL_MEMBERS}}}\]")
+# For texts that one of these two matched: it distinguishes what they have checked.
+ENDED_PAIR: Final = re.compile(r'([A-Za-z0-9_]++):(?:(-?[0-9]++(\.[0-9]++)?)(?=[,}])|"([^"]*+)"|([^,}]++))(?:,|(\}))')
 FLAT_ARRAY: Final = re.compile(rf"\[(?:{_UNCAPTURED}(?:,(?!\])|(?=\]))){{1,{_USUAL_MEMBERS}}}\]")
 USUAL_METADATA: Final = re.compile(
     rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"

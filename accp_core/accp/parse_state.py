@@ -9,7 +9,7 @@ from accp_core.accp.grammar import GrammarLimits
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 
-__all__ = ["ParseState", "check_characters", "refusal"]
+__all__ = ["ParseState", "check_characters", "check_level", "count_member", "refusal"]
 
 
 @dataclass(slots=True)
@@ -38,6 +38,19 @@ class ParseState:
 def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
     """Return the exception that refuses `text` at `position`."""
     return DecodeError(reason, code=code, text=text, position=position)
+
+
+def count_member(text: str, position: int, state: ParseState) -> None:
+    """Count a member; refuse one over the limit."""
+    state.members += 1
+    if state.members > state.limits.members:
+        raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
+
+
+def check_level(text: str, position: int, level: int, state: ParseState) -> None:
+    """Refuse an array or map that is nested too deep."""
+    if level > state.limits.depth:
+        raise refusal(text, position, f"expected arrays and maps that nest at most {state.limits.depth} deep")
 
 
 def check_characters(text: str, limits: GrammarLimits) -> None:

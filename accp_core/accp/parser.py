@@ -11,10 +11,10 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.flat_values import read_flat_array, read_flat_map, read_simple_pair, read_simple_value
+from accp_core.accp.flat_values import read_flat, read_flat_map, read_pair_start, read_simple_value
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
-from accp_core.accp.parse_state import ParseState, check_characters, refusal
+from accp_core.accp.parse_state import ParseState, check_characters, check_level, count_member, refusal
 from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, INTENTS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 
@@ -103,12 +103,6 @@ def read_intent(text: str, position: int, code: str) -> Intent:
     return known
 
 
-def count_member(text: str, position: int, state: ParseState) -> None:
-    """Count a member; refuse one over the limit."""
-    if not state.count(1):
-        raise refusal(text, position, f"expected at most {state.limits.members} members in a frame")
-
-
 PairParser: TypeAlias = Callable[[str, int, ParseState], tuple[int, tuple[str, Any]]]
 
 
@@ -138,13 +132,19 @@ def parse_pairs(
 # param = key ":" value
 def parse_param(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:
     """Read a parameter; in a delta, null is read as REMOVED."""
-    if simple := read_simple_pair(text, position, state):
-        return simple
-    position, key = parse_key(text, position, LiteralKey)
+    start = read_pair_start(text, position, state)
+    if start is None:
+        position, key = parse_key(text, position, LiteralKey)
+    else:
+        position, key, simple = start
+        if simple is not None:
+            return position, (key, simple[0])
     if key == "delta" and is_delta(*state.header, key) and text.startswith("{", position):
         position, delta = parse_map(text, position, 1, state, parse_delta_member)
         return position, (key, delta)
-    position, value = parse_value(text, position, 1, state)
+    # Of a key with its colon the value is known not to be simple.
+    other = parse_atom if start is None else parse_other_atom
+    position, value = VALUE_PARSERS.get(text[position : position + 1], other)(text, position, 1, state)
     return position, (key, value)
 
 
@@ -204,17 +204,11 @@ def parse_mention(text: str, position: int, level: int, state: ParseState) -> tu
     return match.end(), match[0]
 
 
-def check_level(text: str, position: int, level: int, state: ParseState) -> None:
-    """Refuse an array or map that is nested too deep."""
-    if level > state.limits.depth:
-        raise refusal(text, position, f"expected arrays and maps that nest at most {state.limits.depth} deep")
-
-
 # array = "[" [ value *( "," value ) ] "]"
 def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[Value]]:
     """Read an array with its brackets."""
     check_level(text, position, level, state)
-    if flat := read_flat_array(text, position, state):
+    if flat := read_flat(text, position, level, state):
         return flat
     items: list[Value] = []
     if text.startswith("]", position + 1):
@@ -266,8 +260,11 @@ def parse_map(
 # typed-literal = boolean / integer / decimal / string
 def parse_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
     """Read up to the next unescaped delimiter, and return the typed value (section 3.1.1)."""
-    if simple := read_simple_value(text, position, state):
-        return simple
+    return read_simple_value(text, position, state) or parse_other_atom(text, position, level, state)
+
+
+def parse_other_atom(text: str, position: int, level: int, state: ParseState) -> tuple[int, Value]:
+    """Read an atom that `read_simple_value` does not read."""
     end, word = parse_text(text, position)
     first = word[0]
     if first == '"':

@@ -56,6 +56,16 @@ VALUES = [
     "[rev:1,2]",
     "[true:1]",
     "[{a:1},{a:2}]",
+    '[{a:-1.50,b:"x_y",c:1.},{a:"",b:-12%QoQ,c:true}]',
+    "[{a:1,a:2},{b:3}]",
+    "[{a:1},{_x62_:2}]",
+    "[{a:1},{a:007}]",
+    "[{a:1},{}]",
+    "[{a:1},x]",
+    "[{a:1},]",
+    "[{a:1}{a:2}]",
+    "[[[[{a:1}]]]]",
+    "[[[[[{a:1}]]]]]",
     "[[1,2],[3]]",
 ]
 
@@ -89,3 +99,11 @@ def test_the_members_of_flat_values_count(value: str) -> None:
     with pytest.raises(DecodeError, match="at most 3 members") as refused:
         parse_frame(text, limits=GrammarLimits(members=3))
     assert (refused.value.code, refused.value.position) == ("E1001", text.index("3" if value[0] == "[" else "c"))
+
+
+def test_the_maps_of_an_array_and_their_pairs_count() -> None:
+    text = "@a>req:op{k:[{a:1},{b:2}]}"
+    assert parse_frame(text, limits=GrammarLimits(members=5)).params == {"k": [{"a": 1}, {"b": 2}]}
+    with pytest.raises(DecodeError, match="at most 4 members") as refused:
+        parse_frame(text, limits=GrammarLimits(members=4))
+    assert (refused.value.code, refused.value.position) == ("E1001", text.index("b:2"))

@@ -98,5 +98,5 @@ def _typed(number: str, fraction: str, quoted: str, word: str, state: ParseState
     if word:
         return grammar.BOOLEANS.get(word, word)
     if number:
-        return state.decimal_type(number) if fraction else int(number)
+        return grammar.read_decimal(number, state.decimal_type) if fraction else int(number)
     return quoted.replace("_", " ")

@@ -65,6 +65,7 @@ __all__ = [
     "escape_key",
     "metadata_start",
     "quote",
+    "read_decimal",
     "read_json_literal",
     "read_number",
     "unescape",
@@ -73,6 +74,8 @@ __all__ = [
 ]
 
 
+_SURE_CHARS: Final = 16
+"""Characters of a decimal without exponent up to which a float has all its digits, of which there are 15 at most."""
 USUAL_DIGITS: Final = 18
 """Digits of usual numbers, before the point and after it; there are limits that allow fewer."""
 
@@ -278,7 +281,18 @@ def read_number(word: str, decimal_type: type[float] | type[Decimal], limits: Gr
     # A short word without exponent cannot be a long number.
     if len(word) > limits.digits or "e" in word or "E" in word:
         _check_digits(word, limits)
-    return int(word) if word.isdigit() or word[1:].isdigit() else decimal_type(word)
+    return int(word) if word.isdigit() or word[1:].isdigit() else read_decimal(word, decimal_type)
+
+
+# "`amount` MUST be serialized as decimal (not string) to avoid precision loss." (section 10.3)
+def read_decimal(word: str, decimal_type: type[float] | type[Decimal]) -> float | Decimal:
+    """Return a decimal: a Decimal where a float has other digits; beyond float64 an infinite float."""
+    number = decimal_type(word)
+    is_short = len(word) <= _SURE_CHARS and "e" not in word and "E" not in word
+    if is_short or isinstance(number, Decimal) or abs(number) == inf:
+        return number
+    exact = Decimal(word)
+    return number if Decimal(repr(number)) == exact else exact
 
 
 def read_json_literal(source: str, decimal_type: type[float] | type[Decimal], limits: GrammarLimits) -> Any:

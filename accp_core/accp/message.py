@@ -20,7 +20,10 @@ class Message:
     operation: str
     """The verb; any name is allowed."""
     payload: Mapping[str, Value] = field(default_factory=dict)
-    """Full key to JSON value; a `Ref` is a value in the state, REMOVED marks a key that a delta removes."""
+    """Full key to JSON value; a `Ref` is a value in the state, REMOVED marks a key that a delta removes.
+
+    In a decoded message the keys of maps are in ascending order (section 3.1.1), and a decimal is a float, or a Decimal
+    where a float does not hold its digits (`CodecSettings.decimal_type`)."""
     schema: str | None = None
     """The code of the schema whose aliases and defaults apply, such as "TA"."""
     defaulted: frozenset[str] = frozenset()

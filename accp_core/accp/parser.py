@@ -40,7 +40,7 @@ def parse_frame(
         text: One line without its line end.
         strict: Whether only the draft's grammar is accepted.
         compat: Whether an amount such as `$42.30` is a string.
-        decimal_type: The type of decimals.
+        decimal_type: The type of decimals. With float, one whose digits a float does not hold is a Decimal.
         limits: How much a frame may hold.
         ascii_ids: Whether ids have to be in ASCII, because the answers are.
 

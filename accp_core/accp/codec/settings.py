@@ -37,7 +37,7 @@ class CodecSettings:
     strict: bool = field(default=False, kw_only=True)
     """Whether the errata of the draft's own examples are refused."""
     decimal_type: type[float] | type[Decimal] = field(default=float, kw_only=True)
-    """The type of the decimals that are read."""
+    """The type of the decimals that are read. With float, one whose digits a float does not hold is a Decimal."""
     grammar: GrammarLimits = field(default=DEFAULT_LIMITS, kw_only=True)
     """How much one frame may hold."""
     expansion: ExpansionLimits = field(default=DEFAULT_EXPANSION, kw_only=True)

@@ -228,5 +228,34 @@ def test_a_hostile_text_is_read_where_the_limits_are_wide() -> None:
     count = 100_000
     assert read("[" + ",".join(["1"] * count) + "]", limits=WIDE) == [1] * count
     assert read("\\," * count, limits=WIDE) == "," * count
-    assert read("0." + "0" * count + "1", limits=WIDE) == 0.0
+    assert read("0." + "0" * count + "1", limits=WIDE) == Decimal(f"1e-{count + 1}")
     assert math.copysign(1, float(str(read("-0." + "0" * count, limits=WIDE)))) == -1
+
+
+# "to avoid precision loss" (ACCP 10.3): a decimal of 3.1.1 may have more digits than a float holds.
+@pytest.mark.parametrize(
+    "word",
+    [
+        "12345678901234.123456",
+        "-0.123456789012345678",
+        "=0.1234567890123456789012345678901",
+        "=1.23456789e-320",
+        "=1e-400",
+    ],
+)
+def test_a_decimal_whose_digits_a_float_does_not_hold_comes_back_with_all_of_them(word: str) -> None:
+    for text in (word, f"[{word}]", f"{{k:{word}}}"):
+        found = read(text)
+        while not isinstance(found, Decimal):
+            (found,) = found.values() if isinstance(found, dict) else found
+        assert found == Decimal(word.strip("="))
+    frame = parse_frame(f"@a>req:op{{k:{word}}}")
+    assert parse_frame(serialize_frame(frame)) == frame
+
+
+@pytest.mark.parametrize(
+    "word", ["0.1", "-99999999999999.5", "0.30000000000000004", "0.10000000000000000000", "=2.5e+10"]
+)
+def test_a_decimal_that_a_float_holds_is_a_float(word: str) -> None:
+    found = read(word)
+    assert (type(found), found) == (float, float(word.strip("=")))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
+from accp_core import serialize_frame
 from accp_core.accp import REMOVED, Envelope, Frame, GrammarLimits, Intent, LiteralKey, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
 from accp_core.accp.codec import DECODING, ENCODING, Codec, NeedsRefs
@@ -334,3 +335,11 @@ def test_a_reference_in_many_places_is_bounded_by_what_came_e2003() -> None:
 def test_a_value_in_one_place_may_have_any_size() -> None:
     value = "y" * 100_000
     assert decoded("@a>req:op{k:$cold.x}", resolved={Ref("cold.x"): value}).payload == {"k": value}
+
+
+def test_a_payload_comes_back_with_its_digits_and_with_sorted_keys() -> None:
+    payload = {"amount": Decimal("12345678901234.123456"), "rate": Decimal("0.25"), "map": {"b": 1, "a": 2}}
+    (frame,) = CODEC.encode(Message(sender="a", intent=Intent.REQUEST, operation="op", payload=payload)).frames
+    back = decoded(serialize_frame(frame)).payload
+    assert back == payload
+    assert (type(back["amount"]), type(back["rate"]), str(back["map"])) == (Decimal, float, "{'a': 2, 'b': 1}")

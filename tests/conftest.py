@@ -5,21 +5,21 @@ the change; elsewhere each run tries new ones.
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests import servers
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("no clock"), derandomize=True)
-if "MUTANT_UNDER_TEST" in os.environ:
-    # The functions that mutmut puts between ours take three times as much of the stack.
-    sys.setrecursionlimit(3 * sys.getrecursionlimit())
-settings.load_profile("ci" if os.environ.get("CI") else "no clock")
+# A change of the code that a test notices need not be shown by the smallest example.
+settings.register_profile(
+    "mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate), max_examples=30
+)
+settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if os.environ.get("CI") else "no clock")
 
 
 @pytest.fixture(scope="session", autouse=True)

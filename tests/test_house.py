@@ -141,9 +141,10 @@ def test_no_test_asks_a_clock() -> None:
         path for path in (ROOT / "tests").rglob("*.py") if "bench" not in path.parts and name_of(path) not in PATIENT
     ]
     found = {name_of(path) for path in tests if any(clock in path.read_text(encoding="utf-8") for clock in CLOCKS)}
-    # Workers that are killed at a random moment; samples at equal times.
+    # Workers that are killed at a random moment; samples at equal times; changes, tried by the fastest tests first.
     assert found <= {
         "tests/adapters/langgraph/worker.py",
         "tests/adapters/langgraph/test_workers.py",
+        "tests/mutants/trial.py",
         "tests/soak/__main__.py",
     }

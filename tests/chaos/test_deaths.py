@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.deaths import STORES, Worker, deaths, worker
+from tests.chaos.deaths import STORES, Worker, deaths, prepare, worker
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def test_a_death_loses_nothing_leaves_nothing_dangling_and_answers_nothing_twice
     kind, server = STORES[name]
     sqlite = f"sqlite:{tmp_path / 'store.sqlite'}"
     address = sqlite if server == "sqlite" else request.getfixturevalue(f"{server}_url")
-    found = list(deaths(forker, kind, address, places=(2, 5)))
+    found = list(deaths(forker, kind, prepare(address), (2, 5)))
     assert [each["died"] for each in found] == [True, True]
     assert [each["wrong"] for each in found] == [[], []]
     assert all(each["again"] > 8 for each in found)

@@ -13,10 +13,11 @@ from accp_core.packing.delta import apply, diff
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
 from tests.conformance.vectors import exact
+from tests.fuzz.choices import choose
 from tests.fuzz.values import value_of
 from tests.fuzz.view import count
 
-__all__ = ["check"]
+__all__ = ["check", "check_all"]
 
 CODEC: Final = Codec(counter=len)
 SMALL: Final = ResultLimits(inline=80, preview=60)
@@ -24,13 +25,27 @@ WHOLE: Final = ResultLimits(inline=None)
 
 
 def check(data: bytes) -> None:
-    """Check the invariant for the value that the input stands for; its first byte chooses how it is written."""
+    """Check the invariant for the value that the input stands for, as a view, a frame or a text."""
+    choose(data, (check_view, check_frame, check_text))(value_of(data[1:]), data[0] if data else 0)
+
+
+def check_all(data: bytes) -> None:
+    """Check the invariant for the value that the input stands for in every way."""
     choice, value = data[0] if data else 0, value_of(data[1:])
-    options = Options(affixes=bool(choice & 1))
-    view = render(value, counter=count, options=options)
+    check_view(value, choice)
+    check_frame(value, choice)
+    check_text(value, choice)
+
+
+def check_view(value: Any, choice: int) -> None:
+    """Check that a value comes back from its view, which is not larger than compact JSON."""
+    view = render(value, counter=count, options=Options(affixes=bool(choice & 1)))
     assert exact(read(view)) == exact(value), view
     assert count(view) <= count(compact_json(value))
-    check_frame(value)
+
+
+def check_text(value: Any, choice: int) -> None:
+    """Check that a text in the layout that `choice` names comes back from its view or preview."""
     text = WRITERS[(choice >> 2) % len(WRITERS)](value)
     shown = compress(text, limits=SMALL if choice & 2 else WHOLE, counter=count)
     assert shown.restore() == text
@@ -72,7 +87,7 @@ WRITERS: Final = (
 """Layouts in which a tool may write a value."""
 
 
-def check_frame(value: Any) -> None:
+def check_frame(value: Any, choice: int) -> None:
     """Check that a message is the same after its frames, and that a difference leads from one map to the other."""
     message = Message(sender="a", intent=Intent.COMPLETE, operation="op", payload={"result": value})
     frames = CODEC.encode(message).frames

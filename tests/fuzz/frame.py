@@ -6,23 +6,34 @@ from typing import Any, Final
 from accp_core import DecodeError, EncodeError, Frame, parse_frame, serialize_frame
 from accp_core.accp.debug import describe
 from tests.conformance.vectors import exact
+from tests.fuzz.choices import choose
 
-__all__ = ["check"]
+__all__ = ["check", "check_all"]
 
 MODES: Final[tuple[dict[str, Any], ...]] = ({"strict": True}, {}, {"compat": True}, {"decimal_type": Decimal})
 
 
 def check(data: bytes) -> None:
-    """Hold one input to the invariant."""
-    text = data.decode("utf-8", "surrogateescape")
+    """Hold one input to the invariant in one mode."""
+    check_mode(data, choose(data, MODES))
+
+
+def check_all(data: bytes) -> None:
+    """Hold one input to the invariant in every mode."""
     for mode in MODES:
-        try:
-            frame = parse_frame(text, **mode)
-        except DecodeError as refusal:
-            assert refusal.code in {"E1001", "E1002", "E1004"}, refusal
-            assert 0 <= refusal.position <= len(text), refusal
-        else:
-            check_written(frame, mode.get("decimal_type", float))
+        check_mode(data, mode)
+
+
+def check_mode(data: bytes, mode: dict[str, Any]) -> None:
+    """Hold one input to the invariant in a mode of the parser."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        frame = parse_frame(text, **mode)
+    except DecodeError as refusal:
+        assert refusal.code in {"E1001", "E1002", "E1004"}, refusal
+        assert 0 <= refusal.position <= len(text), refusal
+    else:
+        check_written(frame, mode.get("decimal_type", float))
 
 
 def check_written(frame: Frame, decimal_type: type) -> None:

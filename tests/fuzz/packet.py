@@ -1,28 +1,40 @@
 """Any text is an AACP packet or is refused with a position in it; a packet survives text, English and ACCP."""
 
+from functools import partial
+from typing import Final
+
 from accp_core import DecodeError, EncodeError
 from accp_core.aacp import Packet, explain, parse_packet, serialize_packet, validate
 from accp_core.aacp.instruction import Instruction, find_omissions
 from accp_core.bridges.aacp_in_accp import message_to_packet, packet_to_message
+from tests.fuzz.choices import choose
 
-__all__ = ["check"]
+__all__ = ["check", "check_all"]
 
 
 def check(data: bytes) -> None:
-    """Check the invariant for one input."""
-    text = data.decode("utf-8", "surrogateescape")
-    for escaped in (False, True):
-        report = validate(text, escaped=escaped)
-        try:
-            packet = parse_packet(text, escaped=escaped)
-        except DecodeError as refusal:
-            assert refusal.code == "E1001", refusal
-            assert 0 <= refusal.position <= len(text), refusal
-            assert not report.valid
-            continue
-        assert report.packet in (packet, None)
-        check_written(packet)
-    check_instruction(text)
+    """Check the invariant for one input, as a packet, as an escaped one or as an instruction."""
+    choose(data, WAYS)(data.decode("utf-8", "surrogateescape"))
+
+
+def check_all(data: bytes) -> None:
+    """Check the invariant for one input in every way."""
+    for way in WAYS:
+        way(data.decode("utf-8", "surrogateescape"))
+
+
+def check_packet(text: str, *, escaped: bool = False) -> None:
+    """Check that a text is a packet or refused."""
+    report = validate(text, escaped=escaped)
+    try:
+        packet = parse_packet(text, escaped=escaped)
+    except DecodeError as refusal:
+        assert refusal.code == "E1001", refusal
+        assert 0 <= refusal.position <= len(text), refusal
+        assert not report.valid
+        return
+    assert report.packet in (packet, None)
+    check_written(packet)
 
 
 def check_written(packet: Packet) -> None:
@@ -49,3 +61,6 @@ def check_instruction(text: str) -> None:
     again = Instruction(english=f"  {' '.join(text.split())}\n", domain="HR", return_agent="A")
     assert (instruction.key, instruction.pattern) == (again.key, again.pattern)
     list(find_omissions(instruction, Packet(task="ACK", domain="HR", fields={})))
+
+
+WAYS: Final = (check_packet, partial(check_packet, escaped=True), check_instruction)

@@ -3,6 +3,7 @@
 import copy
 import json
 import logging
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any, Final
@@ -21,10 +22,11 @@ from accp_core.compression import ResultLimits, compress
 from accp_core.errors import ProtocolError
 from accp_core.references import find_references, key_of, reference_to
 from accp_core.strict_json import read_json
+from tests.fuzz.choices import choose
 from tests.fuzz.values import value_of
 from tests.fuzz.view import count
 
-__all__ = ["ROWS", "TEXT", "check", "conversation"]
+__all__ = ["ROWS", "TEXT", "check", "check_all", "conversation"]
 
 POLICY: Final = Policy(inline_limit=80, preview_limit=60, counter=lru_cache(4_096)(count))
 STORE: Final = SqliteColdStore()
@@ -75,10 +77,20 @@ def conversation() -> tuple[Any, ...]:
 
 
 def check(data: bytes) -> None:
+    """Check the invariant for one input with one middleware."""
+    check_with(data, (choose(data, MIDDLEWARE),))
+
+
+def check_all(data: bytes) -> None:
+    """Check the invariant for one input with each middleware."""
+    check_with(data, MIDDLEWARE)
+
+
+def check_with(data: bytes, middleware: Sequence[AccpMiddleware]) -> None:
     """Check the invariant for one input: the JSON of a state, or bytes that are the values of its private keys."""
     if not data.startswith(b"{"):
         values = value_of(data)
-        check_keys(values if isinstance(values, list) else [values])
+        check_keys(values if isinstance(values, list) else [values], middleware)
         return
     try:
         state = read_json(data.decode("utf-8", "surrogateescape"))
@@ -87,10 +99,10 @@ def check(data: bytes) -> None:
     if isinstance(state, dict):
         check_teams(state)
         state["messages"] = messages_in(state.get("messages"))
-        check_state(state)
+        check_state(state, middleware)
 
 
-def check_keys(values: list[Any]) -> None:
+def check_keys(values: list[Any], middleware: Sequence[AccpMiddleware]) -> None:
     """Check that a thread goes on whose private keys have these values, the first also in a message's metadata."""
     check_teams(dict(zip(TEAMS, values, strict=False)))
     check_teams({"aci_progress": {"interaction": values[0] if values else None}})
@@ -98,7 +110,7 @@ def check_keys(values: list[Any]) -> None:
     for message in messages:
         message.additional_kwargs.update({"accp": {"blocks": values[:1]}} if isinstance(message, ToolMessage) else {})
     fold = {**FOLD, **values[-1]} if values and isinstance(values[-1], dict) else values[-1:]
-    check_state({"messages": messages, **dict(zip(PRIVATE, values, strict=False)), "accp_fold": fold})
+    check_state({"messages": messages, **dict(zip(PRIVATE, values, strict=False)), "accp_fold": fold}, middleware)
 
 
 def messages_in(value: Any) -> list[BaseMessage]:
@@ -112,11 +124,11 @@ def messages_in(value: Any) -> list[BaseMessage]:
     return messages
 
 
-def check_state(state: dict[str, Any]) -> None:
+def check_state(state: dict[str, Any], tried: Sequence[AccpMiddleware]) -> None:
     """Check all that reads a state."""
     before = copy.deepcopy(state)
     messages: list[AnyMessage] = state["messages"]
-    for middleware in MIDDLEWARE:
+    for middleware in tried:
         request = ModelRequest(model=None, messages=messages, state=state, runtime=RUNTIME, tools=[])  # type: ignore[arg-type]  # no model is called
         middleware.before_agent(state, RUNTIME)
         answer = middleware.wrap_model_call(request, lambda sent: answered(sent, messages))

@@ -1,9 +1,10 @@
-"""`python -m tests.mutants [pattern…]`: change the code in many small ways; 1 where nothing notices or explains one.
+"""`python -m tests.mutants [prefix…]`: change the code in many small ways; 1 where nothing notices or explains one.
 
-MUTANTS_EACH: at most so many mutants of each module, always the same ones.
+MUTANTS_EACH: at most so many changes of each module, always the same ones; of references and grants always all.
+MUTANTS_JOBS (2): so many at once. MUTANTS_SECONDS: modules not begun by then are named, and the exit code is 1.
 
-The patterns name mutants of mutmut, such as "accp_core.view.*"; the default is all of references, compression and view.
-A mutant that survives is explained in `explained.json`: the lines that it changes, as a difference shows them, and why.
+The prefixes name modules, such as "accp_core.view."; the default is references, compression and view. A change that
+survives is explained in `explained.json`: the lines that it changes, as a difference shows them, and why.
 """
 
 from __future__ import annotations
@@ -11,61 +12,67 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
-import subprocess
 import sys
-from collections.abc import Sequence
-from fnmatch import fnmatch
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-__all__ = ["changes_of", "main"]
+import pytest
 
-DEFAULT: Final = ("accp_core.references.*", "accp_core.compression*", "accp_core.view.*")
+from tests.mutants.changes import ROOT, Change, changes_in, modules_of
+from tests.mutants.trial import Trial
+
+__all__ = ["main"]
+
+WHOLE: Final = "accp_core.references."
+DEFAULT: Final = (WHOLE, "accp_core.compression", "accp_core.view.")
 EXPLAINED: Final = Path(__file__).parent / "explained.json"
-_NAME: Final = re.compile(r"(\S+__mutmut_\d+):")
-_SURVIVOR: Final = re.compile(r"(\S+): (survived|no tests)")
+TESTS: Final = ("tests/core/references", "tests/core/test_compression.py", "tests/core/previews", "tests/core/view")
+OPTIONS: Final = ("-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 
 
-def mutmut(*arguments: str) -> str:
-    """Return what mutmut prints."""
-    command = [str(Path(sys.executable).parent / "mutmut"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+def chosen(module: str, each: int) -> list[Change]:
+    """Return the changes of a module, or `each` of them."""
+    changes = list(changes_in(module))
+    is_sampled = each and not module.startswith(WHOLE)
+    return random.Random(module).sample(changes, min(each, len(changes))) if is_sampled else changes
 
 
-def changes_of(difference: str) -> str:
-    """Return the changed lines of a difference: "- before + after"."""
-    lines = [line for line in difference.splitlines() if re.match(r"[-+](?![-+]{2})", line)]
-    return " ".join(f"{line[0]} {line[1:].strip()}" for line in lines)
+class Verdict:
+    """What came of the modules so far."""
+
+    def __init__(self, modules: Mapping[str, Sequence[Change]], explained: Mapping[str, str]) -> None:
+        """Begin."""
+        self._modules = modules
+        self._explained = explained
+        self.unexplained = 0
+
+    def show(self, module: str, survivors: Sequence[Change]) -> None:
+        """Print what came of a module."""
+        left = [each for each in survivors if each.difference not in self._explained]
+        self.unexplained += len(left)
+        tried, known = len(self._modules[module]), len(survivors) - len(left)
+        noticed = tried - len(survivors)
+        print(f"{module:<34}{tried:>5} tried{noticed:>5} noticed{known:>4} explained{len(left):>4} survive", flush=True)
+        for survivor in left:
+            print(f"  {survivor.name}: {survivor.difference}", flush=True)
 
 
-def chosen(patterns: Sequence[str], each: int) -> list[str]:
-    """Return the names of `each` mutants of every module that the patterns name; the mutants are made first."""
-    mutmut("run", "none")
-    names = [name for name in _NAME.findall(mutmut("results", "--all", "true")) if matches(name, patterns)]
-    modules = [list(group) for _, group in groupby(sorted(names), lambda name: name.rpartition(".")[0])]
-    dice = random.Random(0)
-    return [name for group in modules for name in dice.sample(group, min(each, len(group)))]
-
-
-def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether a pattern names a mutant."""
-    return any(fnmatch(name, pattern) for pattern in patterns)
-
-
-def main(patterns: list[str]) -> int:
-    """Run mutmut; print how many mutants there are, and those that survive unexplained."""
-    explained = json.loads(EXPLAINED.read_text(encoding="utf-8"))
-    patterns, each = patterns or list(DEFAULT), int(os.environ.get("MUTANTS_EACH", "0"))
-    print(mutmut("run", "--max-children", "2", *(chosen(patterns, each) if each else patterns)).splitlines()[-1:])
-    found = _SURVIVOR.findall(mutmut("results"))
-    survivors = {name: changes_of(mutmut("show", name)) for name, _ in found if matches(name, patterns)}
-    unexplained = {name: change for name, change in survivors.items() if change not in explained}
-    print(f"{len(survivors)} survive, {len(survivors) - len(unexplained)} of them explained")
-    for name, change in unexplained.items():
-        print(f"{name}: {change}")
-    return int(bool(unexplained))
+def main(prefixes: list[str]) -> int:
+    """Try the changes of every module; print a sum."""
+    each, jobs = (
+        int(os.environ.get(name, default)) for name, default in (("MUTANTS_EACH", "0"), ("MUTANTS_JOBS", "2"))
+    )
+    modules = {module: chosen(module, each) for module in modules_of(tuple(prefixes) or DEFAULT)}
+    verdict = Verdict(modules, json.loads(EXPLAINED.read_text(encoding="utf-8")))
+    trial = Trial(modules, jobs, float(os.environ.get("MUTANTS_SECONDS", "inf")), verdict.show)
+    os.environ |= {"CI": "1", "ACCP_MUTANTS": "1"}
+    code = pytest.main([*OPTIONS, *(str(ROOT / each) for each in TESTS)], plugins=[trial])
+    # 5: pytest itself ran no test.
+    assert code in (0, 5), f"expected changes to be tried, found pytest's exit code {code}"
+    left_out = f", not tried: {', '.join(trial.left_out)}" if trial.left_out else ""
+    print(f"{sum(map(len, modules.values())):,} changes, {verdict.unexplained} survive unexplained{left_out}")
+    return int(bool(verdict.unexplained or trial.left_out))
 
 
 if __name__ == "__main__":

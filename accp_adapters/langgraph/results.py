@@ -12,10 +12,10 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from accp_adapters.langchain.messages import texts_of, with_texts
+from accp_core import view
 from accp_core.compression import Compressed
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.references import StoredText, checked_text, find_references, is_hash_key
-from accp_core.view.layout import restore
 
 __all__ = ["cited_keys", "compressed_message", "is_compressed", "restore_message"]
 
@@ -78,7 +78,7 @@ def restore_message(message: ToolMessage, read_stored: Callable[[str], str | Non
 
     def source(text: str, way_back: Mapping[str, str]) -> str:
         if "ref" not in way_back:
-            return restore(text, way_back["layout"], limits=OWN_EXPANSION)
+            return view.restore(text, way_back["layout"], limits=OWN_EXPANSION)
         return checked_text(way_back["ref"], read_stored(way_back["ref"]) if read_stored else None)
 
     whole = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from accp_adapters.mcp.savings.counts import Counts
+from accp_adapters.stores.formats import check_format
 
 __all__ = ["Ledger"]
 
@@ -36,7 +37,7 @@ class Ledger:
 
         Raises:
             OSError: The folder cannot be written.
-            sqlite3.Error: The file is no database, or was busy for too long.
+            sqlite3.Error: The file is no database, was busy for too long, or a later version wrote it.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         rows = [
@@ -45,6 +46,7 @@ class Ledger:
         ]
         with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS)) as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
+            check_format(connection)
             connection.execute(_TABLE)
             connection.executemany(_ADD, rows)
 
@@ -52,12 +54,13 @@ class Ledger:
         """Return the counts by server and kind; none if there is no file.
 
         Raises:
-            sqlite3.Error: The file is no database.
+            sqlite3.Error: The file is no database, or a later version wrote it.
         """
         found: dict[str, dict[str, Counts]] = {}
         if not self._path.is_file():
             return found
         with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS)) as connection:
+            check_format(connection)
             for server, kind, *numbers in connection.execute(_READ):
                 found.setdefault(server, {})[kind] = Counts(*numbers)
         return found

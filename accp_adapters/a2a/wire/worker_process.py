@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import select
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -34,6 +35,8 @@ _KINDS: Final[Mapping[str, Callable[[], Event]]] = MappingProxyType(
 
 def main() -> None:
     """Serve the process that started this one."""
+    # Ctrl-C reaches all processes of a terminal; this one ends when the one that started it does.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What a library prints must not come between the answers.
     answers, sys.stdout = sys.stdout, sys.stderr
     serve(sys.stdin.buffer, answers.buffer)

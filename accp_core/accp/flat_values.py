@@ -84,7 +84,7 @@ def _read_maps(text: str, start: int, end: int, state: ParseState) -> tuple[list
         if word:
             pairs[key] = booleans.get(word, word)
         elif number:
-            pairs[key] = decimal_type(number) if fraction else int(number)
+            pairs[key] = grammar.read_decimal(number, decimal_type) if fraction else int(number)
         else:
             pairs[key] = quoted.replace("_", " ")
         if last:

@@ -30,10 +30,12 @@ PAUSE = 0.05
 """Seconds that a load rests after each job, so that the others run, too."""
 
 
-async def soak(seconds: float, names: Sequence[str] = tuple(LOADS), *, samples: int = SAMPLES) -> list[Sample]:
-    """Return the samples of so many seconds of loads, all at once."""
+async def soak(
+    seconds: float, names: Sequence[str] = tuple(LOADS), *, samples: int = SAMPLES, taken: list[Sample] | None = None
+) -> list[Sample]:
+    """Return the samples of so many seconds of loads, all at once; they are also added to `taken` as they come."""
     done: dict[str, int] = dict.fromkeys(names, 0)
-    taken: list[Sample] = []
+    taken = [] if taken is None else taken
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
             jobs = [(name, await stack.enter_async_context(LOADS[name](Path(folder)))) for name in names]
@@ -62,8 +64,12 @@ async def repeat(job: Callable[[int], Any], name: str, done: dict[str, int]) -> 
 def main() -> int:
     """Run, print the curve, and return 1 where a line rises."""
     names = sys.argv[1:] or list(LOADS)
-    samples = asyncio.run(soak(float(os.environ.get("SOAK_SECONDS", "3600")), names))
-    print(table(samples))
+    samples: list[Sample] = []
+    try:
+        asyncio.run(soak(float(os.environ.get("SOAK_SECONDS", "3600")), names, taken=samples))
+    finally:
+        # A load that breaks ends the run with a traceback; the curve up to there is shown.
+        print(table(samples) if samples else "no samples", flush=True)
     return int(any(rise > bound for rise, bound in rises(samples).values()))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from a2a.helpers import new_text_part
 from a2a.server.context import ServerCallContext
-from httpx import AsyncClient
+from httpx import AsyncClient, Limits
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -20,6 +20,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.accp.connect import connect as connect_session
 from accp_adapters.bindings.hosts import HostLimits, SessionHost
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
@@ -120,7 +121,8 @@ async def tasks(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
     """Yield a job: a task with a stream of eight chunks in frames, deleted at its end."""
     async with (
         serve(always) as served,
-        AsyncClient(timeout=PATIENCE) as http,
+        # A connection that was kept may be closed by the server just when a busy machine comes to use it again.
+        AsyncClient(timeout=PATIENCE, limits=Limits(max_keepalive_connections=0)) as http,
         await connect_agent(served.card, streaming=True, http=http) as client,
     ):
 
@@ -148,7 +150,8 @@ async def sessions(folder: Path) -> AsyncIterator[Callable[[int], Any]]:
     ):
 
         async def job(number: int) -> None:
-            async with connect_session(f"ws://{address}", agent_id="ann", codec=CODEC) as session:
+            patient = ClientOptions(first_time=PATIENCE)
+            async with connect_session(f"ws://{address}", agent_id="ann", codec=CODEC, options=patient) as session:
                 for turn in range(10):
                     asked = Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": number + turn})
                     assert (await session.request(asked)).payload["n"] == number + turn

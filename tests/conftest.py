@@ -7,6 +7,7 @@ the change; elsewhere each run tries new ones.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -20,6 +21,17 @@ settings.register_profile(
     "mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate), max_examples=30
 )
 settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if os.environ.get("CI") else "no clock")
+
+RUN_UNTRACED = ("properties", "bench")
+"""Folders whose tests repeat with much data what the tests beside each module show."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Take no coverage from much data: tracing takes more time than the tests, and no branch may depend on chance."""
+    folders = [Path(__file__).parent / name for name in RUN_UNTRACED]
+    for item in items:
+        if any(map(item.path.is_relative_to, folders)):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session", autouse=True)

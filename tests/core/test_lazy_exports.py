@@ -81,3 +81,7 @@ def test_who_reads_frames_loads_no_views_and_no_sessions() -> None:
 
 def test_who_renders_loads_no_frames() -> None:
     assert not {name for name in modules_after("from accp_core import render") if name.startswith("accp_core.accp")}
+
+
+def test_a_name_that_was_not_asked_for_yet_is_listed() -> None:
+    assert {"read", "render", "__all__"} <= set(dir(importlib.import_module("accp_core")))

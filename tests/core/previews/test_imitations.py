@@ -202,3 +202,11 @@ def test_previews_tell_our_lines_from_those_of_the_source() -> None:
         SAYS_CUT,
         "[source text: cut off here in the source]",
     ]
+
+
+def test_a_source_that_only_escaping_makes_too_long_is_shown_in_part() -> None:
+    source = "\n".join(f"[as above: {number} lines]" for number in range(100))
+    limit = counter(source)
+    text = preview(source, limit=limit, opening="$cold.1", counter=counter)
+    assert counter(escape_markers(source)) > limit >= counter(text)
+    assert text.startswith("[preview of 100 lines; the whole is intact: $cold.1]\n[source text: as above: 0 lines]")

@@ -80,6 +80,13 @@ def test_a_close_without_an_open_changes_nothing() -> None:
     assert parents == []
 
 
+def test_a_close_ends_the_innermost_open() -> None:
+    parents: list[tuple[int, int | None]] = []
+    for piece, line in enumerate(("a {", "b [{", "}]")):
+        _nest(parents, line, piece)
+    assert parents == [(0, None)]
+
+
 def test_large_lists_in_cells_are_counted() -> None:
     rows = [{**row, "marks": list(range(200))} for row in ROWS]
     shown = preview(json.dumps(rows), limit=400, opening="$cold.1", counter=lambda text: len(text) // 4 + 1)

@@ -57,6 +57,12 @@ def test_the_words_of_other_agents_may_have_limits_of_their_own() -> None:
     assert project(result, agent_limits=own) == project(result)
 
 
+def test_the_users_words_are_shortened_only_over_a_limit_of_their_own() -> None:
+    words = record(Role.USER, LONG)
+    assert 0 < project(words, user_limit=500)[0].tokens_after < counter(LONG)
+    assert project(words) == project(words, user_limit=10_000) == [unchanged(LONG)]
+
+
 @pytest.mark.parametrize("role", [Role.INSTRUCTIONS, Role.USER, Role.MODEL])
 def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
     assert project(record(Role.TOOL, PAGE), record(role, PAGE))[1] == unchanged(PAGE)
@@ -74,6 +80,11 @@ def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
 def test_errors_and_results_of_excluded_tools_stay(again: MessageRecord) -> None:
     calls = record(Role.MODEL, "", calls=(CallRecord(id="c1", name="raw"), CallRecord(id=None, name="crm")))
     assert project(record(Role.TOOL, PAGE), calls, again, exclude_tools=frozenset({"raw"}))[2] == unchanged(PAGE)
+
+
+def test_without_markers_a_long_result_is_a_preview_also_where_all_of_it_was_read() -> None:
+    parts = [record(Role.TOOL, part) for part in LONG.split("\n\n")]
+    assert project(*parts, record(Role.TOOL, LONG), repeats=False)[-1].stored
 
 
 def test_markers_can_be_switched_off_and_must_pay_in_a_cache() -> None:

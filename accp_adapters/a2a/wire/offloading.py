@@ -6,9 +6,7 @@ kilobytes in a process of its own (`worker`). The loop itself only takes down wh
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,7 +19,7 @@ from accp_adapters.a2a.wire.events import AnyEvent, decode, encode
 from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.a2a.wire.pieces import Piece, cut, join, take, value_size
 from accp_adapters.a2a.wire.worker import NoWorker, ask
-from accp_adapters.remote.threads import in_thread
+from accp_adapters.remote.threads import ThreadPool, in_thread
 from accp_core.errors import ProtocolError
 
 __all__ = ["MAX_LOOP_SIZE", "decode_aside", "encode_aside", "event_size", "is_small"]
@@ -30,7 +28,7 @@ MAX_LOOP_SIZE: Final = 4096
 """Characters and values in an object that is encoded in the event loop: 5 ms of work or less."""
 MAX_THREAD_BYTES: Final = 1 << 17
 """Bytes of an object that is encoded in a thread of this process."""
-_WAITING: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="accp-a2a")
+_WAITING: Final = ThreadPool(2, "accp-a2a")
 """The threads that wait for processes, each for one of its own."""
 
 
@@ -82,7 +80,7 @@ async def _aside(event: AnyEvent, work: _Work, into: AnyEvent | None) -> AnyEven
     pieces = await in_thread(lambda: list(cut(snapshot)))
     if sum(len(data) for _, _, data in pieces) <= MAX_THREAD_BYTES:
         return await in_thread(partial(_do_here, event, work, pieces, into))
-    return await asyncio.get_running_loop().run_in_executor(_WAITING, _do_there, event, work, pieces, into)
+    return await _WAITING.run(partial(_do_there, event, work, pieces, into))
 
 
 def _do_here(event: AnyEvent, work: _Work, pieces: Sequence[Piece], into: AnyEvent | None) -> AnyEvent:

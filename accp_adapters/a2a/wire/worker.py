@@ -12,10 +12,12 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import accp_adapters
 from accp_adapters.a2a.wire.pieces import Piece
 from accp_adapters.a2a.wire.worker_process import READY, read_pieces, write_pieces
 
@@ -28,6 +30,8 @@ from accp_adapters.a2a.wire.worker_process import main
 main()
 """
 """Runs the same package as this process, wherever this process found it, and nothing of the working directory."""
+MAX_SECONDS: Final = 120.0
+"""A process that takes longer to start or for a job is killed."""
 MAX_FAILED_STARTS: Final = 2
 """After so many processes that could not be started, none is tried any more."""
 
@@ -57,15 +61,36 @@ def ask(header: Mapping[str, Any], pieces: Sequence[Piece]) -> tuple[dict[str, A
     for _ in range(2):
         process = _OWN.process if _OWN.process in _RUNNING else _start()
         _OWN.process = process
-        try:
-            write_pieces(process.stdin, header, pieces)  # type: ignore[arg-type]  # a pipe, see _start
-            answer = read_pieces(process.stdout)  # type: ignore[arg-type]  # a pipe, see _start
-        except OSError:
-            answer = None
+        answer = _exchange(process, header, pieces)
         if answer is not None:
             return answer
         _end(process)
     raise NoWorker
+
+
+def _exchange(
+    process: subprocess.Popen[bytes], header: Mapping[str, Any], pieces: Sequence[Piece]
+) -> tuple[dict[str, Any], Sequence[Piece]] | None:
+    """Return the answer of a process; None: it ended before."""
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        with _time_limit(process):
+            write_pieces(process.stdin, header, pieces)
+            return read_pieces(process.stdout)
+    except OSError:
+        return None
+
+
+@contextmanager
+def _time_limit(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill a process that does not answer in time: a thread that waits for it would keep this program from ending."""
+    limit = threading.Timer(MAX_SECONDS, process.kill)
+    limit.daemon = True
+    limit.start()
+    try:
+        yield
+    finally:
+        limit.cancel()
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -98,11 +123,17 @@ def _is_interpreter(executable: str | None) -> bool:
 def _is_ready(process: subprocess.Popen[bytes]) -> bool:
     assert process.stdin is not None and process.stdout is not None
     try:
-        process.stdin.write(json.dumps([os.path.abspath(each or ".") for each in sys.path]).encode() + b"\n")
-        process.stdin.flush()
-        return process.stdout.readline() == READY
+        with _time_limit(process):
+            process.stdin.write(json.dumps(_import_path()).encode() + b"\n")
+            process.stdin.flush()
+            return process.stdout.readline() == READY
     except OSError:
         return False
+
+
+def _import_path() -> list[str]:
+    """Return where the process imports from: as this one does, but not from the working directory, and this package."""
+    return [*filter(os.path.isabs, sys.path), str(Path(accp_adapters.__file__).parents[1])]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

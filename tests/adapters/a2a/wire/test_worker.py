@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import pytest
 from a2a.helpers import new_data_part, new_text_part
@@ -22,6 +22,7 @@ from accp_adapters.a2a.wire.pieces import cut, take
 from accp_adapters.a2a.wire.worker import NoWorker, ask
 from accp_adapters.a2a.wire.worker_process import READY, read_pieces, serve, write_pieces
 from accp_core.errors import ProtocolError
+from tests.limits import PATIENCE
 
 ROWS = [{"id": n, "name": f"row {n}", "late": n % 3 == 0} for n in range(300)]
 """More than the event loop encodes by itself."""
@@ -102,6 +103,43 @@ async def test_without_a_process_the_work_is_done_here(
         assert await encode_aside(task) == expected
     assert worker._failed_starts <= worker.MAX_FAILED_STARTS
     assert not worker._RUNNING
+
+
+def test_a_process_that_never_answers_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "_failed_starts", 0)
+    monkeypatch.setattr(worker, "_PROGRAM", "import time; time.sleep(600)")
+    with pytest.raises(NoWorker):
+        ask({"kind": "Message"}, ())
+    assert not worker._RUNNING
+
+
+def test_a_process_does_not_import_from_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", "lib", *sys.path])
+    path = worker._import_path()
+    assert all(map(os.path.isabs, path)) and set(sys.path) - set(path) == {"", "lib"}
+
+
+FORKED: Final = """
+import asyncio, os, sys
+from a2a.helpers import new_data_part
+from a2a.types import Message
+from accp_adapters.a2a.wire.offloading import encode_aside
+
+message = Message(message_id="m", parts=[new_data_part([{"id": n, "name": f"row {n}"} for n in range(8_000)])])
+encoded = asyncio.run(encode_aside(message))
+child = os.fork()
+again = asyncio.run(asyncio.wait_for(encode_aside(message), float(sys.argv[1])))
+assert again == encoded != message
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_was_forked_has_threads_and_a_process_of_its_own() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(PATIENCE)]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 
 def test_a_process_that_always_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

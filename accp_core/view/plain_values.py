@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.packing.number import read_float
-from accp_core.packing.tree import ABSENT, Repetition
+from accp_core.packing.tree import ABSENT
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import ABSENT_CELL, TIGHT
 
@@ -28,13 +28,10 @@ _REFERENCE: Final = re.compile(r"[&*]([1-9][0-9]{0,9})")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 # A search for a line break is many times faster than one for `^`.
-_NO_STRING: Final = re.compile(
-    r"\n(?:-|\*[0-9]+|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE
-)
+_NO_STRING: Final = re.compile(r"\n(?:-|true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$", re.MULTILINE)
 _INTEGERS: Final = re.compile(r"(?:\n(?:0|-?[1-9][0-9]{0,17}))*")
 _DECIMALS: Final = re.compile(r"(?:\n-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17})*")
 _FIRST_OF_LITERAL: Final = frozenset("-0123456789tfn")
-_FIRST_OF_CELL: Final = _FIRST_OF_LITERAL | {"*"}
 
 
 @dataclass(slots=True)
@@ -63,17 +60,17 @@ def plain_value(text: str) -> object:
 
 
 def cell_value(text: str) -> object:
-    """Return the value of a plain cell: as `plain_value`, or ABSENT, or a Repetition."""
-    if text == ABSENT_CELL:
-        return ABSENT
-    return Repetition(int(text[1:])) if text[0] == "*" and text[1:].isdecimal() else plain_value(text)
+    """Return the value of a plain cell: as `plain_value`, or ABSENT."""
+    return ABSENT if text == ABSENT_CELL else plain_value(text)
 
 
 def column_values(cells: list[object]) -> list[object]:
     """Return the values of cells, each a plain text, a QuotedCell, or a value already."""
     if set(map(type, cells)) != {str}:
-        return [cell if type(cell) is str and cell[:1] not in _FIRST_OF_CELL else _read_mixed(cell) for cell in cells]
-    if _FIRST_OF_CELL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
+        return [
+            cell if type(cell) is str and cell[:1] not in _FIRST_OF_LITERAL else _read_mixed(cell) for cell in cells
+        ]
+    if _FIRST_OF_LITERAL.isdisjoint([cell[:1] for cell in cells]):  # type: ignore[index]  # all are strings
         return cells
     texts = "\n".join(["", *cells])  # type: ignore[list-item]  # as above
     if _NO_STRING.search(texts) is None:

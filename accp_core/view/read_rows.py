@@ -8,7 +8,6 @@ from typing import Final, cast
 from accp_core.error_codes import ErrorCode
 from accp_core.packing.columns import unpack_column
 from accp_core.packing.expansion import ExpansionError, size_of, table_size
-from accp_core.packing.kinds import MAX_KINDS
 from accp_core.packing.lists import unpack_lists
 from accp_core.packing.tree import ABSENT, KEY, NEXT_ROW, Column, RepeatedValue, Repetition, SameColumn, Table
 from accp_core.view.header import CellColumn, Header
@@ -94,7 +93,7 @@ class RowReader(HeaderReader):
         kinds: dict[str, Header] = {}
         while True:
             kind = _KIND.match(line, at)
-            if kind is None or kind[1] in kinds or len(kinds) == MAX_KINDS:
+            if kind is None or kind[1] in kinds:
                 self.lines.fail("expected another letter, a colon and a header", at)
             header, at = self.read_columns(line, kind.end())
             kinds[kind[1]] = header
@@ -172,7 +171,7 @@ class RowReader(HeaderReader):
         """Replace the columns that are the same as the keys of the rows."""
         for name, column in table.columns.items():
             if column == SameColumn(KEY):
-                self.expansion.add(size_of(keys), f"{name}={KEY}")
+                self.expansion.add(size_of(keys), f"{name}=={KEY}")
                 table.columns[name] = list(keys)
 
     def _read_row_of_line(self, header: Header | CellColumn, line: str, keys: list[str] | None) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -114,6 +115,16 @@ def test_a_beginning_that_fits_is_not_taken_for_the_whole() -> None:
     shown = compress(PROSE, limits=limits, counter=counter)
     assert key_of(PROSE) in shown.text
     assert shown.tokens_after <= 200
+
+
+def test_the_tokens_of_a_source_are_counted_once_whatever_its_preview_is_made_of() -> None:
+    source = PROSE * 3
+    limits = ResultLimits(inline=2_000, preview=100, previewed_chars=5_000)
+    part = compress(source, limits=limits, counter=counter)
+    whole = compress(source, limits=replace(limits, previewed_chars=None), counter=counter)
+    assert part.text != whole.text
+    for shown in (part, whole):
+        assert (shown.tokens_before, shown.is_estimated, shown.layout) == (counter(source), False, None)
 
 
 def test_no_preview_of_a_beginning_is_larger_than_the_text() -> None:

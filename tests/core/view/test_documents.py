@@ -40,6 +40,13 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
         (f"{LINES}\n{ROWS[:-20]}", ["l", "j"]),
         (f"{ROWS[:-20]}\n{LINES}", ["j", "l"]),
         (f"first: {ROWS[:190]}", []),
+        ("{}", []),
+        ('"a text"\n"{another}"', []),
+        ('first: {"a":1,"b":2345}\n', ["j0"]),
+        ('first: {"a":1,"b":234}\n', []),
+        (f"print(x)\n{COMPACT}\n", ["j0"]),
+        (f"f(a='one\\ntwo\\nthree\\n')\n{COMPACT}", ["j0"]),
+        (r"""f(a="one\ntwo\nthree\nfour", b='one\ntwo\nthree\nfour')""", ["q"]),
         (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", []),
     ],
 )
@@ -83,6 +90,12 @@ def test_a_literal_that_was_cut_off_is_read_up_to_the_cut(quotes: str, behind: s
 def test_a_text_full_of_openings_is_left_in_time_that_grows_with_its_length() -> None:
     assert find_documents('{"a":[\n' * 20_000) == []
     assert find_documents("x\n" + "[[[[[[[[[[[[[[[[[[[[\n" * 20_000) == []
+
+
+@pytest.mark.parametrize(("openings", "documents"), [(5, 1), (100, 0)])
+def test_a_document_behind_openings_is_found_as_long_as_they_are_few(openings: int, documents: int) -> None:
+    source = "[\n" * openings + f"x: {COMPACT}\n"
+    assert len(find_documents(source)) == documents
 
 
 def test_each_document_is_where_its_text_is() -> None:

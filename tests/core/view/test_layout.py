@@ -3,7 +3,7 @@
 import pytest
 
 from accp_core import DecodeError, View
-from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
+from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, replace_cut_lines, restore, write_layout
 
 
 def test_a_layout_names_each_part_and_its_length() -> None:
@@ -36,6 +36,7 @@ def test_a_layout_names_each_part_and_its_length() -> None:
         ('"""\na\n"""b', "q( t:1 ) t:1", "'a'b"),
         (f'"""\n[1]{CUT_LINE}', f"q( j:{3 + len(CUT_LINE)}<2 )'", "'[1"),
         ("x[]y", "t:1 j:2 t:1", "x[]y"),
+        (f"prose{CUT_LINE}", f"t:{5 + len(CUT_LINE)}", f"prose{CUT_LINE}"),
         (f"a b{CUT_LINE}, more", f"j:{3 + len(CUT_LINE)}<9 t:6", '{"a": "b", more'),
         (f"[1, 2]{CUT_LINE}", f"l0:{6 + len(CUT_LINE)}<0", ""),
     ],
@@ -93,3 +94,23 @@ def test_what_does_not_belong_together_is_refused(text: str, layout: str, positi
     assert refusal.value.code == "E1001"
     assert 0 <= refusal.value.position <= len(text)
     assert position is None or refusal.value.position == position
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        (f"a\n[1{CUT_LINE}b", f"t:2 j:{2 + len(CUT_LINE)}<2 t:1"),
+        (f'"""\na\n"""[1{CUT_LINE}', f"q( t:1 ) j:{2 + len(CUT_LINE)}<2"),
+        (f'"""\na[1{CUT_LINE}', f"q( t:1 )' j:{2 + len(CUT_LINE)}<2"),
+        (f'"""\n"""\na[1{CUT_LINE}\n"""', f"q( q( t:1 )' j:{2 + len(CUT_LINE)}<2 )"),
+        (f"[1{CUT_LINE}[2{CUT_LINE}", f"j:{2 + len(CUT_LINE)}<2 j:{2 + len(CUT_LINE)}<2"),
+    ],
+)
+def test_the_lines_about_a_cut_are_found_by_the_layout(text: str, layout: str) -> None:
+    assert replace_cut_lines(text, layout, "[gone]") == text.replace(CUT_LINE, "\n[gone]")
+
+
+def test_a_line_of_the_source_that_looks_like_one_about_a_cut_stays() -> None:
+    text = f"a{CUT_LINE}[1{CUT_LINE}"
+    layout = f"t:{1 + len(CUT_LINE)} j:{2 + len(CUT_LINE)}<2"
+    assert replace_cut_lines(text, layout, "[gone]") == f"a{CUT_LINE}[1\n[gone]"

@@ -18,6 +18,19 @@ def test_an_empty_text_is_one_empty_line() -> None:
     assert LineReader("").next_line() == ""
 
 
+def test_lines_are_looked_at_without_taking_them() -> None:
+    lines = LineReader("a\nb\nc\nd\ne")
+    lines.next_line()
+    assert lines.peek(2) == ["b", "c"]
+    assert lines.peek(9) == ["b", "c", "d", "e"]
+    assert lines.next_line() == "b"
+
+
+@pytest.mark.parametrize(("text", "lines"), [("aX\n", ["aX"]), ("X\r\n\n", ["X"]), ("aX", ["aX"]), ("a\r", ["a\r"])])
+def test_only_line_breaks_are_left_out_at_the_end(text: str, lines: list[str]) -> None:
+    assert LineReader(text).lines == lines
+
+
 def test_a_line_brings_the_blocks_that_it_announces() -> None:
     lines = LineReader('a """ """\none\n\n"""\n"""\nb')
     assert lines.next_line() == 'a """ """'

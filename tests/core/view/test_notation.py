@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from accp_core.packing.tree import Derived
 from accp_core.view.notation import (
     CELL,
     INLINE,
@@ -15,10 +16,13 @@ from accp_core.view.notation import (
     PlainTextRule,
     is_plain_key,
     quote,
+    read_derived,
+    write_derived,
     write_inline_key,
     write_key,
 )
 from accp_core.view.read_value import read
+from accp_core.view.render_value import render
 from accp_core.view.write import write_view
 
 PLACES = {
@@ -216,3 +220,36 @@ def test_a_quoted_text_is_a_json_string(text: str) -> None:
 def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
     assert quote("é") == '"é"'
     assert quote("é\ud800") == '"\\u00e9\\ud800"'
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "behind", "text"),
+    [
+        ("", "url", "/comments", "$url/comments"),
+        ("https://", "login", ".example.org", "https://$login.example.org"),
+        ("", "url", "", "$url"),
+        ("x/", "url", "s", "x/${url}s"),
+        ("", "url", "2", "${url}2"),
+        ("", "url", "_2", "${url}_2"),
+        ("", "html-url", "/x", "${html-url}/x"),
+        ("", "a.b", "", "${a.b}"),
+        ("", "2nd", "", "${2nd}"),
+        ("", "été", "/x", "${été}/x"),
+        ("", "html-url", "x", "${html-url}x"),
+    ],
+)
+def test_an_address_names_the_value_in_it_in_braces_where_the_end_of_the_name_would_be_unclear(
+    before: str, name: str, behind: str, text: str
+) -> None:
+    assert write_derived(Derived(before, name, behind)) == text
+    assert read_derived(text) == Derived(before, name, behind)
+
+
+@pytest.mark.parametrize("name", ["url", "html-url", "a.b", "2nd"])
+@pytest.mark.parametrize("behind", ["/comments", "s", "2"])
+def test_an_address_in_a_map_comes_back_whatever_the_name_in_it(name: str, behind: str) -> None:
+    base = "https://api.example.org/repos/octo/hello/issues/1"
+    value = {name: base, "other": f"{base}{behind}", "n": 1}
+    view = render(value, counter=len)
+    assert "\nother=$" in view
+    assert read(view) == value

@@ -10,7 +10,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, EncodeError, read, render
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
-from accp_core.view.render_value import MAX_DEPTH, check_json, render_tree
+from accp_core.view.render_value import MAX_DEPTH, check_json, render_known, render_tree
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
 
@@ -346,3 +346,13 @@ def test_a_row_of_one_cell_is_told_from_an_empty_map_and_from_a_repeated_row(cel
     notation = render_tree(rows, compact_json(rows), counter=len, options=Options(min_saved_tokens=0, derived=False))
     assert notation is not None
     assert compact_json(read(notation)) == compact_json(rows)
+
+
+def test_a_string_that_holds_an_array_and_no_map_is_rendered_too() -> None:
+    assert render({"a": json.dumps([[n, f"name {n}"] for n in range(6)])}, counter=len).startswith("a !json")
+
+
+@pytest.mark.parametrize(("tokens", "view"), [(None, '{"a":1}'), (0, '{"a":1}'), (1, '{"a":1}'), (2, "a 1")])
+def test_a_view_of_as_many_tokens_as_the_compact_text_is_not_shown(tokens: int | None, view: str) -> None:
+    found = render_known({"a": 1}, '{"a":1}', counter=lambda text: 1, options=Options(), tokens=tokens)
+    assert found == view

@@ -1,0 +1,145 @@
+"""What a refused view or layout is told: the code, the place and the words (ACCP 9, item 2: refused whole)."""
+
+import pytest
+
+from accp_core import DecodeError, read
+from accp_core.packing.expansion import ExpansionLimits
+from accp_core.view.layout import CUT_LINE, restore
+from accp_core.view.line_reader import LineReader
+
+TIGHT = ExpansionLimits(times=1)
+CUT = f"[1]{CUT_LINE}"
+
+VIEWS = [
+    ("", 0, "expected a key, a blank and a value"),
+    ("a {b", 3, "expected a key, a blank and a value"),
+    ("{1} key: a\nx", 11, "expected a key, a blank and a value"),
+    ('a "x', 2, "expected a JSON string"),
+    ('[1] "a\n1', 4, "expected a JSON string"),
+    ("a [1, 2", 7, "expected ',' or ']'"),
+    ("a {b 1", 6, "expected ',' or '}'"),
+    ("[1] a b, c\n1 ", 13, "expected a value"),
+    ("[1] a[b]\n[;]", 10, "expected a cell"),
+    ("[1]:\n[1]x", 8, "expected the end of the line"),
+    ("[1]:\n1\n2", 7, "expected the end of the text, found another line"),
+    ("[2]:\nxy", 5, "expected another line, found the end of the text"),
+    ('a """\none', 0, 'expected a line \'"""\' at the end of a text block, found the end of the text'),
+    ("a 1\na 2", 4, "expected each key once, found 'a' again"),
+    ("a {b 1, b 2}", 11, "expected each key once, found 'b' again"),
+    ("null: a a", 8, "expected each key once, found 'a' again"),
+    ("a " + "[" * 201, 201, "expected at most 200 levels, found more"),
+    ("a 1e999", 7, "expected a number that a float can hold, found '1e999'"),
+    # Headers
+    ("[1] ?\n1", 4, "expected the name of a column"),
+    ("[1] a{[b]}\n1", 9, "expected the name of a column"),
+    ("[1] a a\n1 2", 6, "expected each column once, found 'a' again"),
+    ("[1] a b==c\n1", 9, "expected the name of a column with cells before this one, found 'c'"),
+    ("[1] a=x\n1", 6, "expected a string with one '*', found 'x'"),
+    ("[1] (a 1) b\n1", 6, "expected '='"),
+    ("[1] a{b c\n1 2", 9, "expected '}'"),
+    ("[1] (a=1)\nx", 9, "expected a column with cells"),
+    ("[1] a]\n1", 5, "expected the end of the header"),
+    ("[1] b (a=$b$c)\n1", 9, "expected a text with one '$' and the name of a value before it"),
+    ("[1] " + "[" * 61, 64, "expected at most 60 nested headers"),
+    ("{:a: 1}", 2, "expected 'key: '"),
+    # Rows
+    ("[1] a b\n1", 9, "expected ' '"),
+    ("[1] a, b\n1 2", 12, "expected ', '"),
+    ("[1] a? b\na=1", 12, "expected another cell"),
+    ('[1] a\n"x" y', 9, "expected the end of the row"),
+    ("[1] a=x*y\n[1]", 13, "expected a part of a string, found [1]"),
+    ("{2} key: a\nx 1\nx 2", 15, "expected each key once"),
+    ("[2] list: [a]\n[1]\n[2]", 18, "expected positions as columns"),
+    # Rows of several kinds
+    ("[2] A: a; A: b\nA 1\nA 2", 10, "expected another letter, a colon and a header"),
+    ("[2] A: a; b\nA 1", 10, "expected another letter, a colon and a header"),
+    ("[1] A: a, B: b\nA 1", 11, "expected '; '"),
+    ("[1] A: a\nB 1", 9, "expected a row that begins with the letter of its kind"),
+    ("[1] A: a; B: b\n{} x", 17, "expected the end of the row"),
+    # Repeated values, documents and addresses
+    ("a &x 1", 2, "expected the number of a repeated value"),
+    ("a *0", 2, "expected the number of a repeated value"),
+    ("a *1", 4, "expected a value &1 for *1, found none"),
+    ("&1 [*1]", 7, "expected *1 outside the value &1, found it inside"),
+    ("a &1 x\nb &1 y", 13, "expected &1 once, found it again"),
+    ("!json9 1", 5, "expected the code of a style of JSON, found '9'"),
+    ("[!js 1]", 1, "expected '!json' and the code of a style"),
+    ("a=$b/c", 6, "expected a string or a whole number 'b' for $b, found None"),
+]
+
+
+@pytest.mark.parametrize(("text", "position", "reason"), VIEWS)
+def test_a_refused_view_is_told_what_was_expected_and_where(text: str, position: int, reason: str) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        read(text)
+    assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", text, position)
+    assert str(refusal.value) == f"E1001: {reason}, at position {position}"
+
+
+def test_no_line_is_behind_the_last_one_whose_beginning_is_named() -> None:
+    lines = LineReader("one\ntwo")
+    lines.next_line()
+    lines.next_line()
+    with pytest.raises(DecodeError) as refusal:
+        lines.next_line()
+    assert refusal.value.position == 4
+
+
+LAYOUTS = [
+    ("[1]", "x:3", 0, "expected a part of a layout, found 'x:3'"),
+    (CUT, f"p:{len(CUT)}<2", 0, f"expected a part of a layout, found 'p:{len(CUT)}<2'"),
+    ("[1]", "j:4", 0, "expected 4 characters for 'j:4', found 3"),
+    ("[1]x", "j:3", 3, "expected a text of 3 characters for the layout, found 4"),
+    ("[1]", "j:3<2", 0, f"expected {CUT_LINE!r} behind 'j:3<2', found '[1]'"),
+    (CUT, f"j:{len(CUT)}<4", 0, "expected at least 4 characters before the cut, found 3"),
+    ("x7", "t:1 l0:1", 1, "expected an array for JSON Lines, found 'int'"),
+    ("xxx", "q( t:3 )", 0, "expected '\"\"\"\\n', found 'xxx'"),
+    ('"""\na\n"""', "q( t:1", 5, "expected ')' behind the parts of a literal, found the end of the layout"),
+]
+
+
+@pytest.mark.parametrize(("text", "layout", "position", "reason"), LAYOUTS)
+def test_a_refused_layout_is_told_what_was_expected_and_where(
+    text: str, layout: str, position: int, reason: str
+) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        restore(text, layout)
+    assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", text, position)
+    assert str(refusal.value) == f"E1001: {reason}, at position {position}"
+
+
+SIGNS = [
+    (f"a &1 {'y' * 40}\nb [*1, *1]", "*1", 49, 41, 0),
+    (f"[3] (a={'y' * 40}) b\n1\n2\n3", "the rows of this table", 55, 135, 0),
+    (f"{{2}} key: a==key b\n{'y' * 40}0 1\n{'y' * 40}1 1", "a==key", 9, 85, 0),
+    (f"a {'y' * 40}\nb=$a/z", "$a", 45, 42, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "sign", "position", "size", "left"), SIGNS)
+def test_a_view_that_expands_too_much_is_told_what_expands(
+    text: str, sign: str, position: int, size: int, left: int
+) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        read(text, limits=TIGHT)
+    words = f"expected a result within the limits, found {sign!r}, which adds {size} to at most {left}"
+    assert str(refusal.value) == f"E2003: {words}, at position {position}"
+
+
+PARTS = [
+    (f"a {'é' * 100}", "j:102", 0, 609, 102),
+    (f'"""\n{chr(1) * 100}\n"""', "q( t:100 )", 108, 402, 108),
+    (f"x{'y' * 40}\na é", "t:42 j0:3", 42, 14, 3),
+    (f'"""\nit\'s {chr(1) * 9}\n"""z', "q( t:14 ) t:1", 22, 43, 23),
+]
+
+
+@pytest.mark.parametrize(("text", "layout", "position", "size", "left"), PARTS)
+def test_a_source_that_would_be_too_large_is_told_its_part(
+    text: str, layout: str, position: int, size: int, left: int
+) -> None:
+    with pytest.raises(DecodeError) as refusal:
+        restore(text, layout, limits=TIGHT)
+    words = f"expected a result within the limits, found 'this part', which adds {size} to at most {left}"
+    assert refusal.value.text == text
+    assert str(refusal.value) == f"E2003: {words}, at position {position}"

@@ -78,6 +78,8 @@ def measure(start: Start, processes: int = _PROCESSES) -> tuple[float, float, fl
 def _times(start: Start) -> list[float]:
     command = [sys.executable, "-c", _PROGRAM, start.framework, start.program]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    # Without compiled modules each process would compile them again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return [1_000 * float(seconds) for seconds in run.stderr.split()[-3:]]
 

@@ -108,7 +108,7 @@ async def test_without_a_process_the_work_is_done_here(
 def test_a_process_that_never_answers_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MAX_SECONDS", 0.1)
     monkeypatch.setattr(worker, "_failed_starts", 0)
-    monkeypatch.setattr(worker, "_PROGRAM", "import time; time.sleep(600)")
+    monkeypatch.setattr(worker, "_PROGRAM", "import sys; sys.stdin.read()")
     with pytest.raises(NoWorker):
         ask({"kind": "Message"}, ())
     assert not worker._RUNNING

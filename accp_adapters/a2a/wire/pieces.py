@@ -86,10 +86,10 @@ def copy_without(message: AnyProtobuf, *names: str) -> AnyProtobuf:
             continue
         if isinstance(value, Protobuf):
             _put(getattr(copy, descriptor.name), value)
-        elif descriptor.is_repeated:
-            getattr(copy, descriptor.name).MergeFrom(value)
-        else:
+        elif isinstance(value, str | bytes | int | float):
             setattr(copy, descriptor.name, value)
+        else:
+            getattr(copy, descriptor.name).MergeFrom(value)
     return copy
 
 

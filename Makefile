@@ -17,8 +17,8 @@ OTHERS_AT :=
 
 # Tests start hundreds of interpreters: without compiled modules each would compile ours again.
 unexport PYTHONDONTWRITEBYTECODE
-# uv takes a fraction of pip's time. Where it cannot be had, or does not find what pip is told where to find, pip does
-# the same: from 25.1 on, the first that knows dependency groups.
+# uv takes a fraction of pip's time. Where it cannot be installed, or does not know the package index that pip is
+# configured for, pip does the same; 25.1 is the first version with dependency groups.
 define install
 	$(PYTHON) -m venv $(1)
 	$(1)/bin/pip install --quiet --upgrade 'pip>=25.1'

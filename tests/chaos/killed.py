@@ -181,7 +181,7 @@ def do_apart(job: dict[str, Any]) -> None:
         return
     try:
         found = do(job)
-    except BaseException as problem:  # whoever waits for the job must hear of it, and the fork must end here
+    except BaseException as problem:  # the process that waits needs an answer, and the fork must end here
         found = {"died": True, "passed": 0, "again": 0, "wrong": [f"no end of the job: {problem!r}"]}
     line = json.dumps(
         {"session": job["session"], **found, "wrong": [each[:300] for each in found.get("wrong", ())][:5]}

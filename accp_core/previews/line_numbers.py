@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from typing import Final
+from collections.abc import Iterator
+
+from accp_core.tables.text_lines import MAX_LINE, has_other_ends
 
 __all__ = ["LineNumbers"]
-
-_LINE_PART: Final = 400
-"""Characters after which a long line has a further number, as in `accp_core.tables.lines_of`."""
-_LONG_LINE: Final = re.compile(rf"[^\n]{{{_LINE_PART},}}+\n?")
-_OTHER_ENDS: Final = re.compile("\r(?!\n)|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 class LineNumbers:
@@ -21,13 +17,13 @@ class LineNumbers:
         """Find the long lines of `text`, which have several numbers."""
         self._text = text
         self._position = self._number = 0
-        self.are_exact = _OTHER_ENDS.search(text) is None
+        self.are_exact = not has_other_ends(text) and text.count("\r") == text.count("\r\n")
         """Whether the text has no line ends but line feeds; else lines can be counted, but have other numbers."""
         self._starts: list[int] = []
         self._further: list[int] = [0]
-        for line in _LONG_LINE.finditer(text):
-            self._starts.append(line.start())
-            self._further.append(self._further[-1] + -(-len(line.group()) // _LINE_PART) - 1)
+        for start, end in _long_lines(text):
+            self._starts.append(start)
+            self._further.append(self._further[-1] + -(-(end - start) // MAX_LINE) - 1)
 
     def number_at(self, start: int) -> int:
         """Return the number of the line that begins at `start`; fastest where `start` is asked for in order."""
@@ -36,3 +32,16 @@ class LineNumbers:
         self._number += self._text.count("\n", self._position, start)
         self._position = start
         return self._number + self._further[bisect_left(self._starts, start)]
+
+
+def _long_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each line of more than MAX_LINE characters begins and ends, its line feed included."""
+    start = 0
+    while start < len(text):
+        # The lines that end in a part as long as that are shorter: one step passes them all.
+        end = text.rfind("\n", start, start + MAX_LINE) + 1
+        if not end:
+            end = text.find("\n", start) + 1 or len(text)
+            if end - start > MAX_LINE:
+                yield start, end
+        start = end

@@ -24,6 +24,7 @@ from accp_core.tables.shortened import (
 )
 from accp_core.tables.source import read_document, read_lines, unwrap
 from accp_core.tables.table import Table
+from accp_core.tables.text_lines import has_other_ends
 
 __all__ = ["MAX_WHOLE", "SampledTables", "sample_tables"]
 
@@ -36,7 +37,6 @@ _WRAPPED: Final = re.compile(
     r'\s*+(?:(?:(?:\{\s*+"content"\s*+:\s*+)?\[\s*+)?\{\s*+"type"\s*+:\s*+"text"\s*+,\s*+"text"\s*+:\s*+)?"'
 )
 _LINE_END: Final = re.compile(r"[ \t]*(?:\r?\n[ \t\r\n]*|\Z)")
-_OTHER_ENDS: Final = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _PAIR: Final = re.compile(r"(?<!\\)((?:\\\\)*+)\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})")
 """The escape of a character beyond U+FFFF, with the escaped backslashes before it."""
 
@@ -86,7 +86,7 @@ def _of_lines(text: str, find_places: FindPlaces) -> SampledTables | None:
     """Return the tables of lines of JSON; None: the first value is not followed by a line."""
     start = _end_of_space(text, 0)
     first = text[start : text.find("\n", start, start + _MAX_FIRST_LINE) + 1]
-    if first[:1] not in CLOSE or not _is_value(first) or _OTHER_ENDS.search(text):
+    if first[:1] not in CLOSE or not _is_value(first) or has_other_ends(text):
         return None
     walk = Shortening(text, find_places(text))
     end, lines = walk.shorten_members(start, _LINE_END, Place())

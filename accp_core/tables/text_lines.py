@@ -6,10 +6,18 @@ from typing import Final
 
 from accp_core.tables.table import Table
 
-__all__ = ["MAX_LINE", "lines_of", "table_of_lines"]
+__all__ = ["MAX_LINE", "has_other_ends", "lines_of", "table_of_lines"]
 
 MAX_LINE: Final = 400
 """Characters; a longer line (minified HTML) counts as several, so that it can be shown in pages, too."""
+
+_OTHER_ENDS: Final = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def has_other_ends(text: str) -> bool:
+    """Return whether `text` has line ends of `str.splitlines` other than line feeds and carriage returns."""
+    # A search for one character takes a fortieth of one for any of them.
+    return any(end in text for end in _OTHER_ENDS)
 
 
 def lines_of(text: str) -> list[str]:

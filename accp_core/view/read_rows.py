@@ -105,7 +105,7 @@ class RowReader(HeaderReader):
         return [next(rows[kind]) if kind in rows else value for kind, value in order]
 
     def _read_row_of_kind(self, kinds: dict[str, Header], line: str) -> tuple[str, object]:
-        """Read a row; return the letter of its kind, or "" and another value."""
+        """Read a row; return the letter of its kind, or what another value begins with, and the value."""
         header = kinds.get(line[:1]) if line.startswith(" ", 1) else None
         if header is None and line[:1] not in _STARTS:
             self.lines.fail("expected a row that begins with the letter of its kind", 0)
@@ -115,7 +115,7 @@ class RowReader(HeaderReader):
             value, end = None, self.read_item(header, line, 2, nested=False)
         if end != len(line):
             self.lines.fail("expected the end of the row", end)
-        return ("" if header is None else line[0]), value
+        return line[:1], value
 
     def read_inline_table(self, line: str, at: int) -> tuple[list[object], int]:
         """Return the table behind `[:` within a line and the position behind it."""
@@ -158,7 +158,7 @@ class RowReader(HeaderReader):
 
     def _to_column(self, header: Header | CellColumn, keys: list[str] | None) -> Column:
         """Return the rows that were read; what they add is counted before they are built."""
-        column = header.to_column(0)
+        column = header.to_column()
         if keys is not None and type(column) is Table:
             self._put_keys(column, keys)
         try:

@@ -1,58 +1,67 @@
 """`python -m tests.mutants [prefix…]`: change the code in many small ways; 1 where nothing notices or explains one.
 
 MUTANTS_EACH: at most so many changes of each module, always the same ones; of references and grants always all.
-MUTANTS_JOBS (2): so many at once. MUTANTS_SECONDS: modules not begun by then are named, and the exit code is 1.
+MUTANTS_JOBS (2): so many at once. MUTANTS_BUDGET (20): seconds of CPU that the tests of one change may take.
+MUTANTS_SECONDS: modules not begun by then are named, and the exit code is 1.
 
-The prefixes name modules, such as "accp_core.view."; the default is references, compression and view. A change that
-survives is explained in `explained.json`: the lines that it changes, as a difference shows them, and why.
+The prefixes are the beginnings of names of changes, such as "accp_core.view."; the default is references, compression
+and view. A whole name, as it is printed for a change that survives, is that change alone. A change that survives is
+explained in `explained.json`: the lines that it changes, as a difference shows them, and why.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.mutants.changes import ROOT, Change, changes_in, modules_of
+from tests.mutants.explained import reason
 from tests.mutants.trial import Trial
 
 __all__ = ["main"]
 
 WHOLE: Final = "accp_core.references."
 DEFAULT: Final = (WHOLE, "accp_core.compression", "accp_core.view.")
-EXPLAINED: Final = Path(__file__).parent / "explained.json"
-TESTS: Final = ("tests/core/references", "tests/core/test_compression.py", "tests/core/previews", "tests/core/view")
+SETTINGS: Final = {"EACH": "0", "JOBS": "2", "BUDGET": "20", "SECONDS": "inf"}
+TESTS: Final = (
+    "tests/core/references", "tests/core/test_compression.py", "tests/core/previews", "tests/core/view",
+    "tests/conformance/test_view_vectors.py", "tests/properties/test_view.py",
+)  # fmt: skip
 OPTIONS: Final = ("-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 
 
-def chosen(module: str, each: int) -> list[Change]:
-    """Return the changes of a module, or `each` of them."""
-    changes = list(changes_in(module))
+def chosen(module: str, prefixes: Sequence[str], each: int) -> list[Change]:
+    """Return the changes of a module whose names begin with one of `prefixes`, or `each` of them."""
+    changes = [change for change in changes_in(module) if any(_names(prefix, change) for prefix in prefixes)]
     is_sampled = each and not module.startswith(WHOLE)
     return random.Random(module).sample(changes, min(each, len(changes))) if is_sampled else changes
+
+
+def _names(prefix: str, change: Change) -> bool:
+    return change.name == prefix if "__mutmut_" in prefix else change.name.startswith(prefix)
 
 
 class Verdict:
     """What came of the modules so far."""
 
-    def __init__(self, modules: Mapping[str, Sequence[Change]], explained: Mapping[str, str]) -> None:
+    def __init__(self, modules: Mapping[str, Sequence[Change]]) -> None:
         """Begin."""
         self._modules = modules
-        self._explained = explained
-        self.unexplained = 0
+        self.noticed = self.explained = self.unexplained = 0
 
     def show(self, module: str, survivors: Sequence[Change]) -> None:
         """Print what came of a module."""
-        left = [each for each in survivors if each.difference not in self._explained]
-        self.unexplained += len(left)
+        left = [each for each in survivors if reason(each) is None]
         tried, known = len(self._modules[module]), len(survivors) - len(left)
         noticed = tried - len(survivors)
+        self.noticed, self.explained, self.unexplained = (
+            self.noticed + noticed, self.explained + known, self.unexplained + len(left)
+        )  # fmt: skip
         print(f"{module:<34}{tried:>5} tried{noticed:>5} noticed{known:>4} explained{len(left):>4} survive", flush=True)
         for survivor in left:
             print(f"  {survivor.name}: {survivor.difference}", flush=True)
@@ -60,18 +69,20 @@ class Verdict:
 
 def main(prefixes: list[str]) -> int:
     """Try the changes of every module; print a sum."""
-    each, jobs = (
-        int(os.environ.get(name, default)) for name, default in (("MUTANTS_EACH", "0"), ("MUTANTS_JOBS", "2"))
+    each, jobs, budget, seconds = (
+        float(os.environ.get(f"MUTANTS_{name}", default)) for name, default in SETTINGS.items()
     )
-    modules = {module: chosen(module, each) for module in modules_of(tuple(prefixes) or DEFAULT)}
-    verdict = Verdict(modules, json.loads(EXPLAINED.read_text(encoding="utf-8")))
-    trial = Trial(modules, jobs, float(os.environ.get("MUTANTS_SECONDS", "inf")), verdict.show)
+    wanted = tuple(prefixes) or DEFAULT
+    modules = {module: chosen(module, wanted, int(each)) for module in modules_of(wanted)}
+    verdict = Verdict(modules)
+    trial = Trial(modules, int(jobs), seconds, budget, verdict.show)
     os.environ |= {"CI": "1", "ACCP_MUTANTS": "1"}
     code = pytest.main([*OPTIONS, *(str(ROOT / each) for each in TESTS)], plugins=[trial])
     # 5: pytest itself ran no test.
     assert code in (0, 5), f"expected changes to be tried, found pytest's exit code {code}"
     left_out = f", not tried: {', '.join(trial.left_out)}" if trial.left_out else ""
-    print(f"{sum(map(len, modules.values())):,} changes, {verdict.unexplained} survive unexplained{left_out}")
+    told = f"{verdict.noticed:,} noticed, {verdict.explained:,} explained, {verdict.unexplained} survive unexplained"
+    print(f"{sum(map(len, modules.values())):,} changes, {told}{left_out}")
     return int(bool(verdict.unexplained or trial.left_out))
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from mutmut.mutation.file_mutation import mutate_file_contents
 from mutmut.mutation.trampoline_templates import CLASS_NAME_SEPARATOR
 
-__all__ = ["ROOT", "Change", "changes_in", "changes_of", "modules_of"]
+__all__ = ["ROOT", "Change", "changes_in", "modules_of"]
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -30,20 +30,34 @@ class Change:
     """What is changed."""
     code: CodeType
     """What it does then."""
+    defaults: tuple[object, ...] | None
+    """The defaults of its arguments then, which are no part of its code."""
+    keyword_defaults: dict[str, object] | None
     module: str
-    difference: str
-    """What is changed: "- before + after"."""
+    before: str
+    """The lines that are changed."""
+    after: str
+    """The lines in their place."""
+
+    @property
+    def difference(self) -> str:
+        """What is changed: "- before + after"."""
+        return f"- {self.before} + {self.after}"
 
     def apply(self) -> None:
         """Change the function, in this process."""
         self.function.__code__ = self.code
+        self.function.__defaults__ = self.defaults
+        self.function.__kwdefaults__ = self.keyword_defaults  # type: ignore[assignment]  # None: there are none
 
 
-def modules_of(patterns: tuple[str, ...]) -> list[str]:
-    """Return the modules of `accp_core` whose names begin with one of `patterns`."""
+def modules_of(prefixes: tuple[str, ...]) -> list[str]:
+    """Return the modules of `accp_core` with a change whose name begins with one of `prefixes`."""
     paths = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "accp_core").rglob("*.py"))
     names = sorted(".".join(path.parts) for path in paths if path.name != "__init__")
-    return [name for name in names if name.startswith(patterns)]
+    return [
+        name for name in names if any(f"{name}.".startswith(each) or each.startswith(f"{name}.") for each in prefixes)
+    ]
 
 
 def changes_in(name: str) -> Iterator[Change]:
@@ -59,17 +73,35 @@ def changes_in(name: str) -> Iterator[Change]:
 
     for mutant in made.mutant_names:
         mangled = mutant.rpartition("__mutmut_")[0]
-        function, code = _function(vars(module), mangled, mangled), _function(changed, mangled, mutant)
+        function = _function(vars(module), mangled, mangled)
+        original, code = (_function(changed, mangled, each) for each in (f"{mangled}__mutmut_orig", mutant))
         # Only a function with the same cells can take the code.
         assert function.__code__.co_freevars == code.__code__.co_freevars, mutant
-        told = changes_of("\n".join(unified_diff(text(f"{mangled}__mutmut_orig"), text(mutant), n=0, lineterm="")))
-        yield Change(name=f"{name}.{mutant}", function=function, code=code.__code__, module=name, difference=told)
+        before, after = _changed_lines(text(f"{mangled}__mutmut_orig"), text(mutant))
+        # A default that is not changed stays the object that it is here.
+        taken = function if _defaults(code) == _defaults(original) else code
+        yield Change(
+            name=f"{name}.{mutant}",
+            function=function,
+            code=code.__code__,
+            defaults=taken.__defaults__,
+            keyword_defaults=taken.__kwdefaults__,
+            module=name,
+            before=before,
+            after=after,
+        )
 
 
-def changes_of(difference: str) -> str:
-    """Return the changed lines of a difference below the name of the function: "- before + after"."""
-    lines = [line for line in difference.splitlines() if re.match(r"[-+](?![-+]{2})", line)]
-    return " ".join(f"{line[0]} {line[1:].strip()}" for line in lines if "__mutmut_" not in line)
+def _defaults(function: FunctionType) -> tuple[object, object]:
+    return function.__defaults__, function.__kwdefaults__
+
+
+def _changed_lines(original: list[str], changed: list[str]) -> tuple[str, str]:
+    """Return the lines of a function that differ, and those in their place, each in one line."""
+    texts = [[re.sub(r"(def )\S+__mutmut_\w+", r"\1_", line) for line in lines] for lines in (original, changed)]
+    lines = [line for line in unified_diff(*texts, n=0, lineterm="") if re.match(r"[-+](?![-+]{2})", line)]
+    before, after = (" ".join(line[1:].strip() for line in lines if line[0] == sign) for sign in "-+")
+    return before, after
 
 
 def _executed(module: ModuleType, code: str) -> dict[str, Any]:

@@ -23,8 +23,6 @@ from tests.mutants.changes import Change
 
 __all__ = ["Trial"]
 
-BUDGET: Final = 20.0
-"""Seconds of CPU that the tests of one change may take: the fastest of those that reach it."""
 PATIENCE: Final = 600
 """Seconds by the clock after which a fork that waits is taken for one that noticed."""
 MAX_BROKEN: Final = 5
@@ -49,10 +47,16 @@ class Trial:
     jobs: int
     seconds: float
     """Modules are begun so long."""
+    budget: float
+    """Seconds of CPU that the tests of one change may take: the fastest of those that reach it."""
     show: Callable[[str, Sequence[Change]], None]
     """Is called with a module and those of its changes that no test noticed."""
     left_out: list[str] = field(default_factory=list)
     """Modules that were not begun."""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Know the mark that pytest-cov would bring."""
+        config.addinivalue_line("markers", "no_cover: not measured")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -99,7 +103,7 @@ class Trial:
         for change in changes:
             while len(running) >= self.jobs:
                 reap()
-            running[self._fork(change, _fastest(change, items, reached))] = change
+            running[self._fork(change, _fastest(change, items, reached, self.budget))] = change
         while running:
             reap()
         return survivors
@@ -134,7 +138,8 @@ class Trial:
 
 def _pairs(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
     """Yield each test and the next one, which pytest wants to know."""
-    return zip(items, [*items[1:], None], strict=True)
+    # Not strict: a change that no test reaches has no test, and survives.
+    return zip(items, [*items[1:], None], strict=False)
 
 
 def _learned(told: Path, items: Sequence[pytest.Item], names: dict[str, str]) -> None:
@@ -166,9 +171,11 @@ def _watch(item: pytest.Item, following: pytest.Item | None, names: dict[str, st
     return {"seconds": time.process_time() - start, "passes": passes, "functions": sorted(found)}
 
 
-def _fastest(change: Change, items: Sequence[pytest.Item], reached: Sequence[Reach]) -> list[tuple[pytest.Item, float]]:
+def _fastest(
+    change: Change, items: Sequence[pytest.Item], reached: Sequence[Reach], budget: float
+) -> list[tuple[pytest.Item, float]]:
     """Return the tests that reach a change, fastest first, as many as the budget allows."""
-    key, chosen, left = _key(change.function.__code__), [], BUDGET
+    key, chosen, left = _key(change.function.__code__), [], budget
     for each, item in sorted(zip(reached, items, strict=True), key=lambda pair: pair[0].seconds):
         if each.passes and key in each.functions and left > 0:
             chosen.append((item, each.seconds))

@@ -27,7 +27,11 @@ VIEWS = [
     ("a 1\na 2", 4, "expected each key once, found 'a' again"),
     ("a {b 1, b 2}", 11, "expected each key once, found 'b' again"),
     ("null: a a", 8, "expected each key once, found 'a' again"),
+    ("null: a ", 8, "expected a key, a blank and a value"),
     ("a " + "[" * 201, 201, "expected at most 200 levels, found more"),
+    # Values beside each other are not nested.
+    ("a [[[1], " + "[" * 198, 206, "expected at most 200 levels, found more"),
+    ("a {\nb {\nc {\nd 1\n}\ne " + "[" * 198, 217, "expected at most 200 levels, found more"),
     ("a 1e999", 7, "expected a number that a float can hold, found '1e999'"),
     # Headers
     ("[1] ?\n1", 4, "expected the name of a column"),
@@ -41,11 +45,18 @@ VIEWS = [
     ("[1] a]\n1", 5, "expected the end of the header"),
     ("[1] b (a=$b$c)\n1", 9, "expected a text with one '$' and the name of a value before it"),
     ("[1] " + "[" * 61, 64, "expected at most 60 nested headers"),
+    # Headers beside each other are not nested.
+    ("[1] a{b{c} " + "a{" * 59, 129, "expected at most 60 nested headers"),
+    # Only the rows of a map of maps have a key.
+    ("a [:k==key m: 1]", 7, "expected the name of a column with cells before this one, found 'key'"),
+    ("[1] A: k==key m; B: b\nA 1", 10, "expected the name of a column with cells before this one, found 'key'"),
     ("{:a: 1}", 2, "expected 'key: '"),
     # Rows
     ("[1] a b\n1", 9, "expected ' '"),
     ("[1] a, b\n1 2", 12, "expected ', '"),
     ("[1] a? b\na=1", 12, "expected another cell"),
+    ("[1] a b?\n1 ", 11, "expected another cell"),
+    ('[:a? b: a="x"X 1]', 13, "expected ' '"),
     ('[1] a\n"x" y', 9, "expected the end of the row"),
     ("[1] a=x*y\n[1]", 13, "expected a part of a string, found [1]"),
     ("{2} key: a\nx 1\nx 2", 15, "expected each key once"),
@@ -55,6 +66,7 @@ VIEWS = [
     ("[2] A: a; b\nA 1", 10, "expected another letter, a colon and a header"),
     ("[1] A: a, B: b\nA 1", 11, "expected '; '"),
     ("[1] A: a\nB 1", 9, "expected a row that begins with the letter of its kind"),
+    ("[1] A: a; B: b\nAxy", 15, "expected a row that begins with the letter of its kind"),
     ("[1] A: a; B: b\n{} x", 17, "expected the end of the row"),
     # Repeated values, documents and addresses
     ("a &x 1", 2, "expected the number of a repeated value"),
@@ -113,6 +125,8 @@ SIGNS = [
     (f"[3] (a={'y' * 40}) b\n1\n2\n3", "the rows of this table", 55, 135, 0),
     (f"{{2}} key: a==key b\n{'y' * 40}0 1\n{'y' * 40}1 1", "a==key", 9, 85, 0),
     (f"a {'y' * 40}\nb=$a/z", "$a", 45, 42, 0),
+    ("[1] a? b\nx", "?", 5, 2, 0),
+    ("!json [x, y z]", "!json", 0, 12, 0),
 ]
 
 
@@ -123,6 +137,7 @@ def test_a_view_that_expands_too_much_is_told_what_expands(
     with pytest.raises(DecodeError) as refusal:
         read(text, limits=TIGHT)
     words = f"expected a result within the limits, found {sign!r}, which adds {size} to at most {left}"
+    assert refusal.value.text == text
     assert str(refusal.value) == f"E2003: {words}, at position {position}"
 
 

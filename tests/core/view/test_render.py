@@ -122,6 +122,50 @@ def test_nested_rows_and_maps_stand_in_their_row() -> None:
     assert len(lines) == 22
 
 
+def spaced(behind: list[Any]) -> list[dict[str, Any]]:
+    """Return five rows, two with a blank in their first cell."""
+    return [{"n": "x y" if at < 2 else "xy", "m": cell} for at, cell in enumerate(behind)]
+
+
+WORDS = ["a", "bb", "aaa", "bbbb", "aaaaa"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (spaced([*range(5)]), ["[5] n, m", "x y,0"]),
+        (spaced(WORDS), ["[5] n m", '"x y" a']),
+        (spaced([{"t": at, "u": word} for at, word in enumerate(WORDS)]), ["[5] n, m{t u}", "x y,0 a"]),
+        (spaced([{"t": word, "u": at} for at, word in enumerate(WORDS)]), ["[5] n m{t u}", '"x y" a 0']),
+        (spaced([None, *[{"t": word} for word in WORDS[1:]]]), ["[5] n, m?{t}", "x y, null"]),
+        (spaced([[{"t": 1, "u": word}, {"t": 2, "u": word}] for word in WORDS]), ["[5] n, m[t u]", "x y,[1 a;2 a]"]),
+    ],
+)
+def test_a_comma_stands_behind_a_cell_where_it_costs_no_more_than_quotes(rows: list[Any], lines: list[str]) -> None:
+    view = render(rows, counter=len)
+    assert view.split("\n")[:2] == lines
+    assert read(view) == rows
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (
+            [{"n": at, "t": f"u{at}; v]"} if at % 2 else {"m": f"o {at}", "more": f"u {at}]; v"} for at in range(8)],
+            "A o 2, u 2]; v",
+        ),
+        (
+            [{"a": at, "m": {f"k{at}{no}": {"p": no, "q": f"x;y}} {at}{no}"} for no in range(3)}} for at in range(4)],
+            '1 {:key: p q: k10 0 "x;y} 10"; k11 1 "x;y} 11"; k12 2 "x;y} 12"}',
+        ),
+    ],
+)
+def test_a_bracket_or_semicolon_needs_quotes_within_brackets_only(value: list[Any], line: str) -> None:
+    view = render(value, counter=len)
+    assert line in view.split("\n")
+    assert read(view) == value
+
+
 def test_a_user_who_stands_four_times_is_written_once() -> None:
     view = render(webhook(), counter=counter)
     assert view.count("Dora Lund") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any, Final, Generic, Self, TypeVar
 
 __all__ = ["BoundedDict", "SizedCache"]
@@ -47,8 +48,8 @@ class BoundedDict(OrderedDict[K, V]):
 class SizedCache(Generic[K, V]):
     """A cache whose values take at most `max_size` together; the least recently put ones are evicted first.
 
-    Each operation on it is one operation on a dictionary, so that threads may share it; what they lose to each other is
-    computed again.
+    Threads may share it: each change is one operation on a dictionary, and who adds or removes an entry counts it. What
+    they lose to each other is computed again.
     """
 
     def __init__(self, max_size: int) -> None:
@@ -84,11 +85,30 @@ class SizedCache(Generic[K, V]):
         self.pop(key)
         if size > self.max_size:
             return [(key, value)]
-        self._entries[key] = (value, size)
+        entry = (value, size)
+        # What another thread has put meanwhile was counted there, so that it must not be overwritten.
+        while self._entries.setdefault(key, entry) is not entry:
+            self.pop(key)
         self.size += size
+        return self._evict()
+
+    def use(self, key: K) -> V | None:
+        """Return the value under `key` as the newest entry, None where there is none."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return None
+        self.size -= entry[1]
+        self.put(key, *entry)
+        return entry[0]
+
+    def _evict(self) -> list[tuple[K, V]]:
         evicted = []
-        while self.size > self.max_size:
-            oldest, (other, its_size) = self._entries.popitem(last=False)
-            self.size -= its_size
-            evicted.append((oldest, other))
+        with suppress(KeyError):  # another thread has evicted the last one
+            while self.size > self.max_size:
+                oldest, (value, size) = self._entries.popitem(last=False)
+                self.size -= size
+                evicted.append((oldest, value))
+        if not self._entries:
+            # A key whose hash is written in Python lets a thread overwrite what another one has counted.
+            self.size = 0
         return evicted

@@ -1,12 +1,13 @@
 """What a process remembers of earlier projections, so that a model call costs work for what is new.
 
-A conversation is projected again before each model call. Everything here is keyed by content, bounded in characters,
-and may be lost at any time: then it is computed again, with the same result.
+A conversation is projected again before each model call. Everything here is keyed by content, bounded in bytes, and may
+be lost at any time: then it is computed again, with the same result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ProjectedConversations", "compress_once", "count_once"]
 
-_MAX_CHARS: Final = 32 * 1024 * 1024
-"""Characters of the sources and results of `compress_once` that are remembered, and those of all conversations."""
+_MAX_COMPRESSED: Final = 64 * 1024 * 1024
+"""Bytes of the sources and results of `compress_once` that are remembered."""
+_MAX_CONVERSATIONS: Final = 128 * 1024 * 1024
+"""Bytes of all conversations of one set of rules."""
 _ENTRY: Final = 1_000
-"""What a conversation or a message counts besides its texts: a million threads that say "hi" take room, too."""
+"""Bytes that an entry, a message or a call counts besides its texts: a million threads that say "hi" take room, too."""
 _MAX_COUNTED: Final = 1_024
 """Texts whose tokens are remembered."""
 
 _Blocks = tuple[str | None, ...]
-_compressed: Final[SizedCache[Hashable, tuple[Compressed | None, ...]]] = SizedCache(_MAX_CHARS)
+_compressed: Final[SizedCache[Hashable, tuple[Compressed | None, ...]]] = SizedCache(_MAX_COMPRESSED)
 
 
 def compress_once(blocks: _Blocks, *, counter: TokenCounter, **options: Hashable) -> tuple[Compressed | None, ...]:
@@ -43,9 +46,13 @@ def compress_once(blocks: _Blocks, *, counter: TokenCounter, **options: Hashable
     known = _compressed.get(key)
     if known is None:
         known = compress(blocks, counter=counter, **options)
-        shown = sum(len(block.text) for block in known if block)
-        _compressed.put(key, known, shown + sum(len(block or "") for block in blocks))
+        _compressed.put(key, known, _ENTRY + _bytes_of((*blocks, *(block.text for block in known if block))))
     return known
+
+
+def _bytes_of(texts: Iterable[str | None]) -> int:
+    """Return the memory of texts: a character takes one byte, two or four."""
+    return sum(sys.getsizeof(text) for text in texts if text)
 
 
 def count_once(counter: TokenCounter) -> TokenCounter:
@@ -66,16 +73,22 @@ class _Conversation:
     start: frozenset[str]
     records: list[MessageRecord] = field(default_factory=list)
     projected: list[Projected] = field(default_factory=list)
-    size: int = _ENTRY
-    """About what it takes, in characters."""
+    texts: int = _ENTRY
+    """The bytes of its messages and their projections, about."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that it takes, about."""
+        return self.texts + self.projector.size
 
     def add(self, record: MessageRecord) -> None:
         """Project the next message."""
         shown = self.projector.project(record)
         self.records.append(record)
         self.projected.append(shown)
-        texts = sum(len(text) for text in (*record.blocks, *shown.blocks) if text)
-        self.size += _ENTRY + texts + sum(len(str(call.args)) for call in record.calls)
+        arguments = (text for call in shown.arguments for text in call.values())
+        self.texts += _ENTRY + _bytes_of((*record.blocks, *shown.blocks, *arguments))
+        self.texts += sum(_ENTRY + sys.getsizeof(str(call.args)) for call in record.calls)
 
 
 class ProjectedConversations:
@@ -85,16 +98,23 @@ class ProjectedConversations:
     decides anything. One that is in use is not in here: a thread that needs it meanwhile projects from the beginning.
     """
 
-    def __init__(self, new_projector: Callable[[frozenset[str]], Projector], *, max_chars: int = _MAX_CHARS) -> None:
+    def __init__(
+        self, new_projector: Callable[[frozenset[str]], Projector], *, max_bytes: int = _MAX_CONVERSATIONS
+    ) -> None:
         """Remember nothing yet.
 
         Args:
             new_projector: Returns the projector of a new conversation, for the keys that open from its start on.
-            max_chars: Characters of all conversations that are remembered, with their projections and the arguments
-                of calls, and a thousand for each conversation and each message. A single one may pass it.
+            max_bytes: Bytes of memory, about, of all conversations that are remembered: their messages, the projections
+                and what finds repeated lines. A single one may pass it.
         """
         self._new_projector: Final = new_projector
-        self._known: Final[SizedCache[int, _Conversation]] = SizedCache(max_chars)
+        self._known: Final[SizedCache[int, _Conversation]] = SizedCache(max_bytes)
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that all conversations take, about."""
+        return self._known.size
 
     def project(self, records: Sequence[MessageRecord], *, start: frozenset[str] = frozenset()) -> list[Projected]:
         """Return the projection of each of `records`, the conversation from its first message on.

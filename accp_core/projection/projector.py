@@ -113,6 +113,11 @@ class Projector:
         self.prompt = prompt
         """The prompt up to the last message."""
 
+    @property
+    def size(self) -> int:
+        """The bytes of memory that it takes beside the messages, about."""
+        return self._repeats.size
+
     def add(self, record: MessageRecord) -> None:
         """Add the next message as it is."""
         self._add(record, [Shortened(text=text) for text in record.blocks if text])

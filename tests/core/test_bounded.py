@@ -1,6 +1,7 @@
 """A dictionary that evicts its oldest entry for each one too many."""
 
 import copy
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -70,3 +71,44 @@ def test_a_sized_cache_evicts_what_was_put_first_and_refuses_what_is_too_large()
     assert (cache.get("b"), cache.pop("c"), cache.pop("c"), cache.size) == ("second", "third", None, 4)
     assert cache.put("b", "larger than all", 11) == [("b", "larger than all")]
     assert ("b" in cache, cache.get("b"), cache.size) == (False, None, 0)
+
+
+def test_a_value_that_is_used_stays_longer() -> None:
+    cache: SizedCache[str, str] = SizedCache(10)
+    for key in "ab":
+        cache.put(key, key.upper(), 5)
+    assert (cache.use("a"), cache.use("z")) == ("A", None)
+    assert cache.put("c", "C", 5) == [("b", "B")]
+
+
+class Interrupted:
+    """A key; when it is hashed for the `at`-th time, another thread puts it, too."""
+
+    def __init__(self, put: Callable[[object], Any], *, at: int) -> None:
+        self._put = put
+        self._left = at
+
+    def __hash__(self) -> int:
+        self._left -= 1
+        if not self._left:
+            thread = threading.Thread(target=self._put, args=(self,))
+            thread.start()
+            thread.join()
+        return 1
+
+
+def test_a_value_that_two_threads_put_at_once_counts_once() -> None:
+    cache: SizedCache[object, str] = SizedCache(10)
+    key = Interrupted(lambda key: cache.put(key, "theirs", 3), at=2)
+    cache.put(key, "ours", 3)
+    assert (cache.size, cache.pop(key), cache.size) == (3, "ours", 0)
+
+
+def test_a_cache_that_counted_too_much_keeps_values_again() -> None:
+    cache: SizedCache[object, str] = SizedCache(10)
+    for _ in range(2):
+        cache.put(Interrupted(lambda key: cache.put(key, "theirs", 10), at=3), "ours", 10)
+    cache.put("a", "A", 5)
+    cache.put("b", "B", 5)
+    assert "b" in cache
+    assert cache.size <= 10

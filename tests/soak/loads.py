@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -40,18 +40,25 @@ from tests.scripted_model import ScriptedModel, call, calls
 
 __all__ = ["LOADS"]
 
+ROWS: Final = (20, 80, 400, 8_000)
+"""How many rows a tool's result may have."""
 POLICY: Final = Policy(inline_limit=300, preview_limit=100)
 
 
 @tool
 def look_up(query: str) -> list[dict[str, Any]]:
-    """Look something up: rows that differ from job to job."""
+    """Look something up: rows that differ from job to job, few of them or so many that the caches are soon full."""
     dice = random.Random(query)
-    return [{"id": number, "query": query, "trace": f"{dice.getrandbits(96):x}"} for number in range(80)]
+    rows = dice.choice(ROWS)
+    return [{"id": number, "query": query, "trace": f"{dice.getrandbits(96):x}"} for number in range(rows)]
 
 
 class Model(ScriptedModel):
     """Says what the messages call for, and remembers nothing."""
+
+    def bind_tools(self, tools: Sequence[Any], **options: Any) -> Any:
+        """Go on unbound; `ScriptedModel` keeps the names of each call's tools for ever."""
+        return self
 
     def _generate(self, messages: list[Any], *args: Any, **options: Any) -> ChatResult:
         """Call the tool, fetch from its preview, then end."""

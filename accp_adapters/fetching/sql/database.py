@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
 from accp_adapters.fetching.sources import open_stored
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers, store_column
+from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
@@ -25,6 +25,8 @@ MAX_CELLS: Final = 10_000_000
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
 """Memory of a cell whose spelling is kept."""
+_COLUMN_BYTES: Final = 500
+"""Memory of a column, a table or a database beside its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +66,7 @@ class DatabaseCache:
     """The databases of the texts that were queried last. Losing one costs only the time to build it again."""
 
     def __init__(self, max_bytes: int = _CACHED_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._databases: dict[str, Database] = {}
-        self._lock = threading.Lock()
+        self._databases: Final[SizedCache[str, Database]] = SizedCache(max_bytes)
 
     def get(self, text: str) -> Database:
         """Return the database of a text; the caller has checked who may read the text.
@@ -76,23 +76,11 @@ class DatabaseCache:
         """
         # The key is a hash of the text, so what one session built shows another one nothing but its own text.
         key = key_of(text)
-        with self._lock:
-            database = self._databases.pop(key, None)
-            if database is not None:
-                self._databases[key] = database
+        database = self._databases.use(key)
         if database is None:
             database = _build(text, key)
-            self._keep(key, database)
+            self._databases.put(key, database, database.size)
         return database
-
-    def _keep(self, key: str, database: Database) -> None:
-        with self._lock:
-            self._databases[key] = database
-            size = sum(each.size for each in self._databases.values())
-            for oldest in list(self._databases):
-                if size <= self._max_bytes:
-                    break
-                size -= self._databases.pop(oldest).size
 
 
 def _build(text: str, key: str) -> Database:
@@ -116,8 +104,14 @@ def _build(text: str, key: str) -> Database:
         connection.execute("COMMIT")
         # SQLite cannot write a database without tables.
         content = connection.serialize() if any(table.columns for table in tables) else b""
-    kept = sum(len(column.spellings) for table in tables for column in table.columns.values())
-    return Database(content=content, tables=tuple(tables), longest=longest, size=len(content) + _ENTRY_BYTES * kept)
+    return Database(content=content, tables=tuple(tables), longest=longest, size=len(content) + _described_size(tables))
+
+
+def _described_size(tables: Sequence[StoredTable]) -> int:
+    columns = [column for table in tables for column in table.columns.values()]
+    names = sum(len(table.source.columns) for table in tables)
+    kept = sum(len(column.spellings) for column in columns)
+    return _ENTRY_BYTES * kept + _COLUMN_BYTES * (1 + len(tables) + names)
 
 
 def _described(table: Table, columns: dict[str, StoredColumn], types: dict[str, str]) -> StoredTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -22,6 +23,8 @@ A text that holds a word and these characters behind it holds a word's end there
 searches for them, letter by letter, finds no place that was not looked at here.
 """
 _OFFSET_BITS: Final = 32
+_ENTRY_BYTES: Final = 100
+"""Memory of a beginning or a passage and its index, beside their place in a dictionary."""
 
 
 class Place(NamedTuple):
@@ -51,6 +54,14 @@ class ReadLines:
         """The beginnings of MIN_QUOTE characters that two different lines have."""
         self._last_at: Final[dict[str, int]] = {}
         """The characters from the end of a word on, to the last place where they stand: line index and offset."""
+        self._line_bytes = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that its own lines take with all that finds them, about."""
+        found = len(self._last_with) + len(self._last_at)
+        tables = (self._lines, self._marked, self._last_with, self._several, self._last_at)
+        return self._line_bytes + _ENTRY_BYTES * found + sum(map(sys.getsizeof, tables))
 
     def __len__(self) -> int:
         """Return the number of lines, those above included."""
@@ -70,6 +81,7 @@ class ReadLines:
         if markers:
             self._marked[len(self)] = line, [start for start, _ in markers]
         self._lines.append(None if markers else line)
+        self._line_bytes += sys.getsizeof(line)
 
     def end_text(self) -> None:
         """End a text: no marker names lines of two texts."""

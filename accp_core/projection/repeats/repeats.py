@@ -37,6 +37,11 @@ class Repeats:
         """Begin with nothing read."""
         self._read: Final = ReadLines()
 
+    @property
+    def size(self) -> int:
+        """The bytes of memory that the lines take, about."""
+        return self._read.size
+
     def add(self, text: Shortened) -> None:
         """Add a text that the reader has read."""
         _add(self._read, text)

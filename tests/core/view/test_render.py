@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from accp_core import DecodeError, EncodeError, read, render
 from accp_core.strict_json import compact_json
 from accp_core.view import Options
 from accp_core.view.render_value import MAX_DEPTH, check_json, render_known, render_tree
+from accp_core.view.write import write_view
 from tests.core.exactly import exactly
 from tests.core.view.payloads import PAYLOADS, logs, messages, orders, records, webhook
 
@@ -400,3 +402,87 @@ def test_a_string_that_holds_an_array_and_no_map_is_rendered_too() -> None:
 def test_a_view_of_as_many_tokens_as_the_compact_text_is_not_shown(tokens: int | None, view: str) -> None:
     found = render_known({"a": 1}, '{"a":1}', counter=lambda text: 1, options=Options(), tokens=tokens)
     assert found == view
+
+
+@pytest.mark.parametrize(
+    ("value", "view"),
+    [
+        ({"a": ["x" * 40, 1]}, f"a [{'x' * 40},1]"),
+        ({"a": ["x" * 41, 1]}, f"a [2]:\n{'x' * 41}\n1"),
+        ({"a": ["x\ny", 1]}, 'a [2]:\n"x\\ny"\n1'),
+        ({"m": {"a": 1, "b": 2, "c": 3, "d": 4}}, "m {a 1, b 2, c 3, d 4}"),
+        ({"m": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}}, "m {\na 1\nb 2\nc 3\nd 4\ne 5\n}"),
+        ({"a": "x\ny\nz"}, 'a "x\\ny\\nz"'),
+        ({"a": "x\ny\nz\n"}, 'a """\nx\ny\nz\n\n"""'),
+        ({"a": '"b"c"d"e" '}, 'a "\\"b\\"c\\"d\\"e\\" "'),
+        ({"a": '"b"c"d"e"f" '}, 'a """\n"b"c"d"e"f" \n"""'),
+        ({"k": {"x y": {"a": 1, "t": "u; v"}, "z": {"a": 2, "t": "w]"}}}, 'k {2} key: a t\n"x y" 1 u; v\nz 2 w]'),
+        (
+            [[1, "ab", "u; v"], [2, "cd", "w]"], *[[number, "ef", "x"] for number in (3, 4, 5)]],
+            "[5] list: 1 2 3\n1 ab u; v\n2 cd w]\n3 ef x\n4 ef x\n5 ef x",
+        ),
+    ],
+)
+def test_what_is_short_stands_in_a_line_and_many_lines_or_quotes_in_a_block(value: object, view: str) -> None:
+    assert write_view(value) == view
+    assert read(view) == value
+
+
+STAMPS = [{"at": f"2026-11-{day}T10:00", "n": day} for day in range(10, 20)]
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_affixes_stand_in_the_header_where_they_are_asked_for_and_pay(repeated: bool) -> None:
+    plain, asked = (Options(affixes=affixes, repeated_values=repeated) for affixes in (False, True))
+    assert render(STAMPS, counter=len, options=plain).startswith("[10] at n\n2026-11-10T10:00 10\n")
+    assert render(STAMPS, counter=len, options=asked).startswith("[10] at=2026-11-*:00 n\n10T10 10\n")
+    readable = render(STAMPS, counter=len, options=replace(asked, readable=True))
+    assert readable == render(STAMPS, counter=len, options=replace(plain, readable=True))
+
+    def dear(text: str) -> int:
+        return len(text) + 1_000 * text.count("*")
+
+    assert render(STAMPS, counter=dear, options=asked) == render(STAMPS, counter=dear, options=plain)
+    deep = nested(MAX_DEPTH + 1, maps=True)
+    assert render(deep, counter=len, options=asked) == compact_json(deep)
+
+
+def test_all_types_of_json_stand_beside_each_other() -> None:
+    spelled = read("[12.50, x]")
+    assert type(spelled) is list
+    value = [spelled[0], 1.5, 1, "a", True, None, {}, []]
+    assert read(render(value, counter=len)) == value
+
+
+def test_the_key_that_is_no_string_is_named_beside_many_that_are() -> None:
+    with pytest.raises(EncodeError, match="expected strings as keys, found 1"):
+        render({**{f"key {number}": 0 for number in range(50)}, 1: 0}, counter=len)
+
+
+SIGNED = [f"u{sign} v{number}" for number, sign in enumerate(["; ", "]", "}", ",", "; x]", "=1"])]
+
+
+@pytest.mark.parametrize("affixes", [False, True])
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param([{"n": {text: [{"p": 1, "q": text}, {"p": 2, "q": text}]}} for text in SIGNED], id="in a line"),
+        pytest.param([{"m": {"x": 1, "q": text}, "n": 1} for text in SIGNED] + [{"m": None, "n": 2}], id="maps"),
+        pytest.param([{"m": [{"q": f"{text}z"} for text in SIGNED], "n": at} for at in range(3)], id="lists"),
+        pytest.param(
+            [{"m": [{"p": at, **({"s": text} if at == 2 else {}), "q": at} for at in range(9)]} for text in SIGNED],
+            id="sparse cells in lists",
+        ),
+        pytest.param(
+            [
+                {**({"u": 1} if at == 4 else {}), **({"w": 2} if at == 7 else {}), "q": f"{'uw'[at % 2]}={at}", "z": at}
+                for at in range(20)
+            ],
+            id="like a sparse cell",
+        ),
+    ],
+)
+def test_signs_in_cells_are_read_back_wherever_the_rows_stand(value: object, affixes: bool) -> None:
+    view = render_tree(value, compact_json(value), counter=len, options=Options(affixes=affixes))
+    assert view is not None
+    assert read(view) == value

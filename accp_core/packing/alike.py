@@ -25,7 +25,8 @@ _MIN_SAVED_CHARS: Final = 24
 _MIN_ROWS: Final = 3
 """Rows from which strings that begin alike are no accident."""
 _CONTAINERS: Final = frozenset((dict, list, EmbeddedJson))
-_ADDRESS: Final = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*://[^\s"$()*\x00-\x1f\x7f\ud800-\udfff]+')
+# A class of ASCII characters alone is three times as fast as the one that follows it.
+_ADDRESS: Final = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*+://(?=.)[!#%-'+-~]*+[^\s"$()*\x00-\x1f\x7f\ud800-\udfff]*+""")
 _NAME: Final = re.compile(r'[^\s"{}()$*\x00-\x1f\x7f\ud800-\udfff]+')
 _MAX_STEPS: Final = 2
 """Values that a reader looks up for one address, one after the other."""
@@ -144,21 +145,21 @@ class _Search:
             # The values of a map of maps are rows.
             self.find(list(members.values()))
             return
-        bases: list[Derived] = []
+        bases: dict[str, str] = {}
         texts: tuple[str, ...] = ()
         for name, member in members.items():
             if type(member) in _CONTAINERS:
                 self.find([member])
             elif type(member) is str and "://" in member and _ADDRESS.fullmatch(member):
                 # Most addresses begin with none; to try all at once saves a call for each.
-                known = [base for base in bases if member.startswith(base.text)] if member.startswith(texts) else []
-                base = max(known, key=_length, default=None)
-                derived = base and Derived("", base.name, member[len(base.text) :], member)
-                if derived and pays_in_its_line(derived):
+                known = [base for base in bases if member.startswith(base)] if member.startswith(texts) else None
+                base = max(known, key=len) if known else ""
+                if _pays(base, bases.get(base, "")):
+                    derived = Derived("", bases[base], member[len(base) :], member)
                     self.found.setdefault(id(members), {})[name] = derived
                 elif len(bases) < _MAX_BASES and _NAME.fullmatch(name):
-                    bases.append(Derived("", name, "", member))
-                    texts += (member,)
+                    bases.setdefault(member, name)
+                    texts = tuple(bases)
 
     def _find_in_rows(self, maps: list[_Map]) -> None:
         """Derive the addresses of a column from another column, by one rule for all rows."""
@@ -208,10 +209,6 @@ def _columns(maps: list[_Map]) -> dict[str, list[object]]:
     return columns
 
 
-def _length(base: Derived) -> int:
-    return len(base.text)
-
-
 def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> Iterator[Derived]:
     """Yield the ways to derive the addresses, the same in all rows, that save enough."""
     chars = sum(map(len, texts))
@@ -228,7 +225,12 @@ def _derivations(rows: list[_Map], texts: list[str], bases: Iterable[str]) -> It
 
 def pays_in_its_line(derived: Derived) -> bool:
     """Return whether an address is shorter outside a table, too: only one that begins with another address is."""
-    return not derived.before and len(derived.text) - derived.kept_chars() >= _MIN_SAVED_CHARS // 2
+    return not derived.before and _pays(derived.text.removesuffix(derived.behind), derived.name)
+
+
+def _pays(base: str, name: str) -> bool:
+    """Return whether `$name` in place of the beginning `base` of an address saves enough."""
+    return len(base) - len(name) > _MIN_SAVED_CHARS // 2
 
 
 def _text_of(value: object) -> str:

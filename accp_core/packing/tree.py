@@ -50,7 +50,7 @@ class Repetition:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Derived:
     """A string that contains another value of the same map: `before`, the value of `name`, `behind`."""
 

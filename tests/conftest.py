@@ -23,8 +23,19 @@ settings.register_profile(
 )
 settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if os.environ.get("CI") else "no clock")
 
-RUN_UNTRACED = ("properties", "bench")
-"""Folders whose tests repeat with much data what the tests beside each module show."""
+RUN_UNTRACED = (
+    "adapters/langgraph/composition",
+    "adapters/mcp/conformance",
+    "adapters/mcp/real_servers",
+    "bench",
+    "chaos",
+    "fuzz",
+    "integrations",
+    "properties",
+    "soak",
+    "test_examples.py",
+)
+"""Tests that repeat with much data, or beside others' programs, what the tests beside each module show."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -44,21 +44,22 @@ _LONG_RUN: Final = re.compile(
 
 
 @functools.cache
-def o200k_base() -> BoundedCounter:
+def o200k_base(fast_after: float = CHARS_BEFORE_FAST) -> BoundedCounter:
     """Return the counter of o200k_base (GPT-4o and later); its vocabulary is in the package, no network is used.
 
     The vocabulary is loaded for the first text that is counted (see `make bench`). With the extra `fast`, quicktok
-    takes over after `CHARS_BEFORE_FAST` characters; the counts are the same.
+    takes over after `fast_after` characters; the counts are the same. To load it takes half a second, during which no
+    other thread runs: with 0 this call does, for a server that is not to wait later; with `math.inf` nothing does.
     """
-    return _O200kCounter()
+    return _O200kCounter(fast_after)
 
 
 class _O200kCounter:
     """Counts with tiktoken, and with the extra `fast` once that has paid for its vocabulary."""
 
-    def __init__(self) -> None:
-        self._left = CHARS_BEFORE_FAST
-        self._fast: Callable[[str], int] | None = None
+    def __init__(self, fast_after: float) -> None:
+        self._left = fast_after
+        self._fast: Callable[[str], int] | None = None if fast_after > 0 else fast_count()
 
     def at_least(self, text: str, /) -> int:
         """Return a number that the tokens of `text`, and of any text that begins with it, are never below."""

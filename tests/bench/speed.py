@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import process_time
 from timeit import Timer
@@ -15,6 +16,8 @@ from toon_format import decode, encode
 
 from accp_adapters.inspector.tables import plain_table
 from accp_adapters.tokens import o200k_base
+from accp_adapters.tokens.fast import fast_count
+from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
@@ -40,20 +43,23 @@ def main(data: Path | None, console: Console) -> None:
 def _payloads(data: Path | None, console: Console) -> None:
     values = {path.stem: read_json(path) for path in sorted((data / "payloads").glob("*.json"))} if data else {}
     values |= {name: make(random.Random(name)) for name, make in MADE_PAYLOADS.items()}
-    rows = [(name, _against_peers(value)) for name, value in values.items()]
+    _compared("tiktoken", o200k_base(fast_after=math.inf), values, console)
+    if fast_count() is not None:
+        _compared("quicktok, the extra `fast`", o200k_base(fast_after=0), values, console)
+
+
+def _compared(name: str, count: TokenCounter, values: Mapping[str, Any], console: Console) -> None:
+    rows = [(payload, _against_peers(value, count)) for payload, value in values.items()]
     columns = list(zip(*(ratios for _, ratios in rows), strict=True))
     rows.append(("geometric mean", tuple(geometric_mean(column) for column in columns)))
-    lines = [(name, *(f"{ratio:.2f}" for ratio in ratios)) for name, ratios in rows]
+    lines = [(payload, *(f"{ratio:.2f}" for ratio in ratios)) for payload, ratios in rows]
     lines.append(("target", "", "", f"{_MAX_TOON:.2f}", f"{_MAX_JSON:.2f}"))
-    title = (
-        "4. CPU time against toon-format (Python) and json.dumps with json.loads; render counts tokens, no peer does"
-    )
+    title = f"4. CPU time against toon-format (Python) and json.dumps with json.loads; render counts tokens with {name}"
     names = ("", "render / encode", "read / decode", "both / both", "both / json")
     console.print(plain_table(title, names, lines))
 
 
-def _against_peers(value: Any) -> tuple[float, ...]:
-    count = o200k_base()
+def _against_peers(value: Any, count: TokenCounter) -> tuple[float, ...]:
     view, toon = render(value, counter=count), encode(value)
     rendering, encoding = _best(lambda: render(value, counter=count)), _best(lambda: encode(value))
     reading, decoding = _best(lambda: read(view)), _best(lambda: decode(toon))
@@ -82,7 +88,7 @@ def _sizes(console: Console) -> None:
 
 
 def _times(value: Any, size: int) -> tuple[float, float, float]:
-    count, repeats = o200k_base(), 1 if size > 100_000 else 3
+    count, repeats = o200k_base(fast_after=math.inf), 1 if size > 100_000 else 3
     text, view = compact_json(value), render(value, counter=count)
     return (
         _best(lambda: render(value, counter=count), repeats) / len(text),

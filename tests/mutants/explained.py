@@ -27,7 +27,7 @@ _KINDS: Final = (
 
 
 def reason(change: Change) -> str | None:
-    """Return why a change changes nothing; None: nobody knows."""
+    """Return why a change changes nothing, None where it is not explained."""
     if change.difference in _ONE:
         return _ONE[change.difference]
     return next((why for pattern, put, why in _KINDS if change.after in _replaced(pattern, put, change.before)), None)

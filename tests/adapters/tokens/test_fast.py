@@ -1,6 +1,7 @@
 """The counter of the extra `fast` counts as tiktoken does, where it is used."""
 
 import json
+import math
 import sys
 import types
 
@@ -21,10 +22,9 @@ def installed() -> None:
     pytest.importorskip("quicktok")
 
 
-def fast_counter(monkeypatch: pytest.MonkeyPatch) -> counters._O200kCounter:
+def fast_counter() -> counters._O200kCounter:
     """Return a counter that uses quicktok from its second text on."""
-    monkeypatch.setattr(counters, "CHARS_BEFORE_FAST", 1)
-    counter = counters._O200kCounter()
+    counter = counters._O200kCounter(fast_after=1)
     counter("two words")
     assert counter._fast is not None
     return counter
@@ -56,20 +56,26 @@ def test_texts_of_known_characters_have_as_many_tokens(text: str) -> None:
 @example("\ud800 half a pair")
 @example("\u017f's \u0294'\u017f")
 def test_a_counter_that_uses_it_counts_any_text_as_tiktoken_does(text: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        assert fast_counter(patch)(text) == slow_count(text)
+    assert fast_counter()(text) == slow_count(text)
 
 
-def test_long_runs_of_blanks_are_cut_as_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_runs_of_blanks_are_cut_as_without_it() -> None:
     text = f"a{' ' * 250_000}b"
-    assert fast_counter(monkeypatch)(text) == counters._O200kCounter()(text)
+    assert fast_counter()(text) == counters._O200kCounter(fast_after=math.inf)(text)
 
 
-def test_it_is_loaded_after_many_characters_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    counter = counters._O200kCounter()
+def test_it_is_loaded_after_many_characters_only() -> None:
+    counter = counters._O200kCounter(counters.CHARS_BEFORE_FAST)
     counter("a short text")
     assert counter._fast is None
-    assert fast_counter(monkeypatch)("a short text") == 3
+    assert fast_counter()("a short text") == 3
+
+
+def test_it_is_loaded_at_once_where_that_is_asked_for() -> None:
+    counter = counters.o200k_base(fast_after=0)
+    assert isinstance(counter, counters._O200kCounter)
+    assert counter._fast is fast_count()
+    assert counter("a short text") == 3
 
 
 class OtherEncoding:
@@ -93,7 +99,6 @@ def test_another_package_of_its_name_is_not_used(monkeypatch: pytest.MonkeyPatch
 def test_without_it_tiktoken_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "quicktok", None)
     monkeypatch.setattr(counters, "fast_count", fast.fast_count.__wrapped__)
-    monkeypatch.setattr(counters, "CHARS_BEFORE_FAST", 1)
-    counter = counters._O200kCounter()
+    counter = counters._O200kCounter(fast_after=1)
     assert [counter("two words"), counter("two words")] == [2, 2]
     assert counter._fast is None

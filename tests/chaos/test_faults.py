@@ -10,19 +10,24 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 import redis
+from langgraph.store.postgres import PostgresStore
+from psycopg import Connection
+from psycopg.errors import ReadOnlySqlTransaction
 
 from accp_adapters.bindings.logs import Fenced, FrameLog
 from accp_adapters.bindings.logs.nats import NatsFrameLog
 from accp_adapters.bindings.logs.redis import RedisFrameLog
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
+from accp_adapters.langgraph.references.stores import StoreColdStore
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
 from accp_core.errors import ProtocolError
 from tests import servers
-from tests.limits import PATIENCE, wait_until
+from tests.limits import LONG, PATIENCE, wait_until
 
 MEGABYTE = secrets.token_hex(500_000)
 
@@ -100,6 +105,89 @@ def test_a_server_that_is_too_slow_is_given_up(redis_url: str) -> None:
     store.put("slow", "cold.1", "text")
     assert store.purge("slow") == 1
     store.close()
+
+
+def test_a_server_may_be_down_for_a_minute(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = servers.free_port()
+    monkeypatch.setattr(servers, "free_port", lambda: port)
+    store = RedisColdStore(f"redis://127.0.0.1:{port}/0")
+    with servers.redis_server():
+        store.put("s", "cold.1", "text")
+    for _ in range(60 if LONG else 2):
+        with pytest.raises(ProtocolError, match="E3001"):
+            store.put("s", "cold.1", "text")
+        Event().wait(1 if LONG else 0.1)
+    with servers.redis_server():
+        store.put("s", "cold.1", "text")
+        assert store.get("s", "cold.1") == "text"
+    store.close()
+
+
+@contextmanager
+def copying(address: str) -> Iterator[None]:
+    """Let a Redis server be the copy of one that is away: it gives what it has and takes nothing."""
+    with redis.Redis.from_url(address, socket_timeout=PATIENCE) as client:
+        client.execute_command("REPLICAOF 127.0.0.1 1")
+        try:
+            yield
+        finally:
+            client.execute_command("REPLICAOF NO ONE")
+
+
+def test_a_redis_server_that_may_only_be_read_gives_what_it_has(redis_url: str) -> None:
+    store = RedisColdStore(redis_url)
+    store.put("read", "cold.1", "before")
+    with copying(redis_url):
+        with pytest.raises(ProtocolError, match=r"E9999: .*read only"):
+            store.put("read", "cold.2", "text")
+        assert store.get("read", "cold.1") == "before"
+    assert store.purge("read") == 1
+    store.close()
+
+
+def test_a_postgresql_server_that_may_only_be_read_keeps_what_it_has(postgres_url: str) -> None:
+    with PostgresStore.from_conn_string(postgres_url) as base:
+        base.setup()
+        assert isinstance(base.conn, Connection)
+        store = StoreColdStore(base)
+        store.put("read", "cold.1", "before")
+        base.conn.execute("SET default_transaction_read_only = on")
+        with pytest.raises(ReadOnlySqlTransaction):
+            store.put("read", "cold.2", "text")
+        with pytest.raises(ReadOnlySqlTransaction):  # LangGraph's store notes when a text was read last
+            store.get("read", "cold.1")
+        base.conn.execute("SET default_transaction_read_only = off")
+        assert store.get("read", "cold.1") == "before"
+        assert store.get("read", "cold.2") is None
+
+
+async def test_a_frame_log_in_a_file_that_may_only_be_read_gives_what_it_has(tmp_path: Path) -> None:
+    log = SqliteFrameLog(tmp_path / "frames.sqlite")
+    fence = await log.lease("s", "ann", 1e6)
+    assert fence
+    assert await log.append(fence, 1, "before")
+    assert log._connection
+    log._connection.execute("PRAGMA query_only=1")
+    with pytest.raises(ProtocolError, match=r"E3001: .*readonly"):
+        await log.append(fence, 2, "text")
+    assert [text async for _, text in log.read("s", 0)] == ["before"]
+    log._connection.execute("PRAGMA query_only=0")
+    assert await log.append(fence, 2, "text")
+    await log.aclose()
+
+
+async def test_a_frame_log_in_redis_that_may_only_be_read_gives_what_it_has(redis_url: str) -> None:
+    log = RedisFrameLog(redis_url)
+    fence = await log.lease("s/read", "ann", PATIENCE)
+    assert fence
+    assert await log.append(fence, 1, "before")
+    with copying(redis_url):
+        with pytest.raises(ProtocolError, match=r"E3001: .*read only"):
+            await log.append(fence, 2, "text")
+        assert [text async for _, text in log.read("s/read", 0)] == ["before"]
+    assert await log.append(fence, 2, "text")
+    await log.delete("s/read")
+    await log.aclose()
 
 
 def threads_of(process: int) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -95,15 +96,15 @@ def test_what_a_projector_has_seen_changes_no_byte(
 @given(st.lists(transcripts, min_size=1, max_size=4))
 def test_conversations_that_were_evicted_come_to_the_same_bytes(conversations: list[list[AnyMessage]]) -> None:
     rules = POLICIES[0].rules
-    tiny = ProjectedConversations(lambda opens: Projector(rules, opens=opens), max_chars=8_000)
+    tiny = ProjectedConversations(lambda opens: Projector(rules, opens=opens), max_bytes=100_000)
     for messages in (*conversations, *conversations):
         records = [MessageRecord(role=Role.TOOL, blocks=(message.text,)) for message in messages]
         projector = Projector(rules)
         assert tiny.project(records) == [projector.project(record) for record in records]
 
 
-def held_chars(root: object) -> int:
-    """Return the characters of all strings that `root` holds, each string once."""
+def held_bytes(root: object) -> int:
+    """Return the bytes of all strings that `root` holds, each string once."""
     seen: dict[int, object] = {}
     waiting = [root]
     while waiting:
@@ -111,7 +112,7 @@ def held_chars(root: object) -> int:
         if id(each) not in seen and not isinstance(each, type | ModuleType | FunctionType):
             seen[id(each)] = each
             waiting += gc.get_referents(each)
-    return sum(len(each) for each in seen.values() if isinstance(each, str))
+    return sum(sys.getsizeof(each) for each in seen.values() if isinstance(each, str))
 
 
 def conversations_of(kind: str) -> Iterator[list[MessageRecord]]:
@@ -127,15 +128,15 @@ def conversations_of(kind: str) -> Iterator[list[MessageRecord]]:
 
 
 @pytest.mark.parametrize("kind", ["results", "arguments", "greetings"])
-def test_what_is_remembered_is_bounded_in_characters(kind: str) -> None:
+def test_what_is_remembered_is_bounded_in_bytes(kind: str) -> None:
     rules = Policy().rules
-    conversations = ProjectedConversations(lambda opens: Projector(rules, opens=opens), max_chars=50_000)
-    before, most = held_chars(conversations), 0
+    conversations = ProjectedConversations(lambda opens: Projector(rules, opens=opens), max_bytes=200_000)
+    before, most = held_bytes(conversations), 0
     for number, records in enumerate(conversations_of(kind)):
         conversations.project(records)
         if number % 50 == 49:
-            most = max(most, held_chars(conversations) - before)
-    assert 0 < most <= 2 * 50_000
+            most = max(most, held_bytes(conversations) - before)
+    assert 0 < most <= 200_000
 
 
 def messages_of(run: Run) -> list[AnyMessage]:

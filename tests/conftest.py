@@ -39,7 +39,7 @@ RUN_UNTRACED = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Take no coverage from much data: tracing takes more time than the tests, and no branch may depend on chance."""
+    """Trace nothing of `RUN_UNTRACED`: it takes more time than the tests, and no branch may depend on chance."""
     folders = [Path(__file__).parent / name for name in RUN_UNTRACED]
     for item in items:
         if any(map(item.path.is_relative_to, folders)):

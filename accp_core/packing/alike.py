@@ -145,6 +145,7 @@ class _Search:
             # The values of a map of maps are rows.
             self.find(list(members.values()))
             return
+        # Each address to the name of the first member that is it.
         bases: dict[str, str] = {}
         texts: tuple[str, ...] = ()
         for name, member in members.items():

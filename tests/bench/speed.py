@@ -45,7 +45,7 @@ def _payloads(data: Path | None, console: Console) -> None:
     values |= {name: make(random.Random(name)) for name, make in MADE_PAYLOADS.items()}
     _compared("tiktoken", o200k_base(fast_after=math.inf), values, console)
     if fast_count() is not None:
-        _compared("quicktok, the extra `fast`", o200k_base(fast_after=0), values, console)
+        _compared("quicktok", o200k_base(fast_after=0), values, console)
 
 
 def _compared(name: str, count: TokenCounter, values: Mapping[str, Any], console: Console) -> None:

@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.limits import async_wait_until
-from tests.soak.curve import Sample, rises, table, take_sample
+from tests.soak.curve import Sample, lowest, rises, table, take_sample
 from tests.soak.loads import LOADS
 
 __all__ = ["main", "soak"]
 
 SAMPLES = 60
 """Samples of a run."""
+MOMENTS = 5
+"""Moments of a sample: it has the fewest descriptors and threads of them."""
 PAUSE = 0.05
 """Seconds that a load rests after each job, so that the others run, too."""
 
@@ -41,16 +43,22 @@ async def soak(
             jobs = [(name, await stack.enter_async_context(LOADS[name](Path(folder)))) for name in names]
             running = [group.create_task(repeat(job, name, done)) for name, job in jobs]
             start = time.monotonic()
-            for number in range(1, samples + 1):
-                await asyncio.sleep(max(0.0, start + seconds * number / samples - time.monotonic()))
-                gc.collect()
-                taken.append(take_sample(time.monotonic() - start, sum(done.values())))
+            for number in range(samples):
+                ends = [start + seconds * (number + part / MOMENTS) / samples for part in range(1, MOMENTS + 1)]
+                taken.append(lowest([await moment(start, end, done) for end in ends]))
                 print(f"{taken[-1]} {done}", file=sys.stderr, flush=True)
             await async_wait_until(lambda: all(done.values()) or any(task.done() for task in running))
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
     return taken
+
+
+async def moment(start: float, end: float, done: dict[str, int]) -> Sample:
+    """Return what the load takes at a time of the monotonic clock, without garbage."""
+    await asyncio.sleep(max(0.0, end - time.monotonic()))
+    gc.collect()
+    return take_sample(time.monotonic() - start, sum(done.values()))
 
 
 async def repeat(job: Callable[[int], Any], name: str, done: dict[str, int]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-__all__ = ["BOUNDS", "Sample", "rises", "row", "table", "take_sample"]
+__all__ = ["BOUNDS", "Sample", "lowest", "rises", "row", "table", "take_sample"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,15 @@ def take_sample(seconds: float, jobs: int) -> Sample:
         threads=sum(each.get("Threads", 0) for each in status),
         jobs=jobs,
     )
+
+
+def lowest(moments: Sequence[Sample]) -> Sample:
+    """Return the last moment with the fewest descriptors and threads of all.
+
+    Threads of pools and connections come and go with the jobs; one that is never given back is there at each moment.
+    """
+    descriptors, threads = (min(getattr(each, name) for each in moments) for name in ("descriptors", "threads"))
+    return replace(moments[-1], descriptors=descriptors, threads=threads)
 
 
 def _tree(process: int) -> list[int]:

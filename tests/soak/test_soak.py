@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.soak.__main__ import soak
-from tests.soak.curve import Sample, rises, table, take_sample
+from tests.soak.curve import Sample, lowest, rises, table, take_sample
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read in /proc")
 
@@ -33,6 +34,12 @@ def test_a_line_that_rises_after_the_first_third_is_named() -> None:
     assert rises(leaking)["memory"] == (24.0, pytest.approx(6.0))
     assert "at most +6.0: RISES" in table(leaking)
     assert rises(leaking)["threads"] == (0.0, 3.0)
+
+
+def test_a_sample_has_the_threads_that_stay() -> None:
+    """A thread of a pool that comes and goes is in no sample; one that is never given back is in each."""
+    moments = [replace(each, threads=threads) for each, threads in zip(samples(90, 100), (18, 25), strict=True)]
+    assert lowest(moments) == replace(moments[-1], threads=18)
 
 
 def test_a_process_has_memory_descriptors_and_threads() -> None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import zlib
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["MAX_TEXT_BYTES", "encode_name", "namespace_label", "pack_text", "unpack_text"]
+__all__ = [
+    "ITEM_VERSION", "MAX_TEXT_BYTES", "encode_name", "namespace_label", "pack_text", "read_item", "unpack_text",
+    "write_item",
+]  # fmt: skip
 
 MAX_TEXT_BYTES: Final = 64 * 1024 * 1024
 """Bytes of one text in UTF-8; a few bytes in a store could otherwise expand to gigabytes of memory."""
+
+ITEM_VERSION: Final = 1
+"""The version of `write_item`; an item of 0.1 without one is the same."""
 
 _MAX_LABEL_CHARS: Final = 500
 """PostgreSQL's index holds 2,704 bytes of namespace and key together."""
@@ -42,6 +49,8 @@ def namespace_label(name: str) -> str:
 
 def pack_text(text: str, *, limit: int = MAX_TEXT_BYTES) -> bytes:
     """Return `text` as the bytes to store.
+
+    The first byte, which zlib writes, stands for this format: a later one begins with another, and is refused here.
 
     Args:
         text: Any text.
@@ -80,9 +89,38 @@ def unpack_text(packed: object, *, limit: int = MAX_TEXT_BYTES) -> str:
         raise _no_text(packed) from error
 
 
+def write_item(text: str) -> dict[str, object]:
+    """Return `text` as the value of an item of a LangGraph store.
+
+    It is ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
+    """
+    return {"text": json.dumps(text), "version": ITEM_VERSION}
+
+
+def read_item(value: Any) -> str:
+    """Return the text that `write_item` was given.
+
+    Raises:
+        ProtocolError: E2001, the value is another one, or one that a later version wrote.
+    """
+    try:
+        text, version = json.loads(value["text"]), value.get("version", ITEM_VERSION)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _no_item("with a text", value) from error
+    if type(text) is not str:
+        raise _no_item("with a text", value)
+    if type(version) is not int or version > ITEM_VERSION:
+        raise _no_item(f"of version {ITEM_VERSION} or lower (its version is {version!r:.40})", value)
+    return text
+
+
 def _too_long(limit: int, found: str) -> ProtocolError:
     return ProtocolError(f"expected a text of at most {limit:,} bytes, found {found}", code=ErrorCode.BUDGET_EXCEEDED)
 
 
 def _no_text(packed: object) -> ProtocolError:
     return ProtocolError(f"expected a stored text, found other bytes: {packed!r:.40}", code=ErrorCode.REF_NOT_FOUND)
+
+
+def _no_item(expected: str, value: object) -> ProtocolError:
+    return ProtocolError(f"expected an item {expected}, found {str(value)[:80]!r}", code=ErrorCode.REF_NOT_FOUND)

@@ -11,14 +11,18 @@ import sqlite3
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+import redis
+from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
+from accp_adapters.langgraph import StoreColdStore
 from accp_adapters.mcp.savings.counts import Counts
 from accp_adapters.mcp.savings.ledger import Ledger
-from accp_adapters.stores import SqliteColdStore, SqliteInstructionRegistry
+from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
 from accp_core.errors import ProtocolError
 from tests.formats.formats import FORMATS
 
@@ -99,6 +103,34 @@ async def test_a_frame_log_of_a_later_version_is_refused(tmp_path: Path) -> None
     with pytest.raises(ProtocolError, match=r"E3001: .* expected a file of version 1 or lower, found 2"):
         await log.snapshot("s")
     await log.aclose()
+
+
+def test_a_text_of_a_later_version_is_refused_and_stays_as_it_is() -> None:
+    base = InMemoryStore()
+    store = StoreColdStore(base)
+    store.put("s", "key", "rows")
+    (item,) = base.search(("accp",))
+    assert item.value == {"text": '"rows"', "version": 1}
+    later = {"text": '"rows"', "version": 2}
+    base.put(item.namespace, item.key, later)
+    with pytest.raises(ProtocolError, match=r"E2001: expected an item of version 1 or lower \(its version is 2\)"):
+        store.get("s", "key")
+    assert base.search(("accp",))[0].value == later
+
+
+def test_a_text_of_a_later_version_in_redis_is_refused(redis_url: str) -> None:
+    """All texts of 0.1 begin with the first byte of zlib; a later format has another one."""
+    store = RedisColdStore(redis_url, namespace="formats")
+    store.put("later", "key", "rows")
+    with redis.Redis.from_url(redis_url) as client:
+        packed: Any = client.hget("formats:later", "key")
+        assert packed[:1] == b"x"
+        client.hset("formats:later", "key", b"\x02" + packed)
+        with pytest.raises(ProtocolError, match="E2001: expected a stored text, found other bytes"):
+            store.get("later", "key")
+        assert client.hget("formats:later", "key") == b"\x02" + packed
+    store.purge("later")
+    store.close()
 
 
 def test_a_run_file_of_a_later_version_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import warnings
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from accp_adapters.policy import Policy
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.stores.sqlite import MEMORY
-from accp_adapters.stores.texts import namespace_label
+from accp_adapters.stores.texts import namespace_label, read_item, write_item
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
@@ -68,7 +67,11 @@ class StoreColdStore:
         self._check(key, text, await self.aget(session_id, key))
 
     def get(self, session_id: str, key: str) -> str | None:
-        """Return the text kept under `key` for `session_id`, or None when there is none."""
+        """Return the text kept under `key` for `session_id`, or None when there is none.
+
+        Raises:
+            ProtocolError: E2001, what the store has there is no text, or a later version wrote it.
+        """
         return _text_of(self.base.batch([GetOp(self._namespace(session_id), key)])[0])
 
     async def aget(self, session_id: str, key: str) -> str | None:
@@ -111,8 +114,7 @@ class StoreColdStore:
             return await asyncio.to_thread(self.base.batch, operations)
 
     def _put(self, session_id: str, key: str, text: str) -> PutOp:
-        # As ASCII JSON: PostgreSQL's jsonb holds neither NUL nor lone surrogates, and a tool may return both.
-        return PutOp(self._namespace(session_id), key, {"text": json.dumps(text)}, index=False, ttl=self._ttl)
+        return PutOp(self._namespace(session_id), key, write_item(text), index=False, ttl=self._ttl)
 
     def _check(self, key: str, text: str, found: str | None) -> None:
         """Refuse a store that loses texts (E2001): a message must not cite what cannot be opened.
@@ -229,4 +231,4 @@ async def apurge(store: ColdStore, session_id: str) -> int:
 
 
 def _text_of(item: Any) -> str | None:
-    return json.loads(item.value["text"]) if isinstance(item, Item) else None
+    return read_item(item.value) if isinstance(item, Item) else None

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, pack_text, unpack_text
+from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, pack_text, read_item, unpack_text, write_item
 from accp_core.errors import ProtocolError
 
 
@@ -50,3 +50,20 @@ def test_other_bytes_are_refused(packed: bytes) -> None:
 
 def test_a_name_may_hold_any_character() -> None:
     assert encode_name("ü\ud800") == b"\xc3\xbc\xed\xa0\x80"
+
+
+@pytest.mark.parametrize("text", ["rows", "", "\0", "\ud800", '"quoted"'])
+def test_an_item_holds_any_text(text: str) -> None:
+    assert read_item(write_item(text)) == text
+    assert read_item({"text": write_item(text)["text"]}) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "text", [], {}, {"text": 1}, {"text": "no JSON"}, {"text": "[]"}, {"text": '"a"', "version": "2"}],
+    ids=repr,
+)
+def test_another_item_is_refused(value: object) -> None:
+    with pytest.raises(ProtocolError, match=r"E2001: expected an item (with a text|of version 1 or lower)") as caught:
+        read_item(value)
+    assert repr(str(value)[:80]) in str(caught.value)

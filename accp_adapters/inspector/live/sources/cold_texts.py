@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from accp_adapters.inspector.live.sources.sqlite_log import read_only, tables_of
 from accp_adapters.replay import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.postgres_url import connected, is_postgres
-from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, namespace_label, unpack_text
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
+from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, namespace_label, read_item, unpack_text
 from accp_core.strict_json import is_utf8
 
 if TYPE_CHECKING:
@@ -157,18 +155,21 @@ def _first_item(rows: Iterable[tuple[Any, float | None] | None]) -> KeptText | N
     """Return the first text that there is; what the store has forgotten, or is to forget now, is none.
 
     Raises:
-        ProtocolError: E2001, the item is not one of `AccpMiddleware`.
+        ProtocolError: E2001, the item is not one of `AccpMiddleware`, or a later version wrote it.
     """
     for value, seconds in filter(None, rows):
         if seconds is not None and seconds <= 0:
             continue
-        try:
-            text = json.loads(json.loads(value)["text"])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            reason = f"expected an item with a text, found {str(value)[:80]!r}"
-            raise ProtocolError(reason, code=ErrorCode.REF_NOT_FOUND) from error
-        return KeptText(str(text), seconds)
+        return KeptText(read_item(_json_of(value)), seconds)
     return None
+
+
+def _json_of(text: Any) -> object:
+    """Return the JSON of a text; what is none as it is."""
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return text
 
 
 def _row(database: sqlite3.Connection, session: str, key: str) -> tuple[object] | None:

@@ -145,10 +145,25 @@ def test_no_view_is_written_that_the_default_limits_refuse(value: object) -> Non
     assert restore(shown.text, shown.layout) == source
 
 
+def test_no_view_is_written_that_is_just_beyond_the_default_limits() -> None:
+    """A repeated document of digits adds nearly twice its characters: its members, and its text."""
+    for uses in range(24, 28):
+        value = [json.dumps([1] * 1500, separators=(",", ":"))] * uses
+        assert read(render(value, counter=len)) == value
+
+
 @pytest.mark.parametrize("name", ["a string in every place", "rows with a large constant", "documents in rows"])
 def test_a_value_of_many_repetitions_is_written_less_densely_and_not_as_json(name: str) -> None:
     value = REPETITIVE[name]
     assert 15 * len(render(value, counter=len)) < len(json.dumps(value))
+
+
+def test_lines_of_json_are_measured_with_the_breaks_between_them() -> None:
+    text = "[20] a\n" + "\n".join(["1"] * 20)
+    source = "\n".join(['{"a":1}'] * 20)
+    assert restore(text, f"l0:{len(text)}") == source
+    with pytest.raises(DecodeError, match=f"adds {len(source)} to at most 90,"):
+        restore(text, f"l0:{len(text)}", limits=ExpansionLimits(size=90))
 
 
 def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:
@@ -158,6 +173,21 @@ def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:
     source = json.dumps(value, indent=4)
     shown = render_text(source, counter=len)
     assert shown.layout == AS_IS
+
+
+def test_an_indentation_that_only_a_less_dense_view_restores_has_that_view() -> None:
+    value = [{"a": ["same words"] * 9}] * 400
+    dense = render(value, counter=len)
+    source = json.dumps(value, indent=4)
+    assert len(source) > DEFAULT_EXPANSION.times * len(dense)
+    shown = render_text(source, counter=len)
+    assert len(dense) < len(shown.text) < len(source) / 20
+    assert restore(shown.text, shown.layout) == source
+
+
+def test_the_limits_of_a_view_are_three_times_its_source_where_that_is_more() -> None:
+    source = json.dumps([{"a": "words " * 500_000}] * 2)
+    assert render_text(source, counter=len).limits == ExpansionLimits(size=3 * len(source))
 
 
 def test_who_holds_the_source_restores_more_than_the_default_limits_allow() -> None:

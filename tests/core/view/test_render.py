@@ -53,6 +53,7 @@ VALUES = {
     "documents that stay text": ['{"a":1,"a":2}', "[NaN]", "[1.50]", "[1E5]", "[1,  2]", "[]", "{}", "[1]\n"],
     "rows that repeat": [{"name": "Ana Haas", "mail": "ana@example.org", "age": 7}] * 3
     + [{"name": "B", "mail": "c", "age": 1}],
+    "arrays of rows that repeat": [[{"name": "Ana Haas", "mail": "ana@example.org", "age": age} for age in (7, 8)]] * 3,
     "single cells that repeat": [{"text": "a long text that repeats itself"}, {"text": "x"}] * 2,
     "a repetition within a constant": [
         {"n": number, "by": {"who": "somebody with a name", "why": ["because", "of", "this"]}} for number in range(3)
@@ -292,10 +293,10 @@ def nested(depth: int, *, maps: bool) -> object:
 def test_nesting_is_rendered_up_to_the_limit_and_is_json_beyond(depth: int, maps: bool) -> None:
     value = nested(depth, maps=maps)
     assert json.dumps(read(render(value, counter=len))) == json.dumps(value)
-    notation = render_tree(value, compact_json(value), counter=len, options=Options())
-    assert (notation is None) == (depth > MAX_DEPTH)
-    if notation is not None:
-        assert json.dumps(read(notation)) == json.dumps(value)
+    for levels in (None, check_json(value)):
+        notation = render_tree(value, compact_json(value), counter=len, options=Options(), levels=levels)
+        assert (notation is None) == (depth > MAX_DEPTH)
+        assert notation is None or json.dumps(read(notation)) == json.dumps(value)
 
 
 def test_a_container_in_two_places_counts_in_the_deeper_one() -> None:
@@ -434,6 +435,7 @@ STAMPS = [{"at": f"2026-11-{day}T10:00", "n": day} for day in range(10, 20)]
 @pytest.mark.parametrize("repeated", [True, False])
 def test_affixes_stand_in_the_header_where_they_are_asked_for_and_pay(repeated: bool) -> None:
     plain, asked = (Options(affixes=affixes, repeated_values=repeated) for affixes in (False, True))
+    assert write_view(STAMPS).startswith("[10] at n\n")
     assert render(STAMPS, counter=len, options=plain).startswith("[10] at n\n2026-11-10T10:00 10\n")
     assert render(STAMPS, counter=len, options=asked).startswith("[10] at=2026-11-*:00 n\n10T10 10\n")
     readable = render(STAMPS, counter=len, options=replace(asked, readable=True))

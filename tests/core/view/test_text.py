@@ -21,6 +21,7 @@ def viewed(source: str, options: Options | None = None) -> View:
     assert view.tokens_before == counter(source)
     assert view.tokens_after == counter(view.text) <= view.tokens_before
     assert (view.layout == AS_IS) == (view.text == source)
+    assert not [part for part in view.layout.split(" ") if part.endswith(":0")]
     return view
 
 
@@ -271,6 +272,18 @@ def test_deep_json_in_a_text_stays_json() -> None:
     assert viewed(source).text == json.dumps(json.loads(source), separators=(",", ":"))
 
 
+def test_deep_json_keeps_the_letters_of_its_source() -> None:
+    value: object = "é"
+    for number in range(60):
+        value = [value, number]
+    shown = render_text(json.dumps(value, ensure_ascii=False), counter=len)
+    assert shown.text == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_where_a_view_has_more_tokens_than_compact_json_that_is_shown() -> None:
+    assert viewed(json.dumps([[1, 2], [3, 4]], indent=2)).text == "[[1,2],[3,4]]"
+
+
 def test_each_long_text_is_counted_once() -> None:
     counted: list[str] = []
 
@@ -281,6 +294,22 @@ def test_each_long_text_is_counted_once() -> None:
     render_text(json.dumps({"a": "x y " * 1000, "b": [1, 2, 3]}, separators=(",", ":")), counter=count)
     long = [text for text in counted if len(text) > 3000]
     assert len(long) == len(set(long)) <= 4
+
+
+def test_a_document_with_nothing_before_it_is_not_counted_apart_from_its_source() -> None:
+    counted: set[str] = set()
+
+    def count(text: str) -> int:
+        counted.add(text)
+        return len(text)
+
+    document = json.dumps(records(6))
+    for source in (f"{document}\n", f"\n{document}\n"):
+        render_text(source, counter=count)
+        assert source in counted
+    assert document not in counted
+    render_text(f"Some words: {document}", counter=count)
+    assert document in counted
 
 
 HALVES = {

@@ -28,6 +28,10 @@ MIN_PREVIEW: Final = 60
 _SAMPLES: Final = 8
 _SAMPLE_CHARS: Final = 4_000
 """Of a long text so many parts of so many characters are counted."""
+_CUT_TOKENS: Final = 1
+"""Tokens that a cut in a text adds to its count: it may split the last one."""
+_GROWTH: Final = 4
+"""How many times longer each beginning of a text is, until one has enough tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,10 +238,9 @@ def _has_more_tokens(text: str, tokens: int, counter: TokenCounter) -> bool:
     """Return whether `text` has more than `tokens`, counting only as much of it as is needed."""
     chars = _SAMPLE_CHARS
     while chars < len(text):
-        # A cut may split the last token.
-        if counter(text[:chars]) > tokens + 1:
+        if counter(text[:chars]) > tokens + _CUT_TOKENS:
             return True
-        chars *= 4
+        chars *= _GROWTH
     return counter(text) > tokens
 
 
@@ -316,7 +319,7 @@ def share_limits(sizes: Sequence[int], limits: ResultLimits) -> list[int | None]
 
 def _share(sizes: Sequence[int], total: int) -> list[int]:
     """Return parts of `total`: the smallest sizes are met first, what they leave goes to the larger ones equally."""
-    parts = [0] * len(sizes)
+    parts = list(sizes)
     left = total
     for rank, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         parts[index] = left // (len(sizes) - rank)

@@ -92,14 +92,15 @@ def find_documents(source: str, *, literals: bool = True) -> list[Document]:
             return [Document(start, end, *document)]
     if literals and _REPR.match(body):
         line = source.find("\n", start, end)
-        found = list(_LITERAL.finditer(source, start, end if line < 0 else line))
-        if line < 0 or (found and found[-1]["open"]):
+        stop = end if line == -1 else line
+        found = list(_LITERAL.finditer(source, start, stop))
+        if stop == end or (found and found[-1]["open"]):
             return list(_literals(found))
     return list(_with_lines(source, _embedded(source)))
 
 
 def _as_json(body: str) -> tuple[object, str] | None:
-    document = read_styled_json(body) if body[0] in "[{" else None
+    document = read_styled_json(body) if body.startswith(("[", "{")) else None
     return (document[0], f"j{document[1]}") if document and document[0] else None
 
 
@@ -119,18 +120,24 @@ def _as_lines(body: str) -> tuple[object, str] | None:
 
 
 def _in_one_style(values: list[object], styles: list[str], lines: list[str]) -> tuple[object, str] | None:
-    # An ASCII line is the same in both styles of its kind.
-    style = max(styles, key=len)
-    is_rebuilt = all(
-        own == style or write_styled_json(value, style) == line
-        for value, own, line in zip(values, styles, lines, strict=True)
-    )
-    return (values, f"l{style}") if is_rebuilt else None
+    # An ASCII line is the same in both styles of its kind, a line such as `[1]` in all.
+    for style in dict.fromkeys(styles):
+        if all(
+            own == style or write_styled_json(value, style) == line
+            for value, own, line in zip(values, styles, lines, strict=True)
+        ):
+            return values, f"l{style}"
+    return None
 
 
 def _as_python(body: str) -> tuple[object, str] | None:
     """Read the `str` of a list or dict, which many tools print instead of JSON."""
-    if body[0] not in "[{" or "'" not in body or _PYTHON.fullmatch(body) is None or _ESCAPED_HALF.search(body):
+    if (
+        not body.startswith(("[", "{"))
+        or "'" not in body
+        or _PYTHON.fullmatch(body) is None
+        or _ESCAPED_HALF.search(body)
+    ):
         return None
     try:
         # As JSON it is read many times faster than by `ast`.
@@ -161,13 +168,14 @@ def _embedded(source: str) -> Iterator[Document]:
         except RecursionError:
             return
         budget -= end - at
-        document = _document_at(source, at, end) if is_whole else None
-        if not is_whole:
+        if is_whole:
+            document = _document_at(source, at, end)
+        else:
             budget -= _CUT_READS * (end - at)
             document = _cut_document_at(source, at, end)
         if document is not None:
             yield document
-        at = document.end if document else end if is_whole else at + 1
+        at = document.end if document else end if is_whole else start.end()
 
 
 def _document_at(source: str, start: int, end: int) -> Document | None:

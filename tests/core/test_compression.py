@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 from dataclasses import replace
+from string import ascii_uppercase
 
 import pytest
 from hypothesis import given, settings
@@ -29,6 +30,7 @@ from accp_core.compression import (
 from accp_core.markers import escape_markers
 from accp_core.projection.results import compress_blocks
 from accp_core.references import StoredText, key_of
+from accp_core.view.layout import CUT_LINE
 from tests.core.view.payloads import PAYLOADS, records
 from tests.properties.json_values import all_sources
 
@@ -45,6 +47,10 @@ def named(text: str) -> bool:
 
 
 # Views and previews
+
+
+BLOB = base64.b64encode(bytes(range(256)) * 3).decode()
+ICON = json.dumps({"name": "logo", "icon": BLOB, "width": 32})
 
 
 @pytest.mark.parametrize("source", ["", "prose", json.dumps(records(3)), '{"a":1}'])
@@ -78,6 +84,29 @@ def test_the_request_ranks_what_a_preview_keeps() -> None:
     assert "\n171 " not in compress(ROWS, limits=limits, counter=counter).text
 
 
+def test_without_a_request_and_a_tool_none_is_named_and_nothing_ranked() -> None:
+    letters = ascii_uppercase
+    names = [2 * letters[number % 26] + 2 * letters[(number // 26 + 20) % 26] for number in range(200)]
+    source = json.dumps([{**row, "full_name": name} for row, name in zip(records(200), names, strict=True)])
+    limits = ResultLimits(inline=100, preview=150)
+    unranked = compress(source, limits=limits, counter=counter, request="", open_with="")
+    assert "XXXX" in compress(source, limits=limits, counter=counter, request="XXXX").text
+    assert "XXXX" not in unranked.text
+    assert compress(source, limits=limits, counter=counter) == unranked
+    assert show_preview(source, 150, counter=counter) == unranked
+    assert f"intact: ${key_of(source)}]" in abridge(source, limit=150, max_chars=2_000, counter=counter).text
+    hidden = hide_blobs(ICON, show_view(ICON, counter=counter), counter=counter)
+    assert hidden is not None
+    assert f"intact: ${key_of(ICON)}]" in hidden.text
+
+
+@pytest.mark.parametrize(("open_with", "shown"), [("accp_fetch", True), ("", False)])
+def test_a_preview_and_an_abstract_show_a_query_where_a_tool_takes_one(open_with: str, shown: bool) -> None:
+    preview = compress(ROWS, limits=ResultLimits(inline=100, preview=400), counter=counter, open_with=open_with)
+    abstract = abridge(ROWS, limit=400, max_chars=4_000, counter=counter, open_with=open_with)
+    assert [("e.g. query: " in each.text) for each in (preview, abstract)] == [shown, shown]
+
+
 @pytest.mark.parametrize("inline", [None, 1_000_000])
 def test_no_preview_is_made_where_the_view_fits(inline: int | None) -> None:
     limits = ResultLimits(inline=inline, preview=MIN_PREVIEW)
@@ -89,6 +118,28 @@ def test_a_view_is_kept_where_a_preview_is_not_smaller() -> None:
     assert compress(source, limits=ResultLimits(inline=1), counter=counter) == show_view(source, counter=counter)
     assert show_preview(source, 2_000, counter=counter) is None
     assert show_preview(ROWS, 1_000_000, counter=counter, view=show_view(ROWS, counter=counter)) is None
+
+
+def test_a_view_of_exactly_the_limit_is_shown() -> None:
+    view = show_view(ROWS, counter=counter)
+    limits = ResultLimits(inline=view.tokens_after, preview=MIN_PREVIEW)
+    assert compress(ROWS, limits=limits, counter=counter) == view
+    assert compress(ROWS, limits=replace(limits, inline=view.tokens_after - 1), counter=counter).stored is not None
+
+
+def test_a_preview_of_as_many_tokens_as_the_text_is_not_shown() -> None:
+    assert show_preview(PROSE, 100, counter=lambda _: 50) is None
+
+    def counts_a_cut(text: str) -> int:
+        return 50 + (text in PROSE and text != PROSE)
+
+    assert show_preview(PROSE, 100, counter=counts_a_cut) is None
+
+
+def test_a_text_is_not_counted_again_whose_view_is_known() -> None:
+    view, counting = show_view(ROWS, counter=counter), Counting()
+    assert show_preview(ROWS, 100, counter=counting, view=view) is not None
+    assert counting.characters < len(ROWS)
 
 
 def test_a_preview_is_the_same_with_and_without_the_view_of_its_text() -> None:
@@ -174,6 +225,22 @@ def test_of_a_long_text_only_a_part_is_counted() -> None:
     assert shown.is_estimated
     assert shown.tokens_before == pytest.approx(counter(LONG), rel=0.02)
     assert shown.tokens_after == counter(shown.text) <= 2_000
+
+
+@pytest.mark.parametrize(("length", "is_estimated"), [(32_000, False), (32_001, True)])
+def test_a_text_of_so_many_characters_is_estimated(length: int, is_estimated: bool) -> None:
+    source = PROSE.ljust(length, "-")
+    shown = show_preview(source, 100, counter=counter, chars=500)
+    assert shown is not None
+    assert shown.is_estimated == is_estimated
+    assert is_estimated or shown.tokens_before == counter(source)
+
+
+def test_the_parts_that_are_counted_reach_from_the_beginning_to_the_end() -> None:
+    for source in ("a" * 63_007 + "b" * 4_000, "b" * 4_000 + "a" * 63_007):
+        shown = show_view(source, counter=lambda text: text.count("b"), limit=1)
+        assert repr(shown.tokens_before) == repr(4_000 * len(source) // 32_000)
+        assert (shown.text, shown.layout, shown.is_estimated) == (source, "as-is", True)
 
 
 def test_a_long_text_that_may_not_be_previewed_is_counted_and_rendered() -> None:
@@ -274,6 +341,31 @@ def test_an_abstract_of_long_tokens_is_cut_and_names_the_reference(open_with: st
         assert len(shown.text) <= 1_000
 
 
+def test_a_result_of_exactly_both_limits_is_its_own_abstract() -> None:
+    shown = abridge(PROSE, limit=counter(PROSE), max_chars=len(PROSE), counter=counter)
+    assert (shown.text, shown.stored) == (PROSE, None)
+
+
+def test_a_view_of_exactly_the_characters_of_an_abstract_is_not_cut() -> None:
+    source = json.dumps(records(4), indent=2)
+    view = render_text(source, counter=counter)
+    assert abridge(source, limit=120, max_chars=len(view.text), counter=counter).text == view.text
+
+
+@pytest.mark.parametrize("room", range(10, 51))
+def test_a_cut_leaves_three_quarters_of_what_fits(room: int) -> None:
+    source = "a" * 50 + " " * 5_000
+    opening = f"${key_of(source)} "
+
+    def blanks_are_free(text: str) -> int:
+        return len(text.replace(" ", ""))
+
+    limit = blanks_are_free(opening) + room
+    shown = abridge(source, limit=max(limit, MIN_PREVIEW), max_chars=1_000, counter=blanks_are_free)
+    fits = 1_000 if room == 50 else len(opening) + max(limit, MIN_PREVIEW) - blanks_are_free(opening)
+    assert fits >= len(shown.text) > fits * 3 / 4 - 1
+
+
 def test_a_cut_that_splits_tokens_keeps_to_the_limit() -> None:
     def blanks_are_free(text: str) -> int:
         return len(text.replace(" ", ""))
@@ -320,6 +412,7 @@ def test_a_limit_that_leaves_no_room_is_refused(name: str, minimum: int) -> None
         ([1_000], [None]),
         ([1_001], [600]),
         ([100, 5_000], [None, 600]),
+        ([500, 5_000], [None, 600]),
         ([5_000, 100, 5_000], [450, None, 450]),
         ([400, 400, 400], [333, 333, 334]),
         ([900, 50, 900, 50], [450, None, 450, None]),
@@ -328,6 +421,11 @@ def test_a_limit_that_leaves_no_room_is_refused(name: str, minimum: int) -> None
 )
 def test_the_blocks_of_a_result_share_its_limit(sizes: list[int], shares: list[int | None]) -> None:
     assert share_limits(sizes, ResultLimits(inline=1_000, preview=600)) == shares
+
+
+def test_large_blocks_share_a_preview_that_is_larger_than_the_limit() -> None:
+    shares = share_limits([400, 400, 400], ResultLimits(inline=1_000, preview=1_100))
+    assert repr(shares) == "[366, 366, 366]"
 
 
 def test_nothing_is_shared_without_a_limit() -> None:
@@ -348,10 +446,6 @@ def test_a_block_is_previewed_where_it_is_larger_than_its_part(sizes: list[int],
 
 
 # Blobs in results that fit
-
-
-BLOB = base64.b64encode(bytes(range(256)) * 3).decode()
-ICON = json.dumps({"name": "logo", "icon": BLOB, "width": 32})
 
 
 def test_a_large_blob_in_a_result_that_fits_is_sized_and_stored() -> None:
@@ -380,6 +474,15 @@ def test_a_digest_a_ruler_and_a_path_are_shown(blob: str) -> None:
 
 def test_a_blob_stays_where_its_size_and_the_reference_take_more_tokens() -> None:
     assert hide_blobs("ab" * 99, show_view("ab" * 99, counter=lambda _: 1), counter=lambda _: 1) is None
+
+
+def test_the_cut_of_a_document_beside_a_blob_is_shown_as_a_cut() -> None:
+    source = f"first: {json.dumps([{'icon': BLOB}, *records(20)])[:-30]}"
+    view = show_view(source, counter=counter)
+    shown = compress(source, limits=ResultLimits(), counter=counter)
+    assert CUT_LINE in view.text
+    assert shown.stored == StoredText.of(source)
+    assert CUT_LINE in shown.text
 
 
 def test_a_marker_of_others_beside_a_blob_says_that_it_is_not_ours() -> None:

@@ -14,7 +14,7 @@ __all__ = ["reason"]
 _ONE: Final[dict[str, str]] = json.loads((Path(__file__).parent / "explained.json").read_text(encoding="utf-8"))
 _STRICT: Final = "The lengths are the same; `strict` only checks our own code."
 _FALSE: Final = "It is only asked whether it is true."
-_NAMES: Final = r"\b(nested|keyed|is_last|self\.has_derived)( ?= ?)"
+_NAMES: Final = r"\b(nested|keyed|literals|is_last|self\.has_derived)( ?= ?)"
 _KINDS: Final = (
     (r"(zip\(.*), strict=True\)", r"\1, strict=None)", _STRICT),
     (r"(zip\(.*), strict=True\)", r"\1, strict=False)", _STRICT),

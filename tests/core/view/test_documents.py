@@ -48,6 +48,21 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
         (f"f(a='one\\ntwo\\nthree\\n')\n{COMPACT}", ["j0"]),
         (r"""f(a="one\ntwo\nthree\nfour", b='one\ntwo\nthree\nfour')""", ["q"]),
         (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", []),
+        ('{"a": 1}\n[2]', ["l"]),
+        ('[1]\n{"a": "é"}', ["lu"]),
+        ('"{a text}"', []),
+        ("'{a text}'", []),
+        ("{'a': 'say \"yes\"'}", ["p"]),
+        ("\n\nResult(text='one\\ntwo\\nthree')\n\n", ["q"]),
+        (r"Result(a='one\ntwo345678')", ["q"]),
+        (r"Result(a='one\ntwo34567')", []),
+        (r"Result(a='one', b='one\ntwo\nthree\n')", ["q"]),
+        ("Result(a='one\\ntwo\\nthree\\n\nmore\nand more", ["q"]),
+        ("[True, None, 1]", []),
+        (r"{'a': '\ud83d', 'b': 'some text'}", []),
+        (f'first: {{"rows": {ROWS[:-20]}', ["j"]),
+        ('first:\n{"a" : 1, "b": {"c": 1, "d": "e f"}\n}\n', []),
+        ("Result(a='one\\ntwo\\nthree\\n',\nb='one\\ntwo\\nthree\\n')", []),
     ],
 )
 def test_documents_are_found_with_the_style_of_each(source: str, forms: list[str]) -> None:
@@ -101,9 +116,27 @@ def test_a_document_behind_openings_is_found_as_long_as_they_are_few(openings: i
 def test_each_document_is_where_its_text_is() -> None:
     source = f"one:\n{LINES}\ntwo: {ROWS[:-20]}... [truncated]\n"
     lines, cut = find_documents(source)
-    assert source[lines.start : lines.end] == LINES
+    assert (source[lines.start : lines.end], lines.cut) == (LINES, None)
     assert cut.cut == cut.end - cut.start
     assert json.loads(source[cut.start : cut.end] + "}]") == cut.value
+
+
+def test_lines_before_one_that_was_cut_off_are_all_that_is_read_of_them() -> None:
+    source = f"first:\n{LINES}\n{COMPACT[:-5]}"
+    (lines,) = find_documents(source)
+    assert source[lines.start : lines.end] == LINES
+    assert lines.cut == len(LINES)
+
+
+@pytest.mark.parametrize(("whole", "left"), [('["aaaaa"]', 1), ('["aaaaaa"]', 0)])
+def test_characters_are_read_ten_times_on_average(whole: str, left: int) -> None:
+    openings = ["[\n"] * 20
+    begin = "".join(openings) + whole + "\n"
+    # Each opening is read up to the line behind the list, and to find its cut four times more.
+    read = len(whole) + 5 * sum(len(begin) - 2 * number for number in range(len(openings)))
+    source = f"{begin}x: {COMPACT}\n".ljust((read + left) // 10, "-")
+    assert 10 * len(source) - read == left
+    assert len(find_documents(source)) == left
 
 
 SHAPES = {

@@ -28,6 +28,7 @@ from accp_core.compression import (
     show_view,
 )
 from accp_core.markers import escape_markers
+from accp_core.packing.expansion import DEFAULT_EXPANSION
 from accp_core.projection.results import compress_blocks
 from accp_core.references import StoredText, key_of
 from accp_core.view.layout import CUT_LINE
@@ -147,6 +148,26 @@ def test_a_preview_is_the_same_with_and_without_the_view_of_its_text() -> None:
     shown = show_preview(ROWS, 100, counter=counter, view=view, chars=len(ROWS))
     assert shown == show_preview(ROWS, 100, counter=counter)
     assert shown is not None
+
+
+def test_a_text_of_just_the_characters_that_are_looked_at_is_looked_at_whole() -> None:
+    shown = show_preview(PROSE, 400, counter=counter, chars=len(PROSE))
+    assert shown == show_preview(PROSE, 400, counter=counter)
+    assert shown is not None
+
+
+def test_a_preview_with_room_for_the_view_of_a_long_text_is_that_view() -> None:
+    source = json.dumps([PROSE[:500]] * 100)
+    shown = compress(source, limits=ResultLimits(inline=100, preview=2_000), counter=counter)
+    assert (shown.text, shown.stored) == (render_text(source, counter=counter).text, StoredText.of(source))
+
+
+def test_a_source_of_more_than_any_view_of_others_may_stand_for_comes_back() -> None:
+    source = json.dumps(["x" * 400_000] * 44)
+    shown = compress(source, limits=ResultLimits(inline=None), counter=len)
+    assert len(source) > DEFAULT_EXPANSION.size
+    assert len(shown.text) < len(source) / 40
+    assert shown.restore() == source
 
 
 @pytest.mark.parametrize("view", [None, show_view(PROSE, counter=counter)])
@@ -344,6 +365,20 @@ def test_an_abstract_of_long_tokens_is_cut_and_names_the_reference(open_with: st
 def test_a_result_of_exactly_both_limits_is_its_own_abstract() -> None:
     shown = abridge(PROSE, limit=counter(PROSE), max_chars=len(PROSE), counter=counter)
     assert (shown.text, shown.stored) == (PROSE, None)
+
+
+def test_the_tokens_of_a_result_are_counted_where_its_view_may_fit_and_else_estimated() -> None:
+    shown = abridge(PROSE * 3, limit=1_000, max_chars=9_000, counter=counter)
+    assert (shown.tokens_before, shown.is_estimated) == (counter(PROSE * 3), False)
+    counting = Counting()
+    assert abridge(LONG, limit=200, max_chars=9_000, counter=counting).is_estimated
+    assert counting.characters < len(LONG) / 5
+
+
+def test_an_abstract_that_is_cut_names_the_reference_once() -> None:
+    shown = abridge(ROWS, limit=200, max_chars=300, counter=counter, open_with="accp_fetch")
+    assert shown.text.startswith("[preview")
+    assert (len(shown.text), shown.text.count(key_of(ROWS))) == (300, 1)
 
 
 def test_a_view_of_exactly_the_characters_of_an_abstract_is_not_cut() -> None:

@@ -130,6 +130,7 @@ def spaced(behind: list[Any]) -> list[dict[str, Any]]:
     return [{"n": "x y" if at < 2 else "xy", "m": cell} for at, cell in enumerate(behind)]
 
 
+FEW = [{"n": "x y" if at < 5 else "xy", **({"m": "z"} if at == 7 else {}), "o": "abcdefghij"[at]} for at in range(10)]
 WORDS = ["a", "bb", "aaa", "bbbb", "aaaaa"]
 
 
@@ -138,6 +139,11 @@ WORDS = ["a", "bb", "aaa", "bbbb", "aaaaa"]
     [
         (spaced([*range(5)]), ["[5] n, m", "x y,0"]),
         (spaced(WORDS), ["[5] n m", '"x y" a']),
+        (spaced(WORDS[:4]), ["[4] n m", '"x y" a']),
+        (spaced(["a1", "b2", "c3", "d4"]), ["[4] n m", '"x y" a1']),
+        (spaced([True, False, True, True]), ["[4] n m", '"x y" true']),
+        ([{"n": n, "m": m} for n, m in zip([1, "x y", "x z", "y z"], "abcd", strict=True)], ["[4] n, m", "1, a"]),
+        (FEW, ["[10] n m? o", '"x y" a']),
         (spaced([{"t": at, "u": word} for at, word in enumerate(WORDS)]), ["[5] n, m{t u}", "x y,0 a"]),
         (spaced([{"t": word, "u": at} for at, word in enumerate(WORDS)]), ["[5] n m{t u}", '"x y" a 0']),
         (spaced([None, *[{"t": word} for word in WORDS[1:]]]), ["[5] n, m?{t}", "x y, null"]),
@@ -161,6 +167,9 @@ def test_a_comma_stands_behind_a_cell_where_it_costs_no_more_than_quotes(rows: l
             [{"a": at, "m": {f"k{at}{no}": {"p": no, "q": f"x;y}} {at}{no}"} for no in range(3)}} for at in range(4)],
             '1 {:key: p q: k10 0 "x;y} 10"; k11 1 "x;y} 11"; k12 2 "x;y} 12"}',
         ),
+        ([{"n": f"u{at};v]", "m": at} for at in range(3)], "u1;v] 1"),
+        ([{"n": f"u {at};v]", "m": at} for at in range(3)], "u 1;v],1"),
+        ([{"n": at, "m": {"p": at, "q": f"u {at}, v]; w"}} for at in range(3)], "1 1 u 1, v]; w"),
     ],
 )
 def test_a_bracket_or_semicolon_needs_quotes_within_brackets_only(value: list[Any], line: str) -> None:
@@ -436,6 +445,8 @@ STAMPS = [{"at": f"2026-11-{day}T10:00", "n": day} for day in range(10, 20)]
 def test_affixes_stand_in_the_header_where_they_are_asked_for_and_pay(repeated: bool) -> None:
     plain, asked = (Options(affixes=affixes, repeated_values=repeated) for affixes in (False, True))
     assert write_view(STAMPS).startswith("[10] at n\n")
+    spaced = [{"at": f"2026-11-{day}{' ' if day > 15 else '-'}10:00", "n": day} for day in range(10, 20)]
+    assert write_view(spaced, affixes=True).startswith("[10] at=2026-11-*:00, n\n10-10,10\n")
     assert render(STAMPS, counter=len, options=plain).startswith("[10] at n\n2026-11-10T10:00 10\n")
     assert render(STAMPS, counter=len, options=asked).startswith("[10] at=2026-11-*:00 n\n10T10 10\n")
     readable = render(STAMPS, counter=len, options=replace(asked, readable=True))

@@ -4,15 +4,21 @@ Properties have no time limit. Where `CI` is set they try the same examples in e
 the change; elsewhere each run tries new ones.
 """
 
+import contextlib
 import gc
+import importlib
 import os
+import pkgutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, Phase, settings
 
+import accp_adapters
+import accp_core
 from tests import servers
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,6 +44,11 @@ RUN_UNTRACED = (
 """Tests that repeat with much data, or beside others' programs, what the tests beside each module show."""
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are processors: many tests wait for processes that they start."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Trace nothing of `RUN_UNTRACED`: it takes more time than the tests, and no branch may depend on chance."""
     folders = [Path(__file__).parent / name for name in RUN_UNTRACED]
@@ -48,13 +59,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the garbage collector from the millions of objects that stay until the end; it sees what tests make."""
+    """Trace the import of our modules and no more; keep the garbage collector from what stays until the end."""
+    measured = Coverage.current()
+    if measured:
+        import_all()
+        measured.stop()
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+        if measured:
+            measured.start()
+
+
+def import_all() -> None:
+    """Import all our modules whose requirements are here."""
+    for package in (accp_core, accp_adapters):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.", onerror=lambda name: None):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module.name)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -211,8 +211,8 @@ PATTERNS: Final = PatternBook(BUILT_IN)
 UNKNOWN: Final = Instruction(english="Fetch the absence records of E-17", domain="HR", return_agent="HR-Agent")
 
 
-def print_speed(console: Console) -> None:
-    """Print the time of each operation."""
+def print_speed(console: Console, times: int) -> None:
+    """Print the time of each operation, in five rounds of so many."""
     packet = HOPS[0].ours
     text = str(packet)
     for name, call in {
@@ -224,7 +224,7 @@ def print_speed(console: Console) -> None:
         "encode English by rule": lambda: ENCODER("Give j.smith VPN access", domain="IT", return_agent="IT-Agent"),
         "look for a rule in vain": lambda: PATTERNS.match(UNKNOWN),
     }.items():
-        console.print(f"{name:<30}{microseconds(call, 1_000):>10.1f} us")
+        console.print(f"{name:<30}{microseconds(call, times):>10.1f} us")
 
 
 def known(number: int) -> RegistryEntry:
@@ -261,6 +261,7 @@ def main(
     sizes: Sequence[int] = (1_000, 100_000),
     console: Console | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
+    times: int = 1_000,
 ) -> None:
     """Print all tables."""
     console = console or Console(width=120)
@@ -270,7 +271,7 @@ def main(
     console.print("\n[bold]AACP: four hops of the draft's payroll[/bold]")
     print_tokens(console)
     console.print("The packets hold less than the prose; the terse English holds the same as the packets.\n")
-    print_speed(console)
+    print_speed(console, times)
     for entries in sizes:
         median, slow = lookup(entries)
         console.print(

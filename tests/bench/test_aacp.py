@@ -40,7 +40,7 @@ def test_a_wording_that_comes_again_asks_no_model() -> None:
 def test_the_tables_are_printed() -> None:
     console = Console(width=120)
     with console.capture() as printed:
-        main(sizes=(10,), console=console, thresholds=(1.0,))
+        main(sizes=(10,), console=console, thresholds=(1.0,), times=10)
     assert "219" in printed.get()
     assert "held_out        1.00" in printed.get()
     assert "missed, held_out:" in printed.get()

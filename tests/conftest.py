@@ -44,6 +44,7 @@ RUN_UNTRACED = (
 """Tests that repeat with much data, or beside others' programs, what the tests beside each module show."""
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return one worker more than there are processors: many tests wait for processes that they start."""
     return (os.cpu_count() or 1) + 1

@@ -78,7 +78,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def import_all() -> None:
     """Import all our modules whose requirements are here."""
     for package in (accp_core, accp_adapters):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.", onerror=lambda name: None):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             with contextlib.suppress(ImportError):
                 importlib.import_module(module.name)
 

@@ -143,7 +143,7 @@ def test_an_extra_in_a_wrong_version_is_a_problem_and_one_that_is_missing_is_non
     monkeypatch.setattr(metadata, "version", version)
     monkeypatch.setenv("ACCP_DISABLED", "1")
     found = {check.name: check for check in installation.installation()}
-    assert found["extra redis"].found == "redis 4.0.0 (expected <9,>=5)"
+    assert found["extra redis"].found == "redis 4.0.0 (expected <9,>=5.0.1)"
     assert found["extra redis"].next_step == "pip install 'accp-middleware[redis]'"
     assert found["extra nats"].found.startswith("not installed: nats-py missing; ")
     assert not found["extra nats"].is_problem

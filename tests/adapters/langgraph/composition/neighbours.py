@@ -21,8 +21,8 @@ from langchain.agents.middleware import (
     ToolRetryMiddleware,
 )
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from accp_core.references import find_references, reference_to
@@ -40,7 +40,7 @@ def summarize(messages: Sequence[BaseMessage]) -> str:
 
 
 class Selection(BaseChatModel):
-    """The model of a tool selector: it always selects `crm`."""
+    """The model of a tool selector and of a summarization: it always selects `crm`, and summarizes what it is sent."""
 
     @property
     def _llm_type(self) -> str:
@@ -50,8 +50,8 @@ class Selection(BaseChatModel):
         """Return what selects."""
         return RunnableLambda(lambda asked: {"tools": ["crm"]})
 
-    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
-        raise NotImplementedError
+    def _generate(self, messages: Sequence[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(summarize(messages)))])
 
 
 class Trimming(AgentMiddleware[Any, Any, Any]):
@@ -120,9 +120,8 @@ def _latest(request: ModelRequest) -> ModelRequest:
 
 
 def _summarization(script: Script) -> AgentMiddleware[Any, Any, Any]:
-    # The model only says how tokens are counted.
     return SummarizationMiddleware(
-        Selection(), trigger=("messages", 7), keep=("messages", 3), summarizer=summarize, trim_tokens_to_summarize=None
+        Selection(), trigger=("messages", 7), keep=("messages", 3), trim_tokens_to_summarize=None
     )
 
 

@@ -271,7 +271,6 @@ def build() -> Server[Any]:
         server: Server[Any] = Server(
             "accp-conformance",
             version="1",
-            get_tool_input_schema=SCHEMAS.get,
             on_list_tools=typed(types.ListToolsResult, fixture.list_tools),
             on_call_tool=typed(types.CallToolResult, fixture.call_tool),
             on_list_resources=typed(types.ListResourcesResult, fixture.list_resources),
@@ -285,6 +284,8 @@ def build() -> Server[Any]:
             on_completion=typed(types.CompleteResult, fixture.complete),
             on_set_logging_level=typed(types.EmptyResult, fixture.nothing),
         )
+    # No argument: mcp 2.0 has none.
+    server.get_tool_input_schema = SCHEMAS.get
     security = RequestStateSecurity.ephemeral()
     server.middleware.append(RequestStateBoundary(security, default_audience=server.name))
     return server

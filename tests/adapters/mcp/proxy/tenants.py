@@ -61,9 +61,9 @@ def rows_server(
             content=[types.TextContent(type="text", text=json.dumps({"items": items}, indent=2))]
         )
 
-    server: Server[Any] = Server(
-        "rows", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=lambda name: _SCHEMA
-    )
+    server: Server[Any] = Server("rows", on_list_tools=list_tools, on_call_tool=call_tool)
+    # No argument: mcp 2.0 has none.
+    server.get_tool_input_schema = lambda name: _SCHEMA
     app = wrap(server).streamable_http_app(json_response=True, stateless_http=stateless)
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:

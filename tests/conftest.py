@@ -9,6 +9,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -89,6 +90,14 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ACCP_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _streams_go_on() -> None:
+    """Let streams go on after the end of another server: sse-starlette before 3.7 ends all of the process with it."""
+    sse = sys.modules.get("sse_starlette.sse")
+    if sse:
+        sse.AppStatus.should_exit = False
 
 
 def address_of(server: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:

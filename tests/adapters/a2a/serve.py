@@ -117,8 +117,7 @@ async def serve(
 @asynccontextmanager
 async def running(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve an application in this loop, on a socket that listens already."""
-    # Older versions of uvicorn warn of their own WebSockets.
-    config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     await async_wait_until(lambda: server.started or serving.done())

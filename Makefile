@@ -14,6 +14,11 @@ MCP1   := .venv-mcp1
 OTHERS := .venv-others
 # Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
 OTHERS_AT :=
+# A wheel with what Cython compiles, unpacked.
+COMPILED := .venv-compiled
+# All tests on it: make test-compiled TESTS_COMPILED=tests
+TESTS_COMPILED := tests/compiled tests/core/view tests/core/packing tests/core/previews tests/core/test_compression.py \
+	tests/conformance/test_view_vectors.py tests/properties/test_view.py
 
 # Tests start hundreds of interpreters: without compiled modules each would compile ours again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,15 +35,16 @@ endef
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 test-others check bench conformance conformance-mcp fuzz soak chaos mutants release clean
+.PHONY: demo test test-lowest test-mcp1 test-others test-compiled check bench conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
 test: $(STAMP)  ## everything that CI runs
-	$(MAKE) --jobs=2 check $(MCP1)/.installed
+	$(MAKE) --jobs=2 check $(MCP1)/.installed $(COMPILED)/.installed
 	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
+	$(MAKE) test-compiled
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
@@ -53,6 +59,10 @@ test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway
 	LITELLM_LOCAL_MODEL_COST_MAP=True $(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway \
 		tests/adapters/frameworks/test_google_adk.py tests/adapters/gateway/test_litellm.py
 	$(OTHERS)/bin/pytest -q --confcutdir=tests/adapters/gateway tests/test_examples.py -k google_adk
+
+# Appended, so that the tests import what was compiled rather than the modules of this folder.
+test-compiled: $(COMPILED)/.installed  ## rendering and reading as Cython compiles them, against the same in Python
+	ACCP_COMPILED=1 PYTHONPATH=$(COMPILED) $(BIN)/pytest -q --import-mode=append $(XDIST) $(TESTS_COMPILED)
 
 check: $(STAMP)  ## format, lint, types, import directions
 	$(BIN)/ruff format --check .
@@ -88,8 +98,11 @@ release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known we
 bench: $(STAMP)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
 	$(BIN)/python -m tests.bench $(SECTIONS)
 
+bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
+	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.bench $(SECTIONS)
+
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS)
+	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS) $(COMPILED)
 
 $(STAMP): pyproject.toml
 	$(call install,$(VENV),--group dev --editable '.[all]')
@@ -98,6 +111,12 @@ $(LOWEST)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet uv
 	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --group dev --editable '.[all]'
+	touch $@
+
+$(COMPILED)/.installed: $(STAMP) hatch_build.py $(wildcard accp_core/*.py accp_core/view/*.py accp_core/packing/*.py)
+	rm -rf $(COMPILED)
+	ACCP_COMPILED=1 $(BIN)/python -m hatchling build -t wheel -d $(COMPILED)
+	cd $(COMPILED) && ../$(BIN)/python -m zipfile -e *.whl .
 	touch $@
 
 $(MCP1)/.installed: pyproject.toml

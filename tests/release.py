@@ -1,4 +1,4 @@
-"""`python -m tests.release`: wheel and source built in this tree and in a clone, byte for byte the same; SBOM; audit.
+"""`python -m tests.release`: the wheels and the source, built here and in a clone, byte for byte the same; SBOM; audit.
 
 The list of materials and the audit are of a new environment with the wheel and all that its extras need. The results
 are in `dist/`. The exit code is 1 where a file differs, a weakness is known, or the index does not say whether one is.
@@ -35,6 +35,7 @@ def build(tree: Path, folder: Path) -> dict[str, str]:
     time = run("git", "log", "-1", "--format=%ct", cwd=tree)
     command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder))
     run(*command, cwd=tree, SOURCE_DATE_EPOCH=time)
+    run(*command, "--wheel", cwd=tree, SOURCE_DATE_EPOCH=time, ACCP_COMPILED="1")
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
@@ -52,7 +53,7 @@ def build_twice(folder: Path) -> bool:
 
 def install(folder: Path) -> Path:
     """Install the wheel with its extras into a new environment; return the interpreter."""
-    (wheel,) = (folder / "here").glob("*.whl")
+    (wheel,) = (folder / "here").glob("*-none-any.whl")
     run(sys.executable, "-m", "venv", str(folder / "venv"))
     python = folder / "venv" / "bin" / "python"
     run(str(python), "-m", "pip", "install", "--quiet", f"{OURS}[all] @ {wheel.as_uri()}")

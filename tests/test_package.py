@@ -20,6 +20,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SHIPPED = [
@@ -39,7 +40,14 @@ SHIPPED = [
 
 
 def test_the_wheel_is_made_of_two_packages() -> None:
-    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["accp_core", "accp_adapters"]}
+    assert WHEEL["packages"] == ["accp_core", "accp_adapters"]
+
+
+def test_what_is_compiled_where_that_is_asked_for_is_of_the_core() -> None:
+    modules = WHEEL["hooks"]["custom"]["modules"]
+    assert modules == sorted(set(modules))
+    assert all((ROOT / f"{name.replace('.', '/')}.py").is_file() for name in modules)
+    assert {name.partition(".")[0] for name in modules} == {"accp_core"}
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, *PROJECT["project"]["license-files"], PROJECT["project"]["readme"]])

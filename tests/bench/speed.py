@@ -19,7 +19,7 @@ from accp_adapters.tokens import o200k_base
 from accp_adapters.tokens.fast import fast_count
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
-from accp_core.view import read, render
+from accp_core.view import read, render, write
 from tests.bench.data import read_json
 from tests.bench.made_payloads import MADE_PAYLOADS
 from tests.bench.payloads import geometric_mean
@@ -54,7 +54,8 @@ def _compared(name: str, count: TokenCounter, values: Mapping[str, Any], console
     rows.append(("geometric mean", tuple(geometric_mean(column) for column in columns)))
     lines = [(payload, *(f"{ratio:.2f}" for ratio in ratios)) for payload, ratios in rows]
     lines.append(("target", "", "", f"{_MAX_TOON:.2f}", f"{_MAX_JSON:.2f}"))
-    title = f"4. CPU time against toon-format (Python) and json.dumps with json.loads; render counts tokens with {name}"
+    form = "Python" if str(write.__file__).endswith(".py") else "compiled"
+    title = f"4. CPU time ({form}) against toon-format and json.dumps with json.loads; render counts tokens with {name}"
     names = ("", "render / encode", "read / decode", "both / both", "both / json")
     console.print(plain_table(title, names, lines))
 

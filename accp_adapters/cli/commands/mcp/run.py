@@ -201,7 +201,8 @@ def run(
     if command and listen:
         servers = [command_server(server, command)]
     if not listen and not decode and chosen == "always":
-        threading.Thread(target=_warm_up, daemon=True).start()
+        # No daemon: a thread that ends with the process while tiktoken counts in it aborts the process.
+        threading.Thread(target=_warm_up).start()
     options: dict[str, Any] = {
         "policy": chosen,
         "carrier": carrier,

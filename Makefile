@@ -14,6 +14,8 @@ MCP1   := .venv-mcp1
 OTHERS := .venv-others
 # Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
 OTHERS_AT :=
+# Whether there is a C compiler, and the headers of Python.
+CAN_COMPILE := $(PYTHON) -c 'import os, shutil, sys, sysconfig as s; sys.exit(not (shutil.which("cc") and os.path.exists(s.get_path("include") + "/Python.h")))'
 # A wheel with what Cython compiles, unpacked.
 COMPILED := .venv-compiled
 # All tests on it: make test-compiled TESTS_COMPILED=tests
@@ -41,10 +43,10 @@ demo: $(STAMP)  ## a LangGraph agent does one job with and without the middlewar
 	$(BIN)/accp demo
 
 test: $(STAMP)  ## everything that CI runs
-	$(MAKE) --jobs=2 check $(MCP1)/.installed $(COMPILED)/.installed
+	$(MAKE) --jobs=2 check $(MCP1)/.installed
 	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
-	$(MAKE) test-compiled
+	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 

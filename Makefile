@@ -115,7 +115,7 @@ $(LOWEST)/.installed: pyproject.toml
 	VIRTUAL_ENV=$(LOWEST) $(LOWEST)/bin/uv pip install --quiet --resolution lowest-direct --group dev --editable '.[all]'
 	touch $@
 
-$(COMPILED)/.installed: $(STAMP) hatch_build.py $(wildcard accp_core/*.py accp_core/view/*.py accp_core/packing/*.py)
+$(COMPILED)/.installed: $(STAMP) hatch_build.py $(shell find accp_core accp_adapters -name '*.py')
 	rm -rf $(COMPILED)
 	ACCP_COMPILED=1 $(BIN)/python -m hatchling build -t wheel -d $(COMPILED)
 	cd $(COMPILED) && ../$(BIN)/python -m zipfile -e *.whl .

@@ -22,6 +22,9 @@ COMPILER: Final = ["cython>=3.1,<4", "setuptools>=77"]
 class CompiledModules(BuildHookInterface):  # type: ignore[type-arg]  # of the configuration of any builder
     """The hook of the wheel; `modules` in pyproject.toml names what is compiled."""
 
+    _folder: tempfile.TemporaryDirectory[str] | None = None
+    """What was compiled, until the wheel holds it."""
+
     def _is_asked(self) -> bool:
         return os.environ.get("ACCP_COMPILED") == "1"
 
@@ -41,7 +44,7 @@ class CompiledModules(BuildHookInterface):  # type: ignore[type-arg]  # of the c
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was compiled."""
-        if build_data["force_include"]:
+        if self._folder is not None:
             self._folder.cleanup()
 
 

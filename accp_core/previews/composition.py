@@ -46,7 +46,7 @@ _MIN_PIECES: Final = 2
 """Pieces of a text that a preview has room for at least."""
 _LONGEST_SHOWN: Final = 128
 """Characters of a blob that a result with room for it shows: a SHA-512 digest in hex has so many."""
-_JSON_START: Final = re.compile(r"""\s*+["\[{]""")
+_JSON_START: Final = re.compile(r"""\ufeff?\s*+["\[{]""")
 _SAMPLE: Final = 4_000
 """Characters that are counted to estimate the length of a token."""
 

@@ -22,7 +22,7 @@ from accp_core.tables.shortened import (
     scan,
     string_end,
 )
-from accp_core.tables.source import read_document, read_lines, unwrap
+from accp_core.tables.source import BYTE_ORDER_MARK, read_document, read_lines, unwrap
 from accp_core.tables.table import Table
 from accp_core.tables.text_lines import has_other_ends
 
@@ -34,7 +34,7 @@ _MAX_FIRST_LINE: Final = 65_536
 _MIN_LINES: Final = 8
 
 _WRAPPED: Final = re.compile(
-    r'\s*+(?:(?:(?:\{\s*+"content"\s*+:\s*+)?\[\s*+)?\{\s*+"type"\s*+:\s*+"text"\s*+,\s*+"text"\s*+:\s*+)?"'
+    r'\ufeff?\s*+(?:(?:(?:\{\s*+"content"\s*+:\s*+)?\[\s*+)?\{\s*+"type"\s*+:\s*+"text"\s*+,\s*+"text"\s*+:\s*+)?"'
 )
 _LINE_END: Final = re.compile(r"[ \t]*(?:\r?\n[ \t\r\n]*|\Z)")
 _PAIR: Final = re.compile(r"(?<!\\)((?:\\\\)*+)\\(u[dD][89abAB][0-9a-fA-F]{2})\\(u[dD][c-fC-F][0-9a-fA-F]{2})")
@@ -84,7 +84,7 @@ def _keep_narrow(text: str) -> str:
 
 def _of_lines(text: str, find_places: FindPlaces) -> SampledTables | None:
     """Return the tables of lines of JSON; None: the first value is not followed by a line."""
-    start = _end_of_space(text, 0)
+    start = _start_of_value(text)
     first = text[start : text.find("\n", start, start + _MAX_FIRST_LINE) + 1]
     if first[:1] not in CLOSE or not _is_value(first) or has_other_ends(text):
         return None
@@ -105,10 +105,14 @@ def _is_value(line: str) -> bool:
 def _of_value(text: str, find_places: FindPlaces) -> SampledTables | None:
     """Return the tables of one JSON document; None: there is text behind it."""
     walk = Shortening(text, find_places(text))
-    end, shortened = walk.shorten(_end_of_space(text, 0), Place())
+    end, shortened = walk.shorten(_start_of_value(text), Place())
     if _end_of_space(text, end) < len(text):
         return None
     return _tables(read_document(shortened), walk.found)
+
+
+def _start_of_value(text: str) -> int:
+    return _end_of_space(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
 
 
 def _end_of_space(text: str, at: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -12,8 +13,12 @@ from accp_core.tables.build import tables_of
 from accp_core.tables.table import Table
 from accp_core.tables.text_lines import table_of_lines
 
-__all__ = ["OpenedText", "open_text", "read_document", "read_lines", "tables_of_text", "unwrap"]
+__all__ = ["BYTE_ORDER_MARK", "OpenedText", "open_text", "read_document", "read_lines", "tables_of_text", "unwrap"]
 
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""Programs of Windows write it before a text; it is no part of a JSON document behind it."""
+# Files that were joined have a mark in front of the first line of each.
+_LINE_MARK: Final = re.compile(f"^{BYTE_ORDER_MARK}", re.MULTILINE)
 _ABSENT: Final = object()
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
@@ -57,7 +62,7 @@ def open_text(text: str, find_documents: FindDocuments) -> OpenedText:
 
     It opens a JSON document, lines of JSON, a Python literal, JSON inside a JSON string, the text block of an MCP
     answer, and the documents within other text. Numbers keep the spelling of the source (SpelledFloat); one that no
-    float holds, NaN among them, becomes text.
+    float holds, NaN among them, becomes text. A byte order mark hides nothing; it stays in the text around a value.
 
     Args:
         text: The stored text.
@@ -79,12 +84,13 @@ def tables_of_text(text: str, find_documents: FindDocuments) -> tuple[Table, ...
 
 
 def _search(text: str, find_documents: FindDocuments) -> OpenedText:
-    documents = [document for document in find_documents(text) if isinstance(document.value, (dict, list))]
+    body = _LINE_MARK.sub("", text) if BYTE_ORDER_MARK in text else text
+    documents = [document for document in find_documents(body) if isinstance(document.value, (dict, list))]
     if not documents:
         return OpenedText(value=text, prose=text)
     values = [document.value for document in documents]
     value = values[0] if len(values) == 1 else values
-    is_whole = len(documents) == 1 and not (text[: documents[0].start] + text[documents[0].end :]).strip()
+    is_whole = len(documents) == 1 and not (body[: documents[0].start] + body[documents[0].end :]).strip()
     return OpenedText(value=value, prose=None if is_whole else text)
 
 
@@ -100,9 +106,10 @@ def _parse(text: str) -> Any:
 
 def read_lines(text: str) -> Any:
     """Return the list of the values in lines of JSON objects or arrays; ValueError: they are none, or only one."""
-    if not text.lstrip().startswith(("{", "[")):
+    body = text.removeprefix(BYTE_ORDER_MARK)
+    if not body.lstrip().startswith(("{", "[")):
         raise ValueError("expected lines of JSON objects or arrays")
-    rows = [read_document(line) for line in text.splitlines() if line.strip()]
+    rows = [read_document(line) for line in body.splitlines() if line.strip()]
     if len(rows) < 2 or not all(isinstance(row, (dict, list)) for row in rows):
         raise ValueError("expected several lines of JSON objects or arrays")
     return rows
@@ -130,4 +137,4 @@ _decode: Final = strict_decoder(read_float=_number_or_digits, read_constant=str)
 
 def read_document(text: str) -> Any:
     """Return the value of one JSON document, whose numbers keep their spelling; ValueError: it is none."""
-    return _decode(text)
+    return _decode(text.removeprefix(BYTE_ORDER_MARK))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from accp_adapters.fetching import FetchRequest, answer
 from accp_adapters.fetching.sources import open_source, open_stored
+from accp_adapters.tokens import count_o200k
 
 PEOPLE = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]
 
@@ -14,3 +18,11 @@ def test_json_is_its_value_and_other_text_itself() -> None:
     assert open_source(json.dumps(json.dumps(PEOPLE))) == PEOPLE
     assert open_source(text) == text
     assert open_stored(text).value == PEOPLE
+
+
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_a_query_counts_the_first_record_behind_a_byte_order_mark(bom: str) -> None:
+    # PowerShell and other programs of Windows write a byte order mark before JSON Lines; it is no part of a record.
+    source = bom + "\n".join(map(json.dumps, PEOPLE))
+    asked = FetchRequest(query="select count(*) as n, min(id) as first from rows")
+    assert answer({"": source}, asked, limit=200, counter=count_o200k) == "n 2\nfirst 1"

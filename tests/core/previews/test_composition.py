@@ -369,6 +369,11 @@ def test_of_a_result_of_megabytes_all_rows_are_counted_and_some_described() -> N
     assert "4321" in text
 
 
+def test_a_result_of_megabytes_behind_a_byte_order_mark_has_its_rows() -> None:
+    source = json.dumps({"hosts": LONG_ROWS})
+    assert shown("\ufeff" + source, 400).split("\n")[1:] == shown(source, 400).split("\n")[1:]
+
+
 def test_a_result_of_megabytes_that_has_no_rows_is_read_whole() -> None:
     long = "A sentence about nothing. " * 30_000
     assert "root: 1 row" in shown(json.dumps({"a": long, "b": long, "c": long}), 400)

@@ -10,6 +10,7 @@ from accp_core.packing.number import SpelledFloat
 from accp_core.tables import lines_of, open_text, tables_of_text
 from accp_core.view.documents import find_documents
 
+BOM = "\ufeff"
 PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
 
 
@@ -51,6 +52,33 @@ def test_what_reading_would_change_stays_text(source: str) -> None:
     opened = open_text(source, find_documents)
     assert (opened.value, opened.prose) == (source, source)
     assert [table.name for table in opened.tables()] == ["lines"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        json.dumps(PEOPLE),
+        "\n".join(map(json.dumps, PEOPLE)),
+        "\r\n".join(map(json.dumps, PEOPLE)) + "\r\n",
+        "\n".join(f"{BOM}{json.dumps(person)}" for person in PEOPLE),
+        str(PEOPLE),
+        json.dumps([{"type": "text", "text": BOM + "\n".join(map(json.dumps, PEOPLE))}]),
+    ],
+    ids=["array", "lines", "lines of Windows", "each line a file", "Python literal", "in a text block"],
+)
+def test_a_byte_order_mark_hides_no_record(source: str) -> None:
+    # "implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259, section 8.1)
+    opened = open_text(BOM + source.removeprefix(BOM), find_documents)
+    assert (opened.value, opened.prose) == (PEOPLE, None)
+
+
+def test_a_byte_order_mark_of_a_text_stays_in_its_lines() -> None:
+    note = f"{BOM}Dear all,\nplease read."
+    assert (open_text(note, find_documents).value, open_text(note, find_documents).prose) == (note, note)
+    text = f"{BOM}{json.dumps(PEOPLE[0])}\n{BOM}{json.dumps(PEOPLE[1])}\nThat is all."
+    opened = open_text(text, find_documents)
+    assert (opened.value, opened.prose) == (PEOPLE, text)
+    assert opened.tables()[1].rows[0]["text"] == text.split("\n")[0]
 
 
 def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:

@@ -8,6 +8,7 @@ Where the tables of a JSON value come from and what they are called:
                                     is a map of more than 50 scalars, with the columns `key` and `value`, and a map of
                                     more than 16 arrays, with `key` and the columns of their items
     {"total": 2, "page": {"n": 1}}  the other values outside arrays are the one row of the table `root`
+    [{…}] [{…}], or {…} {…}         the records of several documents, or lines, of a text are one table, too: `rows`
     any other text                  the table `lines(n, text)`; n counts from 0 as the offsets of pages do
 
     {"customer": {"name": "Ann"}}   in a row: the column `customer.name`

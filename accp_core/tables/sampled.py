@@ -22,7 +22,7 @@ from accp_core.tables.shortened import (
     scan,
     string_end,
 )
-from accp_core.tables.source import BYTE_ORDER_MARK, read_document, read_lines, unwrap
+from accp_core.tables.source import BYTE_ORDER_MARK, read_document, read_lines, records_of, unwrap
 from accp_core.tables.table import Table
 from accp_core.tables.text_lines import has_other_ends
 
@@ -92,7 +92,11 @@ def _of_lines(text: str, find_places: FindPlaces) -> SampledTables | None:
     end, lines = walk.shorten_members(start, _LINE_END, Place())
     if end < len(text) or len(lines) < _MIN_LINES:
         return None
-    return _tables(read_lines("\n".join(lines)), walk.found)
+    values = read_lines("\n".join(lines))
+    rows = records_of(values)
+    found = _tables(rows, walk.found)
+    # Lines were counted, not the records in their arrays.
+    return found if found is None or rows is values else replace(found, totals=dict.fromkeys(found.totals))
 
 
 def _is_value(line: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Protocol
 
 from accp_core.packing.number import read_float
@@ -13,13 +14,21 @@ from accp_core.tables.build import tables_of
 from accp_core.tables.table import Table
 from accp_core.tables.text_lines import table_of_lines
 
-__all__ = ["BYTE_ORDER_MARK", "OpenedText", "open_text", "read_document", "read_lines", "tables_of_text", "unwrap"]
+__all__ = [
+    "BYTE_ORDER_MARK",
+    "OpenedText",
+    "open_text",
+    "read_document",
+    "read_lines",
+    "records_of",
+    "tables_of_text",
+    "unwrap",
+]
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a JSON document behind it."""
 # Files that were joined have a mark in front of the first line of each.
 _LINE_MARK: Final = re.compile(f"^{BYTE_ORDER_MARK}", re.MULTILINE)
-_ABSENT: Final = object()
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
 
@@ -34,7 +43,10 @@ class _Document(Protocol):
     def end(self) -> int: ...
 
     @property
-    def value(self) -> object: ...
+    def value(self) -> Any: ...
+
+    @property
+    def form(self) -> str: ...
 
 
 FindDocuments = Callable[[str], Sequence[_Document]]
@@ -48,12 +60,15 @@ class OpenedText:
     """The JSON value; the text itself where it holds none; a list of the values where it holds several documents."""
     prose: str | None = None
     """The text around the value, or that is the value; None: all of the text is JSON."""
+    is_several: bool = False
+    """Whether the value is the list of the values of several documents; each line of JSON Lines is one."""
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables of the value, then `lines` where there is other text around it."""
+        tables = tables_of(records_of(self.value) if self.is_several else self.value)
         if self.prose is None or isinstance(self.value, str):
-            return tables_of(self.value)
-        tables = [table for table in tables_of(self.value) if table.name != "lines"]
+            return tables
+        tables = tuple(table for table in tables if table.name != "lines")
         return (*tables, table_of_lines(self.prose))
 
 
@@ -69,12 +84,12 @@ def open_text(text: str, find_documents: FindDocuments) -> OpenedText:
         find_documents: Finds the documents within a text: `accp_core.view.layout.find_documents`.
     """
     for _ in range(_MAX_NESTED):
-        value = unwrap(_parse(text))
-        if value is _ABSENT:
+        opened = _parse(text)
+        if opened is None:
             return _search(text, find_documents)
-        if not isinstance(value, str):
-            return OpenedText(value=value)
-        text = value
+        if not isinstance(opened.value, str):
+            return opened
+        text = opened.value
     return OpenedText(value=text, prose=text)
 
 
@@ -88,20 +103,31 @@ def _search(text: str, find_documents: FindDocuments) -> OpenedText:
     documents = [document for document in find_documents(body) if isinstance(document.value, (dict, list))]
     if not documents:
         return OpenedText(value=text, prose=text)
-    values = [document.value for document in documents]
+    parts = [document.value if document.form.startswith("l") else [document.value] for document in documents]
+    values = list(chain.from_iterable(parts))
     value = values[0] if len(values) == 1 else values
     is_whole = len(documents) == 1 and not (body[: documents[0].start] + body[documents[0].end :]).strip()
-    return OpenedText(value=value, prose=None if is_whole else text)
+    return OpenedText(value=value, prose=None if is_whole else text, is_several=len(values) > 1)
 
 
-def _parse(text: str) -> Any:
-    """Return the JSON value of `text`, a list of its lines' values, or `_ABSENT`."""
-    for read in (read_document, read_lines):
+def _parse(text: str) -> OpenedText | None:
+    """Return the JSON value of `text`, or the list of its lines' values; None: it is neither."""
+    for read, is_several in ((read_document, False), (read_lines, True)):
         try:
-            return read(text)
+            return OpenedText(value=unwrap(read(text)), is_several=is_several)
         except ValueError:
             continue
-    return _ABSENT
+    return None
+
+
+def records_of(documents: list[Any]) -> list[Any]:
+    """Return the rows of several documents: the records in arrays of records, and what is no such array."""
+    kinds = [set(map(type, document)) if type(document) is list else None for document in documents]
+    if {dict} not in kinds:
+        return documents
+    # An empty array beside them is one of no records.
+    parts = (each if kind in ({dict}, set()) else [each] for each, kind in zip(documents, kinds, strict=True))
+    return list(chain.from_iterable(parts))
 
 
 def read_lines(text: str) -> Any:

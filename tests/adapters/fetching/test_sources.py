@@ -26,3 +26,10 @@ def test_a_query_counts_the_first_record_behind_a_byte_order_mark(bom: str) -> N
     source = bom + "\n".join(map(json.dumps, PEOPLE))
     asked = FetchRequest(query="select count(*) as n, min(id) as first from rows")
     assert answer({"": source}, asked, limit=200, counter=count_o200k) == "n 2\nfirst 1"
+
+
+def test_a_query_finds_the_records_on_both_sides_of_a_log_line() -> None:
+    # A program that writes JSON Lines, and now and then a warning, writes one stream of records.
+    lines = [*map(json.dumps, PEOPLE), "WARN slow", *map(json.dumps, PEOPLE)]
+    asked = FetchRequest(query="select name, count(*) as n from rows group by name")
+    assert answer({"": "\n".join(lines)}, asked, limit=200, counter=count_o200k) == "[2] name (n=2)\nAnn\nBo"

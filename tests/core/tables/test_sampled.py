@@ -55,6 +55,9 @@ TEXTS = {
     "lines behind a byte order mark": grow(row, "\ufeff\n", "\n", "\n"),
     "rows behind a byte order mark": "\ufeff" + ROWS,
     "an MCP answer with byte order marks": "\ufeff" + json.dumps([{"type": "text", "text": f"\ufeff{LONG_ROWS}"}]),
+    "lines of arrays of rows": grow(
+        lambda n: f"[{', '.join(row(n + part) for part in range(n % 3 + 1))}]", "", "", "\n"
+    ),
     "numbers": grow(lambda n: str(n * 7 % 1_000 + 1_000)),
     "strings": grow(lambda n: json.dumps(f"string {n * 7 % 1_000 + 1_000}")),
     "text blocks": grow(lambda n: json.dumps({"type": "text", "text": f"block {n}"}), size=3 * LONG),

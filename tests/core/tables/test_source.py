@@ -115,6 +115,50 @@ def test_documents_within_a_text_are_tables_beside_its_lines() -> None:
     assert open_text(twice, find_documents).value == [PEOPLE, PEOPLE]
 
 
+MORE = [{"id": 3, "name": "Cy", "city": "Rome"}, {"id": 4, "name": "Di"}]
+LOG = "2026-01-01 12:00 WARN the file was rotated"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{json.dumps(PEOPLE)}\n{json.dumps(MORE)}",
+        f"{json.dumps(PEOPLE)}\n[]\n\n{json.dumps(MORE)}\n",
+        f"Old:\n{json.dumps(PEOPLE)}\n{json.dumps(MORE)}\n",
+        f"Old:\n{json.dumps(PEOPLE)}\nNew:\n{json.dumps(MORE, indent=2)}\nThat is all.",
+        "\n".join((*map(json.dumps, PEOPLE), LOG, *map(json.dumps, MORE))),
+        "\n".join((json.dumps(PEOPLE[0]), LOG, *map(json.dumps, (PEOPLE[1], *MORE)))),
+        "\n".join((json.dumps(PEOPLE[0]), LOG, json.dumps([PEOPLE[1], *MORE]))),
+        "\n".join((json.dumps(PEOPLE[:1]), json.dumps(PEOPLE[1:]), LOG, json.dumps(MORE))),
+    ],
+    ids=[
+        "two arrays in lines",
+        "an empty array between",
+        "two arrays in lines of a text",
+        "two arrays in a text",
+        "lines, a log line, lines",
+        "a line, a log line, lines",
+        "a line, a log line, an array",
+        "arrays, a log line, an array",
+    ],
+)
+def test_the_records_of_several_documents_are_the_rows_of_one_table(source: str) -> None:
+    rows = open_text(source, find_documents).tables()[0]
+    assert (rows.name, rows.columns) == ("rows", ("id", "name", "late", "city"))
+    assert list(rows.rows) == [*PEOPLE, *MORE]
+
+
+def test_lines_between_other_text_have_the_paths_of_lines() -> None:
+    lines = [*map(json.dumps, PEOPLE), LOG, *map(json.dumps, MORE)]
+    assert open_text("\n".join(lines), find_documents).value == [*PEOPLE, *MORE]
+
+
+@pytest.mark.parametrize("source", ['[1, "a"]\n[2, "b"]', json.dumps([PEOPLE, MORE]), '[[{"a": 1}]]\n[]'])
+def test_other_arrays_of_arrays_are_rows_themselves(source: str) -> None:
+    (rows,) = tables_of_text(source, find_documents)
+    assert (rows.name, rows.columns[0], len(rows.rows)) == ("rows", "c0", 2)
+
+
 def test_the_lines_of_the_text_come_before_a_table_of_that_name() -> None:
     text = f"Found:\n{json.dumps({'lines': PEOPLE})}\nend"
     (lines,) = tables_of_text(text, find_documents)

@@ -93,7 +93,11 @@ def preview(
         if whole == view.text or counter(whole) <= limit:
             return whole
     subject = _Subject(source, requested_words(request))
-    body = subject.preview_tables(counter) or subject.preview_text(view, limit, counter, options, is_part=is_part)
+    found = subject.find_tables()
+    if isinstance(found, str):
+        body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
+    else:
+        body = subject.preview_tables(found, counter)
     head = f"[preview{body.title}; the whole is intact: {opening}"
     first = f"{head}]"
     told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
@@ -150,32 +154,37 @@ class _Subject:
     source: str
     requested: frozenset[str]
 
-    def preview_tables(self, counter: TokenCounter) -> _Body | None:
-        """Return the preview of a JSON value; None where there is text around it."""
-        found = self._find_tables()
-        if found is None:
-            return None
+    def find_tables(self) -> SampledTables | str:
+        """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads."""
+        if len(self.source) > MAX_WHOLE:
+            places = partial(places_of_words, requested=self.requested)
+            return (self._starts_like_json() and sample_tables(self.source, places)) or self.source
+        opened = open_text(self.source, find_documents)
+        return SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
+
+    def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
+        """Return the preview of a JSON value."""
         marks = Marks.for_tables(self.source, found.tables)
         tables = TablePreview(found.tables, totals=found.totals, requested=self.requested, marks=marks, counter=counter)
         return _Body("", lambda room: marks.show(tables.write(room)), tables.enough, tables.example)
 
-    def _find_tables(self) -> SampledTables | None:
-        """Return the tables of a JSON value, of a very long one those of a sample; None: its text is shown."""
-        if self._may_be_sampled():
-            return sample_tables(self.source, partial(places_of_words, requested=self.requested))
-        if len(self.source) > MAX_WHOLE:
-            return None
-        opened = open_text(self.source, find_documents)
-        return SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else None
-
-    def _may_be_sampled(self) -> bool:
-        """Return whether the text is very long and may be JSON, which has tables, but perhaps no table of lines."""
-        return len(self.source) > MAX_WHOLE and _JSON_START.match(self.source) is not None
+    def _starts_like_json(self) -> bool:
+        return _JSON_START.match(self.source) is not None
 
     def preview_text(
-        self, view: View | None, limit: int, counter: TokenCounter, options: Options | None, *, is_part: bool
+        self,
+        prose: str,
+        view: View | None,
+        limit: int,
+        counter: TokenCounter,
+        options: Options | None,
+        *,
+        is_part: bool,
     ) -> _Body:
-        """Return the preview of a text, of which `view` is the view where it was rendered."""
+        """Return the preview of a text, of which `view` is the view where it was rendered.
+
+        `prose` is the text whose lines a query counts: the source, or the text in its JSON string or text block.
+        """
         is_view = view is not None and view.layout != AS_IS
         shown = view or View(text=self.source, layout=AS_IS, tokens_before=0, tokens_after=0)
         if is_view and "&1" in shown.text:
@@ -185,7 +194,9 @@ class _Subject:
         marks = Marks.for_text(shown.text)
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
         excerpt = Excerpt(text, requested=self.requested, marks=marks, max_piece=limit // _MIN_PIECES, is_view=is_view)
-        lines = text.count("\n") + 1
+        lines = prose.count("\n") + 1
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
-        example = "" if self._may_be_sampled() else query_lines(lines)
+        # The whole may be JSON that has tables, but perhaps no table of lines.
+        is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
+        example = "" if is_open else query_lines(prose)
         return _Body(title, lambda room: marks.show(excerpt.write(room)), example=example)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from accp_core.previews.column_facts import ColumnFacts
+from accp_core.previews.line_numbers import LineNumbers
 from accp_core.tables import MAX_COLUMNS, Table
 
 __all__ = ["query_lines", "query_table"]
@@ -36,9 +37,13 @@ def _stands_plainly(name: str) -> bool:
     return name.isprintable() and _BRACKETS.isdisjoint(name)
 
 
-def query_lines(lines: int) -> str:
-    """Return a query of some lines in the middle of a text."""
-    start = max(lines // 2 - _LINES // 2, 0)
+def query_lines(source: str) -> str:
+    """Return a query of some lines in the middle of a text, by the numbers that they have in a query."""
+    numbers = LineNumbers(source)
+    if not numbers.are_exact:
+        return f"select text from lines limit {_LINES}"
+    middle = numbers.number_of(source.count("\n", 0, len(source) // 2))
+    start = max(middle - _LINES // 2, 0)
     return f"select text from lines where n between {start} and {start + _LINES}"
 
 

@@ -16,22 +16,30 @@ class LineNumbers:
     def __init__(self, text: str) -> None:
         """Find the long lines of `text`, which have several numbers."""
         self._text = text
-        self._position = self._number = 0
+        self._position = self._line = 0
         self.are_exact = not has_other_ends(text) and text.count("\r") == text.count("\r\n")
         """Whether the text has no line ends but line feeds; else lines can be counted, but have other numbers."""
-        self._starts: list[int] = []
+        self._long: list[int] = []
+        """The long lines, as line feeds count them."""
         self._further: list[int] = [0]
+        line = at = 0
         for start, end in _long_lines(text):
-            self._starts.append(start)
+            line += text.count("\n", at, start)
+            at = start
+            self._long.append(line)
             self._further.append(self._further[-1] + -(-(end - start) // MAX_LINE) - 1)
 
     def number_at(self, start: int) -> int:
         """Return the number of the line that begins at `start`; fastest where `start` is asked for in order."""
         if start < self._position:
-            self._position = self._number = 0
-        self._number += self._text.count("\n", self._position, start)
+            self._position = self._line = 0
+        self._line += self._text.count("\n", self._position, start)
         self._position = start
-        return self._number + self._further[bisect_left(self._starts, start)]
+        return self.number_of(self._line)
+
+    def number_of(self, line: int) -> int:
+        """Return the number of the line that has so many line feeds before it."""
+        return line + self._further[bisect_left(self._long, line)]
 
 
 def _long_lines(text: str) -> Iterator[tuple[int, int]]:

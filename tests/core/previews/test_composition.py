@@ -1,12 +1,10 @@
 """What of a result too big to show is shown."""
 
 import base64
-import contextlib
 import hashlib
 import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 
@@ -15,9 +13,8 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core import preview, render_text
 from accp_core.previews.marks import Marks
-from accp_core.tables import table_of_lines, tables_of_text
+from accp_core.tables import table_of_lines
 from accp_core.view import Options
-from accp_core.view.documents import find_documents
 from tests.core.view.payloads import PAYLOADS, logs, orders, records, webhook
 
 counter = o200k_base()
@@ -299,39 +296,6 @@ def test_of_a_wide_table_the_columns_that_fit_are_named_and_the_others_counted()
 def test_many_tables_are_counted() -> None:
     source = json.dumps({f"t{number}": [{"a": number, "b": text} for text in "xyz" * 20] for number in range(14)})
     assert shown(source, 400).endswith("[…2 tables]")
-
-
-@pytest.mark.parametrize(
-    "source",
-    [json.dumps(orders(200)), json.dumps(logs(300)), json.dumps({"a b": [{"x": [1], "y": {}}] * 900}), log(300)],
-)
-def test_the_example_of_a_query_works(source: str) -> None:
-    text = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
-    example = re.search(r"; e\.g\. query: (.*)\]", text.split("\n")[0])
-    assert example
-    assert run_query(source, example[1])
-
-
-def test_no_example_is_shown_where_nothing_takes_a_query_or_room_is_short() -> None:
-    source = json.dumps(orders(200))
-    assert "query" not in shown(source, 400).split("\n")[0]
-    assert "query" not in preview(source, limit=60, opening=OPENING, counter=counter, is_queried=True)
-
-
-def scalar(cell: object) -> object:
-    return cell if isinstance(cell, str | int) else str(cell)
-
-
-def run_query(source: str, query: str) -> list[object]:
-    """Return what SQLite answers to a query of the tables of a text."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as database:
-        for table in tables_of_text(source, find_documents):
-            columns = ", ".join(f'"{name}"' for name in table.columns)
-            database.execute(f'create table "{table.name}" ({columns})')
-            marks = ", ".join("?" * len(table.columns))
-            rows = [[scalar(row.get(name)) for name in table.columns] for row in table.rows]
-            database.executemany(f'insert into "{table.name}" values ({marks})', rows)
-        return database.execute(query).fetchall()
 
 
 def test_nothing_that_a_gap_may_hold_is_referred_to() -> None:

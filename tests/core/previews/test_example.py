@@ -1,0 +1,101 @@
+"""The example of a query in a preview finds what it says."""
+
+import base64
+import contextlib
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from accp_core import preview
+from accp_core.tables import tables_of_text
+from accp_core.view.documents import find_documents
+from tests.core.previews.test_composition import OPENING, counter, log, shown
+from tests.core.view.payloads import logs, orders
+
+
+@pytest.mark.parametrize(
+    "source",
+    [json.dumps(orders(200)), json.dumps(logs(300)), json.dumps({"a b": [{"x": [1], "y": {}}] * 900}), log(300)],
+)
+def test_the_example_of_a_query_works(source: str) -> None:
+    text = preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True)
+    example = re.search(r"; e\.g\. query: (.*)\]", text.split("\n")[0])
+    assert example
+    assert run_query(source, example[1])
+
+
+RECORDS = [{"id": number, "name": f"name {number}", "x": number * 7919} for number in range(300)]
+TEXTS_OF_LINES = {
+    "short lines": log(300),
+    "a document in many lines": f"The result:\n{json.dumps(RECORDS, indent=2)}\nThat is all.",
+    "a document in one line": f"The result:\n{json.dumps(RECORDS)}\nThat is all.",
+    "lines of JSON and a warning": "\n".join((*map(json.dumps, RECORDS), "WARN slow", *map(json.dumps, RECORDS))),
+    "long lines": "\n".join(f"part {number} " + "word " * 400 for number in range(30)),
+    "one long line": "word " * 9_000,
+    "blobs": "\n".join(
+        f"{number} {base64.b64encode(hashlib.sha512(b'%d' % number).digest() * 9).decode()}" for number in range(200)
+    ),
+}
+
+
+@pytest.mark.parametrize("source", TEXTS_OF_LINES.values(), ids=TEXTS_OF_LINES)
+def test_the_example_for_a_text_asks_for_the_lines_in_its_middle(source: str) -> None:
+    # A reader takes the numbers for those of the lines that the preview is said to be of.
+    head = preview(source, limit=300, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
+    assert head.startswith(f"[preview of {source.count(chr(10)) + 1:,} line")
+    example = re.search(r"; e\.g\. query: (select text from lines where n between \d+ and \d+)]", head)
+    assert example
+    found = [text for (text,) in run_query(source, example[1])]
+    assert source.split("\n")[source.count("\n", 0, len(source) // 2)] in found
+    assert len(found) <= 21
+
+
+@pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps([{"type": "text", "text": text}])])
+def test_the_example_for_a_text_in_json_asks_for_lines_of_the_text(wrap: Callable[[str], str]) -> None:
+    heads = [
+        preview(source, limit=400, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
+        for source in (log(300), wrap(log(300)))
+    ]
+    assert "query: select text from lines where" in heads[0]
+    assert heads[0] == heads[1]
+
+
+@pytest.mark.parametrize("source", [json.dumps(RECORDS), "\n".join(map(json.dumps, RECORDS))])
+def test_no_example_for_lines_is_shown_where_the_whole_may_have_none(source: str) -> None:
+    shown_part = partial(preview, limit=300, opening=OPENING, counter=counter, is_queried=True, is_part=True)
+    assert shown_part(source[:9_000]).startswith("[preview of the first ")
+    assert "query" not in shown_part(source[:9_000]).split("\n")[0]
+    assert "query: select text from lines" in shown_part(log(300))
+
+
+def test_the_example_for_lines_with_other_ends_works_without_their_numbers() -> None:
+    source = "\r".join(f"{number} % done" for number in range(4_000))
+    head = preview(source, limit=300, opening=OPENING, counter=counter, is_queried=True).split("\n")[0]
+    assert head.endswith("; e.g. query: select text from lines limit 20]")
+
+
+def test_no_example_is_shown_where_nothing_takes_a_query_or_room_is_short() -> None:
+    source = json.dumps(orders(200))
+    assert "query" not in shown(source, 400).split("\n")[0]
+    assert "query" not in preview(source, limit=60, opening=OPENING, counter=counter, is_queried=True)
+
+
+def scalar(cell: object) -> object:
+    return cell if isinstance(cell, str | int) else str(cell)
+
+
+def run_query(source: str, query: str) -> list[object]:
+    """Return what SQLite answers to a query of the tables of a text."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        for table in tables_of_text(source, find_documents):
+            columns = ", ".join(f'"{name}"' for name in table.columns)
+            database.execute(f'create table "{table.name}" ({columns})')
+            marks = ", ".join("?" * len(table.columns))
+            rows = [[scalar(row.get(name)) for name in table.columns] for row in table.rows]
+            database.executemany(f'insert into "{table.name}" values ({marks})', rows)
+        return database.execute(query).fetchall()

@@ -193,7 +193,14 @@ class _Subject:
             shown = render_text(self.source, counter=counter, options=plain)
         marks = Marks.for_text(shown.text)
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
-        excerpt = Excerpt(text, requested=self.requested, marks=marks, max_piece=limit // _MIN_PIECES, is_view=is_view)
+        excerpt = Excerpt(
+            text,
+            requested=self.requested,
+            marks=marks,
+            max_piece=limit // _MIN_PIECES,
+            source=shown.text,
+            is_view=is_view,
+        )
         lines = prose.count("\n") + 1
         title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.

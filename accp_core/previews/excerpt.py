@@ -32,6 +32,7 @@ class Excerpt:
         requested: frozenset[str],
         marks: Marks,
         max_piece: int = 240,
+        source: str | None = None,
         is_view: bool = False,
         in_line: bool = False,
         max_rated: int = MAX_RATED,
@@ -44,6 +45,7 @@ class Excerpt:
             requested: The words of the request without regard to case.
             marks: Write the gaps.
             max_piece: Characters of a piece at most.
+            source: The same text where blobs in `text` are replaced by their sizes; None: none are.
             is_view: Whether the text is a view: its rows are shown with their headers, and the lines in its gaps are
                 counted; those of any other text are named by the numbers that they have in a query.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
@@ -52,7 +54,7 @@ class Excerpt:
         """
         self._text = text
         self._marks = marks
-        self._numbers = LineNumbers(text)
+        self._numbers = LineNumbers(text if source is None else source, text)
         self._counts_lines = is_view or not self._numbers.are_exact
         self._in_line = in_line
         self._says_lines = True

@@ -13,18 +13,23 @@ __all__ = ["LineNumbers"]
 class LineNumbers:
     """Finds the number of a line from its position."""
 
-    def __init__(self, text: str) -> None:
-        """Find the long lines of `text`, which have several numbers."""
-        self._text = text
+    def __init__(self, source: str, shown: str | None = None) -> None:
+        """Find the long lines of a text, which have several numbers.
+
+        Args:
+            source: The text that a query reads.
+            shown: The text whose positions are asked for: the same lines, of which some are shorter; None: `source`.
+        """
+        self._text = source if shown is None else shown
         self._position = self._line = 0
-        self.are_exact = not has_other_ends(text) and text.count("\r") == text.count("\r\n")
+        self.are_exact = not has_other_ends(source) and source.count("\r") == source.count("\r\n")
         """Whether the text has no line ends but line feeds; else lines can be counted, but have other numbers."""
         self._long: list[int] = []
         """The long lines, as line feeds count them."""
         self._further: list[int] = [0]
         line = at = 0
-        for start, end in _long_lines(text):
-            line += text.count("\n", at, start)
+        for start, end in _long_lines(source):
+            line += source.count("\n", at, start)
             at = start
             self._long.append(line)
             self._further.append(self._further[-1] + -(-(end - start) // MAX_LINE) - 1)

@@ -176,6 +176,15 @@ def test_the_lines_in_a_gap_have_the_numbers_of_a_query() -> None:
     assert {text for number, text in rows.items() if number not in hidden and len(text) < 400} == whole
 
 
+def test_a_gap_counts_the_lines_of_a_blob_as_a_query_does() -> None:
+    blob = base64.b64encode(hashlib.sha512(b"x").digest() * 60).decode()
+    source = "\n".join(f"line {number} {blob if number % 9 == 4 else ''}".strip() for number in range(300))
+    rows = {row["n"]: row["text"] for row in table_of_lines(source).rows}
+    followed = re.findall(r"^\[…(?:lines? )?(?:\d+-)?(\d+)\]\n(line \d+)$", shown(source, 150), re.MULTILINE)
+    assert followed
+    assert all(rows[int(number) + 1] == line for number, line in followed)
+
+
 def test_only_the_first_mark_for_lines_says_what_its_numbers_are() -> None:
     lines = [f"the code is X{n * 7919}" if n % 40 == 9 else "and so on and so forth" for n in range(300)]
     text = shown("\n".join(lines), 150)

@@ -92,6 +92,9 @@ class WebSocketCarrier:
     async def _connect(self, ready: asyncio.Event) -> None:
         fields = token_fields(self._token)
         socket = await websockets.connect(self._address.url, additional_headers=fields, **self._options)
+        if self._session.is_lost:  # the session was closed meanwhile, and has nobody to end what begins here
+            await socket.close()
+            return
         self._socket = socket
         self.connections += 1
         await self._session.connected()

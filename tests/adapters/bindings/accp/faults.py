@@ -19,6 +19,9 @@ class Cutting:
         self.cuts = 0
         self.connections = 0
         self.is_refusing = False
+        self.arrivals = 0
+        self.is_open = asyncio.Event()
+        self.is_open.set()
         self._target = target.split(":")
         self._writers: set[asyncio.StreamWriter] = set()
         self._clients: set[asyncio.StreamWriter] = set()
@@ -42,11 +45,14 @@ class Cutting:
         if self.is_refusing:
             writer.transport.abort()
             return
-        self.connections += 1
+        self.arrivals += 1
+        await self.is_open.wait()
         to_reader, to_writer = await asyncio.open_connection(*self._target)
         both = {writer, to_writer}
         self._writers |= both
         self._clients.add(writer)
+        # Counted once `cut` reaches it: a test that waits for a connection then cuts that one.
+        self.connections += 1
         try:
             await asyncio.gather(self._copy(reader, to_writer), self._copy(to_reader, writer))
         finally:

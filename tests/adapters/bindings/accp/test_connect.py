@@ -164,6 +164,23 @@ async def test_frames_arrive_once_and_in_order_over_many_cut_connections() -> No
     assert proxy.cuts == 20
 
 
+async def test_a_session_that_is_closed_while_it_connects_again_ends_at_once() -> None:
+    unlimited = ClientOptions(backoff=QUICK.backoff, close_time=10 * PATIENCE)
+    async with serving() as address, cutting(address) as proxy, asyncio.timeout(PATIENCE):
+        async with joined(proxy.address, options=unlimited) as session:
+            await session.request(ask(n=1))
+            proxy.is_open.clear()
+            proxy.cut()
+            await async_wait_until(lambda: proxy.arrivals == 2)
+
+            async def open_once_closed() -> None:
+                await async_wait_until(lambda: session.is_lost)
+                proxy.is_open.set()
+
+            opening = asyncio.ensure_future(open_once_closed())
+        await opening
+
+
 async def test_frames_arrive_once_over_http_that_loses_answers(caplog: pytest.LogCaptureFixture) -> None:
     handler = Recording()
     async with SessionHost(handler, codec=CODEC) as host:

@@ -45,7 +45,11 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
                     yield link
 
 
-@pytest.mark.parametrize("binding", ["A", "C", "D", "E"])
+# Before anyio 4.16 a connection is left open whose owner is cancelled just as it is made.
+_LEFT_BY_ANYIO = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.mark.parametrize("binding", ["A", "C", pytest.param("D", marks=_LEFT_BY_ANYIO), "E"])
 async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) -> None:
     agent, proxy = Echo(), Proxy()
     host, told = host_for(agent), []

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -136,7 +136,9 @@ def _progress() -> Iterator[Progress]:
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    bar = Progress(console=console, transient=True, disable=not console.is_terminal)
+    # Before rich 14.3 a bar that is disabled ends with an empty line.
+    with bar if console.is_terminal else nullcontext():
         yield bar
 
 

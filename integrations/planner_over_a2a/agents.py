@@ -29,7 +29,7 @@ from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, tool
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 from models import Scripted, call, last, list_overdue, rank
 from starlette.applications import Starlette
 
@@ -47,7 +47,9 @@ HERE = Path(__file__).resolve().parent
 @asynccontextmanager
 async def service_desk() -> AsyncIterator[BaseTool]:
     """Start the MCP server and yield its tool."""
-    async with Client(StdioServerParameters(command=sys.executable, args=[str(HERE / "service_desk.py")])) as client:
+    server = StdioServerParameters(command=sys.executable, args=[str(HERE / "service_desk.py")])
+    # mcp 2.0 takes a transport only; parameters, from 2.1 on.
+    async with Client(stdio_client(server)) as client:
 
         @tool
         async def list_tickets(priority: str, state: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import StructuredTool
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 from script import Script
 
 from accp_adapters.tokens import o200k_base
@@ -77,7 +77,9 @@ async def run(folder: Path, graph: Path, *, proxied: bool) -> list[BaseMessage]:
     graph.unlink(missing_ok=True)
     async with AsyncExitStack() as stack:
         starts = [
-            stack.enter_async_context(Client(server_parameters(each, names, proxied=proxied), mode="legacy"))
+            stack.enter_async_context(
+                Client(stdio_client(server_parameters(each, names, proxied=proxied)), mode="legacy")
+            )
             for each in servers.values()
         ]
         async with asyncio.timeout(START_SECONDS):

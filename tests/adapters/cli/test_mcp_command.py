@@ -41,6 +41,38 @@ def test_lines_and_exit_code_are_the_servers(options: list[str]) -> None:
     assert (run.returncode, run.stdout, run.stderr) == (3, sent, b"bye")
 
 
+# The interpreter ends once the main thread has; a daemon would be lost in the sum.
+WARMING_UP_LATE = """
+import atexit, sys, threading
+from accp_adapters.cli import main
+from accp_adapters.mcp import Encoder
+def warm_up(encoder):
+    threading.main_thread().join()
+    done.append(sum(range(1_000_000)))
+done = []
+Encoder.warm_up = warm_up
+atexit.register(lambda: print(len(done), file=sys.stderr))
+main()
+"""
+
+
+def test_the_command_ends_only_after_its_vocabulary_was_loaded() -> None:
+    """The abort of an interpreter that ends while tiktoken counts hides the server's exit code."""
+    command = [
+        sys.executable,
+        "-c",
+        WARMING_UP_LATE,
+        "mcp",
+        "--quiet",
+        "--",
+        sys.executable,
+        "-c",
+        "import sys; sys.exit(3)",
+    ]
+    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (3, b"", b"1\n")
+
+
 HOSTILE = [
     b"\x00" * 100 + b"\n",
     b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call","params":[]}\n',

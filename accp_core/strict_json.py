@@ -20,14 +20,14 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "NumberReader", "compact_json", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8", "read_json",
+    "NumberReader", "compact_json", "escape_halves", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8", "read_json",
     "refuse_constant", "strict_decoder", "unique_members",
 ]  # fmt: skip
 
 NumberReader: TypeAlias = Callable[[str], Any]
 """Returns the value of a number from its digits, or raises ValueError."""
 
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _MAX_SHOWN: Final = 40
 """Characters of a refused name or number that an error message shows."""
@@ -168,7 +168,12 @@ def compact_json(value: object, *, sort_keys: bool = False, default: Callable[[A
     if pair := _SURROGATE_PAIR.search(text):
         reason = f"expected no surrogate pair as two characters, found {pair[0]!r}, which JSON reads as one"
         raise EncodeError(reason, code=ErrorCode.INVALID_TYPE)
-    return _LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+    return escape_halves(text)
+
+
+def escape_halves(text: str) -> str:
+    """Return `text` with an escape such as `\\ud83d` for each half of a surrogate pair, which UTF-8 cannot carry."""
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _in_pieces(value: object, levels: int) -> str:

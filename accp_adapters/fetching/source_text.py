@@ -6,7 +6,7 @@
     E1004: expected …                           source text: E1004: expected …
 
 The first two are the last line of an answer, a refusal is the first. Text at other places, and any other text, is shown
-as it is, but for the markers of `accp_core.markers`.
+as it is, but for the markers of `accp_core.markers` and halves of surrogate pairs, which are shown as escapes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.markers import UNSEEN
+from accp_core.strict_json import escape_halves
 from accp_core.view.layout import AS_IS, escape_view
 
 __all__ = ["shown_source"]
@@ -35,7 +36,7 @@ def shown_source(text: str, notes: str = "", *, layout: str = AS_IS) -> str:
 
     Without notes the last line of the text is the last of the answer. `layout` is that of a text that is a view.
     """
-    shown = escape_view(text, layout)
+    shown = escape_halves(escape_view(text, layout))
     start = 0 if notes else _last_line(shown)
     if not notes and _NOTE.match(shown, start):
         shown = f"{shown[:start]}{_ESCAPE}{shown[start:]}"

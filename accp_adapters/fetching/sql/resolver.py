@@ -17,6 +17,7 @@ __all__ = ["Comparison", "Resolver"]
 
 _COMPARES: Final = frozenset(("=", "==", "===", "!=", "<>", "<", ">", "<=", ">=", "LIKE", "ILIKE", "GLOB", "IS"))
 _BEGINS_OPERAND: Final = frozenset(("AND", "OR", "WHEN", "THEN", "ELSE", ",", "SELECT", "WHERE", "ON", "HAVING"))
+_ARITHMETIC: Final = frozenset(("+", "-", "*", "/", "%", "||"))
 _OPENS: Final = frozenset(("IN", "CAST"))
 _EQUALS: Final = frozenset(("=", "==", "===", "IN"))
 _SPELLED: Final = {"===": "=", "==": "=", "<=>": "IS", "&&": "AND", "ILIKE": "LIKE", "!": "NOT"}
@@ -62,8 +63,12 @@ class Resolver:
         """What each open parenthesis belongs to: a function, IN, or nothing."""
         self._left: Comparison | None = None
         """The column in front of the last operator."""
+        self._left_is_column = False
+        """Whether that column is all that stands in front of the operator."""
         self._last: Comparison | None = None
         """The last column."""
+        self._last_run = (0, 0)
+        """The index of its first token, and the one behind its last."""
         self._is_equality = False
         self._is_between = False
         self._second_bound = -1
@@ -108,6 +113,7 @@ class Resolver:
         token.out = _SPELLED.get(word, token.text)
         if word in _COMPARES or word in ("BETWEEN", "IN"):
             self._left, self._is_equality = self._last, word in _EQUALS
+            self._left_is_column = self._is_column_before(at)
             if self._left is not None and self._in_where:
                 self.comparisons.append(self._left)
         if word in ("=", "==", "===", "!=", "<>") and self._follows(at, _NULLS):
@@ -121,6 +127,12 @@ class Resolver:
             self._in_where = True
         elif word in _ENDS_WHERE:
             self._in_where = False
+
+    def _is_column_before(self, at: int) -> bool:
+        """Return whether what is compared by the operator at `at` is a column, and no expression."""
+        start, end = self._last_run
+        words = {token.upper for token in self._tokens[end:at]}
+        return words <= {"IS", "NOT"} and not (start and self._tokens[start - 1].text in _ARITHMETIC)
 
     def _follows(self, at: int, words: frozenset[str]) -> bool:
         return at + 1 < len(self._tokens) and self._tokens[at + 1].upper in words
@@ -158,14 +170,22 @@ class Resolver:
             if run is not None and run.end() > token.end and _is_bare_text(run[0]):
                 return self._absorb(at, run.end())
         digits = token.text
-        is_long = digits.isdigit() and int(digits[:40]) > _MAX_INTEGER
-        # A text in front of which stands a column that compares as numbers is compared digit by digit.
-        token.out = f"'{digits}'" if is_long and self._compares_texts() else digits
+        token.out = digits
+        if digits.isdigit() and int(digits[:40]) > _MAX_INTEGER and self._compares_texts():
+            self._long_integer(at)
         return at + 1
 
     def _compares_texts(self) -> bool:
         left = self._left_column()
-        return left is not None and left.collation == NUMBER
+        return self._left_is_column and left is not None and left.collation == NUMBER
+
+    def _long_integer(self, at: int) -> None:
+        """Write an integer as a text, which a column that compares as numbers compares digit by digit."""
+        digits, sign = self._tokens[at].text, ""
+        if at and self._tokens[at - 1].text == "-" and self._is_value(at - 1):
+            sign, self._tokens[at - 1].out = "-", ""
+        if sign or self._is_value(at):
+            self._tokens[at].out = f"'{sign}{digits}'"
 
     def _absorb(self, at: int, end: int) -> int:
         """Write the source from the token at `at` up to `end` as one text; return the index behind it."""
@@ -294,7 +314,7 @@ class Resolver:
     def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
         self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
         self._clear(at + 1, end)
-        self._last = Comparison(source.table, name)
+        self._last, self._last_run = Comparison(source.table, name), (at, end)
 
     def _source_named(self, name: str) -> Source | None:
         folded = name.casefold()

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.packing.number import read_float
-from accp_core.strict_json import strict_decoder
+from accp_core.strict_json import escape_halves, strict_decoder
 
 __all__ = ["NUMBER", "StoredColumn", "compare_as_numbers", "store_column"]
 
@@ -35,7 +35,6 @@ _NUMERAL: Final = re.compile(r"\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0
 _MAX_FLOAT_CHARS: Final = 16
 # SQLite reads over it at the end of a number; it keeps the number 5 apart from the text "5" in one column.
 _MARK: Final = "\v"
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _read_json: Final = strict_decoder(read_float=read_float)
 
@@ -119,9 +118,9 @@ def _as_text(value: Any, column: StoredColumn, texts: Iterable[str] = ()) -> str
     if value is None:
         return None
     if type(value) in (list, dict):
-        return _utf8(write_styled_json(value, "0u"))
+        return escape_halves(write_styled_json(value, "0u"))
     if type(value) is str:
-        stored = _utf8(value)
+        stored = escape_halves(value)
         if stored is not value or (column.holds_json and value[:1] in ("[", "{")):
             column.spellings[stored] = value
         return stored
@@ -130,11 +129,6 @@ def _as_text(value: Any, column: StoredColumn, texts: Iterable[str] = ()) -> str
         text += _MARK
     column.spellings[text] = value
     return text
-
-
-def _utf8(text: str) -> str:
-    """Return `text` with an escape for each half of a surrogate pair, which SQLite cannot hold."""
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def compare_as_numbers(one: str, other: str) -> int:

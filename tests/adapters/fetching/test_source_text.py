@@ -89,3 +89,27 @@ def test_each_kind_of_answer_says_what_is_of_the_source() -> None:
 def test_it_takes_time_in_proportion() -> None:
     assert grows_in_proportion(lambda size: shown_source(f"{NOTE} \n" * size), 2_000)
     assert grows_in_proportion(lambda size: shown_source(ESCAPE * size), 2_000)
+
+
+CUT = "cut emoji \ud83d"
+SHOWN = r"cut emoji \ud83d"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", f'[3] id s\n0 "{SHOWN}"\n1 x\n2 "{SHOWN}"'),
+        ("id = 2", f'{{"id":2,"s":"{SHOWN}"}}'),
+        ("id <> 1", f'[2] id (s="{SHOWN}")\n0\n2'),
+        ("emoji", f'rows [2] id (s="{SHOWN}")\n0\n2'),
+        ("select s from rows where id = 2", f'{{"s":"{SHOWN}"}}'),
+        ("2", f'{{"id":2,"s":"{SHOWN}"}}'),
+        ("2.s", SHOWN),
+    ],
+)
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_half_a_surrogate_pair_is_shown_as_an_escape(query: str, expected: str, is_ascii: bool) -> None:
+    """A client that sends UTF-8 cannot send a half."""
+    source = json.dumps([{"id": 0, "s": CUT}, {"id": 1, "s": "x"}, {"id": 2, "s": CUT}], ensure_ascii=is_ascii)
+    assert fetch(source, query=query) == expected
+    assert fetch(f"{CUT}\nemoji\n{CUT}", query="cut emoji").isascii()

@@ -39,3 +39,26 @@ def test_a_query_that_finds_nothing_is_refused(text: str, query: str) -> None:
     with pytest.raises(ProtocolError) as refused:
         value_at(text, query)
     assert refused.value.code == "E1004"
+
+
+BIG = [{"id": sign * (2**63 + n)} for sign in (1, -1) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("id = 9223372036854775810", [2**63 + 2]),
+        ("id = -9223372036854775810", [-(2**63) - 2]),
+        ("id < -9223372036854775810", [-(2**63) - 3]),
+        ("id > -9223372036854775810 AND id < 0", [-(2**63) - 1]),
+        ("id NOT IN (9223372036854775810, - 9223372036854775810, 0)", [n for row in BIG if abs(n := row["id"]) != 2**63 + 2]),
+        ("id BETWEEN -9223372036854775811 AND -9223372036854775810", [-(2**63) - 2, -(2**63) - 3]),
+        ("-id < -1", [2**63 + n for n in (1, 2, 3)]),
+        ("-id < -9000000000000000000000", []),
+        ("id + 1 > 9000000000000000000000", []),
+        ("abs(id) < 9000000000000000000000", [row["id"] for row in BIG]),
+    ],
+)
+def test_integers_beyond_64_bits_compare_as_numbers(condition: str, found: list[int]) -> None:
+    rows = value_at(json.dumps(BIG), f"SELECT id, 1 AS one FROM rows WHERE {condition}")
+    assert [row["id"] for row in rows] == found

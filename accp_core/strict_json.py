@@ -20,8 +20,8 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "NumberReader", "compact_json", "escape_halves", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8", "read_json",
-    "refuse_constant", "strict_decoder", "unique_members",
+    "NumberReader", "compact_json", "escape_halves", "exact_float", "finite_float", "has_surrogate_pair", "is_utf8",
+    "read_json", "refuse_constant", "strict_decoder", "unique_members",
 ]  # fmt: skip
 
 NumberReader: TypeAlias = Callable[[str], Any]

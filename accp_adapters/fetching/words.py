@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from accp_adapters.fetching.page import cut_row, largest_page, line_page, note_part, remaining_rows, view_of
@@ -10,7 +11,7 @@ from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
-from accp_core.tables import MAX_LINE, OpenedText, Table
+from accp_core.tables import MAX_LINE, OpenedText, Row, Table
 
 __all__ = ["answer_words", "has_phrase"]
 
@@ -22,16 +23,17 @@ _BEFORE: Final = 100
 _Matches = Callable[[str], bool]
 
 
-class _Hit(NamedTuple):
-    """A row that contains the words."""
+class _Hits(NamedTuple):
+    """The rows of a table that contain the words."""
 
     table: Table
-    row: dict[str, Any]
+    numbers: Sequence[int]
 
 
 def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
     """Return whether a line or a cell contains `words` as they stand, without regard to case."""
-    return next(_hits(opened, _phrase(words)), None) is not None
+    matches = _phrase(words)
+    return any(next(_matching(table, matches), None) is not None for each in opened for table in each.tables())
 
 
 def answer_words(
@@ -44,50 +46,62 @@ def answer_words(
     Raises:
         ProtocolError: E1004, the offset is behind the last one.
     """
-    hits = list(_hits(opened, _phrase(words))) or list(_hits(opened, _each_of(words)))
-    if not hits:
-        return None
-    if all(hit.table.name == "lines" for hit in hits):
-        lines = [_line(hit.row["n"], hit.row["text"], words) for hit in hits]
-        return line_page("".join(lines), request, limit, counter)
-    return _page(hits, request, limit, counter)
+    for matches in (_phrase(words), *([_each_of(words)] if len(words.split()) > 1 else ())):
+        found = list(_find(opened, matches))
+        if found and all(hits.table.holds_lines for hits in found):
+            lines = (_line(hits.table.rows[number], words) for hits in found for number in hits.numbers)
+            return line_page("".join(lines), request, limit, counter)
+        if found:
+            return _page(found, matches, request, limit, counter)
+    return None
 
 
-def _page(hits: Sequence[_Hit], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    names = list(dict.fromkeys(hit.table.name for hit in hits))
-
-    def page(count: int) -> str:
-        shown = hits[request.offset : request.offset + count]
-        by_table = {name: [hit.row for hit in shown if hit.table.name == name] for name in names}
-        text = view_of({name: rows for name, rows in by_table.items() if rows}, limit, counter)
-        return text and shown_source(text, note_part("rows", request.offset, count, len(hits)))
-
-    remaining = remaining_rows("rows", request, len(hits))
-    shown = largest_page(page, remaining, limit, counter)
-    if shown:
-        return shown
-    note = note_part("rows", request.offset, 1, len(hits)) or "\n… row 0 of 1"
-    return cut_row(hits[request.offset].row, f"{note}; this row is cut: use SELECT with fewer columns", limit, counter)
-
-
-def _hits(opened: Sequence[OpenedText], matches: _Matches) -> Iterator[_Hit]:
+def _find(opened: Sequence[OpenedText], matches: _Matches) -> Iterator[_Hits]:
     """Yield the rows that match; the lines around a JSON document only where its tables have none."""
     for each in opened:
         found = False
         for table in each.tables():
-            if table.name == "lines" and found:
-                break
-            for row in table.rows:
-                texts = {name: _text(cell) for name, cell in row.items()}
-                if matches("\n".join(texts.values())):
-                    found = True
-                    yield _Hit(table, _shown(row, texts, matches))
+            numbers = [] if found and table.holds_lines else list(_matching(table, matches))
+            if numbers:
+                found = True
+                yield _Hits(table, numbers)
 
 
-def _shown(row: Any, texts: dict[str, str], matches: _Matches) -> dict[str, Any]:
-    if len(texts) <= _MAX_COLUMNS:
+def _matching(table: Table, matches: _Matches) -> Iterator[int]:
+    """Yield the numbers of the rows that match, a line by its text alone."""
+    if table.holds_lines:
+        return (number for number, row in enumerate(table.rows) if matches(row["text"]))
+    return (number for number, row in enumerate(table.rows) if matches("\n".join(map(_text, row.values()))))
+
+
+def _page(found: Sequence[_Hits], matches: _Matches, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    total = sum(len(hits.numbers) for hits in found)
+
+    def shown(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        rows = ((hits.table.name, hits.table.rows[number]) for hits in found for number in hits.numbers)
+        for name, row in islice(rows, request.offset, request.offset + count):
+            yield name, _shown(row, matches)
+
+    def page(count: int) -> str:
+        by_table: dict[str, list[Any]] = {}
+        for name, row in shown(count):
+            by_table.setdefault(name, []).append(row)
+        text = view_of(by_table, limit, counter)
+        return text and shown_source(text, note_part("rows", request.offset, count, total))
+
+    remaining = remaining_rows("rows", request, total)
+    largest = largest_page(page, remaining, limit, counter)
+    if largest:
+        return largest
+    note = note_part("rows", request.offset, 1, total) or "\n… row 0 of 1"
+    ((_, row),) = shown(1)
+    return cut_row(row, f"{note}; this row is cut: use SELECT with fewer columns", limit, counter)
+
+
+def _shown(row: Row, matches: _Matches) -> dict[str, Any]:
+    if len(row) <= _MAX_COLUMNS:
         return dict(row)
-    return {name: row[name] for name, text in texts.items() if matches(text)} or dict(row)
+    return {name: cell for name, cell in row.items() if matches(_text(cell))} or dict(row)
 
 
 def _text(cell: Any) -> str:
@@ -104,8 +118,9 @@ def _each_of(words: str) -> _Matches:
     return lambda text: all(word in text.casefold() for word in wanted)
 
 
-def _line(offset: int, line: str, words: str) -> str:
+def _line(row: Row, words: str) -> str:
     """Return a line with its offset, of a long line the part around the words with the offset of that part."""
+    offset, line = row["n"], row["text"]
     if len(line) <= MAX_LINE:
         return f"{offset}: {line}\n"
     at = max(0, line.casefold().find(words.casefold()))

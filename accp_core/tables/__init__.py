@@ -9,7 +9,8 @@ Where the tables of a JSON value come from and what they are called:
                                     more than 16 arrays, with `key` and the columns of their items
     {"total": 2, "page": {"n": 1}}  the other values outside arrays are the one row of the table `root`
     [{…}] [{…}], or {…} {…}         the records of several documents, or lines, of a text are one table, too: `rows`
-    any other text                  the table `lines(n, text)`; n counts from 0 as the offsets of pages do
+    any other text                  the table `lines(n, text)`; n counts from 0 as the offsets of pages do; beside it an
+                                    array of that name is the table `lines_2`
 
     {"customer": {"name": "Ann"}}   in a row: the column `customer.name`
     {"items": [{…}]}                in a row of `orders`: the child table `orders.items` (of `rows`: `items`)
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from accp_core.tables.build import tables_of
     from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
     from accp_core.tables.source import OpenedText, open_text, tables_of_text
-    from accp_core.tables.table import MAX_COLUMNS, ParentLink, Table
+    from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
     from accp_core.tables.text_lines import MAX_LINE, lines_of, table_of_lines
 else:
     __getattr__, __dir__ = lazy_exports(
@@ -42,17 +43,19 @@ else:
             "accp_core.tables.build": "tables_of",
             "accp_core.tables.sampled": "MAX_WHOLE SampledTables sample_tables",
             "accp_core.tables.source": "OpenedText open_text tables_of_text",
-            "accp_core.tables.table": "MAX_COLUMNS ParentLink Table",
+            "accp_core.tables.table": "LINES MAX_COLUMNS ParentLink Row Table",
             "accp_core.tables.text_lines": "MAX_LINE lines_of table_of_lines",
         },
     )
 
 __all__ = [
+    "LINES",
     "MAX_COLUMNS",
     "MAX_LINE",
     "MAX_WHOLE",
     "OpenedText",
     "ParentLink",
+    "Row",
     "SampledTables",
     "Table",
     "lines_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from accp_core.tables.flatten import FlatRows, Items, flatten
@@ -29,7 +30,7 @@ _KEY: Final = re.compile(
 )
 
 
-def tables_of(value: object) -> tuple[Table, ...]:
+def tables_of(value: object, taken: Iterable[str] = ()) -> tuple[Table, ...]:
     """Return the tables of a JSON value, or of a text that is none; parents stand before their children.
 
     The rules are those of the package's docstring. The number of tables is bounded; names, rows and cells are no more
@@ -37,10 +38,11 @@ def tables_of(value: object) -> tuple[Table, ...]:
 
     Args:
         value: A JSON value; a string is a text, whose only table is `lines`.
+        taken: Names that no table gets, because others have them.
     """
     if isinstance(value, str):
         return (table_of_lines(value),)
-    tables = _Tables()
+    tables = _Tables(taken)
     if isinstance(value, dict):
         tables.add_map(value, (), 1)
     else:
@@ -51,9 +53,11 @@ def tables_of(value: object) -> tuple[Table, ...]:
 class _Tables:
     """One walk through a value."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str]) -> None:
         self._tables: list[Table] = []
         self._names = DistinctNames()
+        for name in taken:
+            self._names.claim(name)
         self._root: dict[tuple[str, ...], Cell] = {}
 
     def finished(self) -> tuple[Table, ...]:

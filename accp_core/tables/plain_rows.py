@@ -1,4 +1,4 @@
-"""The rows of an array that need no table of their own memory: flat maps as they are, scalars and arrays on request."""
+"""Rows that need no table of their own memory: flat maps as they are, scalars, arrays and lines made on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 from accp_core.tables.names import DistinctNames
 from accp_core.tables.table import Row
 
-__all__ = ["plain_rows"]
+__all__ = ["MadeRows", "plain_rows"]
 
 _CONTAINERS: Final = frozenset((dict, list))
 
@@ -26,8 +26,8 @@ def plain_rows(values: list[Any]) -> tuple[tuple[str, ...], Sequence[Row]] | Non
         return None
     if kinds == {list}:
         columns = tuple(f"c{number}" for number in range(max(map(len, values))))
-        return columns, _Rows(values, lambda value: dict(zip(columns, value, strict=False)))
-    return ("value",), _Rows(values, lambda value: {"value": value})
+        return columns, MadeRows(values, lambda value: dict(zip(columns, value, strict=False)))
+    return ("value",), MadeRows(values, lambda value: {"value": value})
 
 
 def _flat_maps(values: list[dict[str, Any]]) -> tuple[tuple[str, ...], Sequence[Row]] | None:
@@ -48,10 +48,10 @@ def _is_flat(value: dict[str, Any]) -> bool:
     )
 
 
-class _Rows(Sequence[Row]):
+class MadeRows(Sequence[Row]):
     """Rows that are made when they are asked for."""
 
-    def __init__(self, values: list[Any], to_row: Callable[[Any], Row]) -> None:
+    def __init__(self, values: Sequence[Any], to_row: Callable[[Any], Row]) -> None:
         self._values = values
         self._to_row = to_row
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from accp_core.packing.number import read_float
 from accp_core.strict_json import strict_decoder
 from accp_core.tables.build import tables_of
-from accp_core.tables.table import Table
+from accp_core.tables.table import LINES, Table
 from accp_core.tables.text_lines import table_of_lines
 
 __all__ = [
@@ -65,11 +65,12 @@ class OpenedText:
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables of the value, then `lines` where there is other text around it."""
-        tables = tables_of(records_of(self.value) if self.is_several else self.value)
-        if self.prose is None or isinstance(self.value, str):
-            return tables
-        tables = tuple(table for table in tables if table.name != "lines")
-        return (*tables, table_of_lines(self.prose))
+        if isinstance(self.value, str):
+            return tables_of(self.value)
+        value = records_of(self.value) if self.is_several else self.value
+        if self.prose is None:
+            return tables_of(value)
+        return (*tables_of(value, taken=(LINES,)), table_of_lines(self.prose))
 
 
 def open_text(text: str, find_documents: FindDocuments) -> OpenedText:

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-__all__ = ["MAX_COLUMNS", "Cell", "ParentLink", "Row", "Table"]
+__all__ = ["LINES", "MAX_COLUMNS", "Cell", "ParentLink", "Row", "Table"]
 
 MAX_COLUMNS: Final = 2_000
 """Columns of a table that can be queried; a table of more is described, but not built."""
+
+LINES: Final = "lines"
+"""The name of the table of the lines of a text; an array of that name in the text is `lines_2`."""
 
 Cell: TypeAlias = Any
 """A scalar of JSON, or an array or map that has no columns of its own."""
@@ -43,6 +46,11 @@ class Table:
     """Its rows in the order of the source."""
     parent: ParentLink | None = None
     """How to join it to the table whose rows hold it; None: no row holds it."""
+
+    @property
+    def holds_lines(self) -> bool:
+        """Whether its rows are the lines of a text, not those of an array of that name."""
+        return self.name == LINES and not self.path
 
     def cells(self, column: str) -> Iterator[Cell]:
         """Yield the cells of a column from the first row to the last, without those that are absent."""

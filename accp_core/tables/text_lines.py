@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final
 
-from accp_core.tables.table import Table
+from accp_core.tables.plain_rows import MadeRows
+from accp_core.tables.table import LINES, Row, Table
 
 __all__ = ["MAX_LINE", "has_other_ends", "lines_of", "table_of_lines"]
 
@@ -31,9 +33,10 @@ def table_of_lines(text: str) -> Table:
 
     Long lines are whole here, so that words are found across their parts.
     """
-    rows: list[dict[str, object]] = []
-    offset = 0
-    for line in text.splitlines(keepends=True):
-        rows.append({"n": offset, "text": line.rstrip("\r\n")})
-        offset += -(-len(line) // MAX_LINE)
-    return Table(name="lines", path=(), columns=("n", "text"), rows=rows)
+    lines = text.splitlines(keepends=True)
+    offsets = list(accumulate((-(-length // MAX_LINE) for length in map(len, lines)), initial=0))
+
+    def row(at: int) -> Row:
+        return {"n": offsets[at], "text": lines[at].rstrip("\r\n")}
+
+    return Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(lines)), row))

@@ -14,7 +14,7 @@ from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
-from accp_core.tables import MAX_COLUMNS, Table
+from accp_core.tables import LINES, MAX_COLUMNS, Table
 
 __all__ = ["MAX_CELLS", "MAX_CHARS", "Database", "DatabaseCache", "StoredTable"]
 
@@ -22,6 +22,7 @@ MAX_CHARS: Final = 32_000_000
 """Characters of a text that can be queried; opening it takes about 12 bytes of memory for each."""
 MAX_CELLS: Final = 10_000_000
 """Rows times columns of a table, and of all tables of a text; an absent cell takes a byte."""
+_BESIDE_ARRAYS: Final = frozenset(("root", LINES))
 _CACHED_BYTES: Final = 64_000_000
 _ENTRY_BYTES: Final = 250
 """Memory of a cell whose spelling is kept."""
@@ -58,7 +59,7 @@ class Database:
     def main(self) -> StoredTable | None:
         """The table that is meant where none is named: the longest that no row holds, but for `root` and `lines`."""
         tops = [table for table in self.tables if table.source.parent is None]
-        arrays = [table for table in tops if table.source.name not in ("root", "lines")] or tops
+        arrays = [table for table in tops if table.source.path or table.source.name not in _BESIDE_ARRAYS] or tops
         return max(arrays, key=lambda table: table.row_count, default=None)
 
 

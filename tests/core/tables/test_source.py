@@ -159,7 +159,10 @@ def test_other_arrays_of_arrays_are_rows_themselves(source: str) -> None:
     assert (rows.name, rows.columns[0], len(rows.rows)) == ("rows", "c0", 2)
 
 
-def test_the_lines_of_the_text_come_before_a_table_of_that_name() -> None:
-    text = f"Found:\n{json.dumps({'lines': PEOPLE})}\nend"
-    (lines,) = tables_of_text(text, find_documents)
-    assert lines.columns == ("n", "text")
+def test_an_array_named_lines_has_another_name_beside_the_lines_of_a_text() -> None:
+    document = json.dumps({"lines": [{"a": 1}, {"a": 2}]})
+    (alone,) = tables_of_text(document, find_documents)
+    assert (alone.name, alone.path, alone.holds_lines) == ("lines", ("lines",), False)
+    array, lines = tables_of_text(f"Result of the day:\n{document}\nEnd.", find_documents)
+    assert (array.name, array.columns, array.holds_lines) == ("lines_2", ("a",), False)
+    assert (lines.name, lines.columns, lines.holds_lines) == ("lines", ("n", "text"), True)

@@ -1,0 +1,46 @@
+"""Rows and lines that contain words (docs/queries.md)."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+
+import pytest
+
+from accp_adapters.fetching.answers import answer
+from accp_adapters.fetching.request import read_request
+from accp_adapters.tokens import count_o200k
+from accp_core.errors import ProtocolError
+
+LINES = {"lines": [{"sku": f"part {n}", "price": n} for n in range(5)], "notes": [{"by": "Ann"}]}
+
+
+def fetch(source: str, query: str) -> str:
+    return answer({"k": source}, read_request({"query": query}), limit=400, counter=count_o200k)
+
+
+def test_words_are_found_in_an_array_named_lines() -> None:
+    assert fetch(json.dumps(LINES), "part 3") == "lines [{sku part 3, price 3}]"
+    assert fetch(json.dumps(LINES), "price = 3") == "sku part 3\nprice 3"
+    assert fetch(f"Two documents:\n{json.dumps(LINES)}\nEnd.", "part 3") == "lines_2 [{sku part 3, price 3}]"
+
+
+def test_words_are_found_in_the_text_of_a_line_not_in_its_number() -> None:
+    text = "".join(f"line {'fifty' if n == 7 else ''}\n" for n in range(60))
+    assert fetch(text, "fifty") == "7: line fifty\n"
+    with pytest.raises(ProtocolError, match=r"^E1004: expected words that occur, .* found '50'\."):
+        fetch(text, "50")
+
+
+@pytest.mark.parametrize("text", ["\n" * 100_000, "ab\n" * 30_000], ids=["blank", "short"])
+@pytest.mark.parametrize("query", ["ab", "a b"])
+def test_words_in_many_lines_take_little_memory(text: str, query: str) -> None:
+    tracemalloc.start()
+    try:
+        fetch(text, query)
+    except ProtocolError:
+        assert text.isspace()
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 100 * len(text)

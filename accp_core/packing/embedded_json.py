@@ -20,8 +20,8 @@ from accp_core.packing.tree import EmbeddedJson, map_members
 from accp_core.strict_json import refuse_constant
 
 __all__ = [
-    "STYLES", "pack_embedded_json", "python_size", "read_styled_json", "unpack_embedded_json", "write_styled_json",
-    "written_size",
+    "LINE_STYLES", "STYLES", "STYLE_CODE", "pack_embedded_json", "python_size", "read_styled_json",
+    "unpack_embedded_json", "write_styled_json", "written_size",
 ]  # fmt: skip
 
 StyledJson: TypeAlias = tuple[object, str]
@@ -41,6 +41,15 @@ _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
     "4": ((",", ": "), 4),
     "t": ((",", ": "), "\t"),
 }
+_HTML: Final = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_ESCAPES: Final[dict[str, dict[str, str]]] = {
+    "h": _HTML,  # Go, Rails
+    "g": {**_HTML, "=": "\\u003d", "'": "\\u0027"},  # Gson
+    "s": {"/": "\\/"},  # PHP
+}
+"""What some writers escape besides, by the letter of the style; none of it stands in JSON outside strings."""
+STYLE_CODE: Final = f"[0-9t]?[{''.join(_ESCAPES)}]?u?"
+"""The pattern of what may be a code of STYLES."""
 _MAY_HOLD_SPELLED: Final = frozenset((SpelledFloat, dict, list))
 _LITERALS: Final = {None: "null", True: "true", False: "false"}
 _PACKED: Final = frozenset((str, dict, list))
@@ -59,7 +68,7 @@ def write_styled_json(value: object, style: str) -> str:
         ValueError: `value` cannot be written as JSON.
         KeyError: `style` is not a code of STYLES.
     """
-    return STYLES[style](value) if style in _INDENTED else _encode(value, style)
+    return _encode(value, style) if style in _ONE_LINE else STYLES[style](value)
 
 
 def _encode(value: object, style: str) -> str:
@@ -69,10 +78,17 @@ def _encode(value: object, style: str) -> str:
     return _PLACEHOLDER.sub(r"\1", _ENCODERS[style](_with_placeholders(value)))
 
 
+def _write_escaped(value: object, *, style: str, letter: str) -> str:
+    text = write_styled_json(value, style)
+    for sign, escape in _ESCAPES[letter].items():
+        text = text.replace(sign, escape)
+    return text
+
+
 def _indented_writer(style: str) -> Callable[[object], str]:
     """Return the writer of a style over lines; `json` has one in Python only, which takes twice as long."""
     quote = _quote_of(style)
-    indent = _LAYOUTS[style.removesuffix("u")][1]
+    indent = _layout_of(style)[1]
     step = " " * indent if isinstance(indent, int) else str(indent)
     scalars: dict[type, Callable[[Any], str]] = {
         str: quote, int: repr, float: _float_text, SpelledFloat: repr,
@@ -107,19 +123,40 @@ def _float_text(value: float) -> str:
     return repr(value) if math.isfinite(value) else _ENCODERS[""](value)
 
 
+def _layout_of(style: str) -> tuple[tuple[str, str] | None, int | str | None]:
+    return _LAYOUTS[style.removesuffix("u").rstrip("".join(_ESCAPES))]
+
+
 def _quote_of(style: str) -> Callable[[str], str]:
-    return encode_basestring if style.endswith("u") else encode_basestring_ascii
+    quote = encode_basestring if style.endswith("u") else encode_basestring_ascii
+    escapes = _ESCAPES.get(style.removesuffix("u")[-1:])
+    if escapes is None:
+        return quote
+    table = str.maketrans(escapes)
+    return lambda text: quote(text).translate(table)
 
 
-_INDENTED: Final = {style: _indented_writer(style) for style in _ENCODERS if _LAYOUTS[style.removesuffix("u")][1]}
-STYLES: Final[dict[str, Callable[[object], str]]] = {**_ENCODERS, **_INDENTED}
+_INDENTED: Final = {style: _indented_writer(style) for style in _ENCODERS if _layout_of(style)[1]}
+_ONE_LINE: Final = frozenset(_ENCODERS) - frozenset(_INDENTED)
+STYLES: Final[dict[str, Callable[[object], str]]] = {
+    **_ENCODERS,
+    **_INDENTED,
+    **{
+        code + letter + suffix: functools.partial(_write_escaped, style=code + suffix, letter=letter)
+        for code in _LAYOUTS
+        for letter in _ESCAPES
+        for suffix in ("", "u")
+    },
+}
 """Style code to writer: the indentation (a number of blanks, `t` a tab; `0`: no blanks at all, none: one line with
-blanks after commas and colons), then `u` for raw Unicode instead of escapes."""
+blanks after commas and colons), then `h`, `g` or `s` for more escapes, then `u` for raw Unicode instead of escapes."""
+LINE_STYLES: Final = frozenset(style for style in STYLES if not _layout_of(style)[1])
+"""The codes of the styles of one line."""
 
 
 def written_size(value: object, style: str) -> int:
     """Return how many characters `write_styled_json` would write."""
-    separators, indent = _LAYOUTS[style.removesuffix("u")]
+    separators, indent = _layout_of(style)
     step = len(indent) if isinstance(indent, str) else indent
     return _size(value, separators or (", ", ": "), step, _quote_of(style))
 
@@ -276,4 +313,17 @@ def _likely_styles(text: str) -> tuple[str, ...]:
     else:
         indented = text[2:40]
         codes = (str(len(indented) - len(indented.lstrip(" "))),)
-    return tuple(code + suffix for code in codes if code + suffix in STYLES)
+    letters = ["", *_likely_letters(text)]
+    return tuple(style for letter in letters for code in codes if (style := code + letter + suffix) in STYLES)
+
+
+def _likely_letters(text: str) -> list[str]:
+    """Return the letters whose signs stand in `text`, but only escaped; a backslash in a string may look like that."""
+    if "\\/" not in text and "\\u" not in text:
+        return []
+    return [
+        letter
+        for letter, escapes in _ESCAPES.items()
+        if any(escape in text for escape in escapes.values())
+        and all(text.count(sign) == escape.count(sign) * text.count(escape) for sign, escape in escapes.items())
+    ]

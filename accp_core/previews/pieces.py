@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.packing.embedded_json import STYLE_CODE
 from accp_core.previews.words import WORD, has_error, shape_of, worth_of
 from accp_core.view.notation import TEXT_BLOCK
 
@@ -40,7 +41,7 @@ _HEADING: Final = re.compile(
     r"(?:def|class|func|fn|function|struct|interface|type) \w|"
     r"[A-Z][^.]{2,80}:$"
 )
-_TABLE: Final = re.compile(r"(?:.* )?(?:&[0-9]+ |!json[0-9t]?u? )*[\[{]([0-9]+)[\]}](?: |:$)")
+_TABLE: Final = re.compile(rf"(?:.* )?(?:&[0-9]+ |!json{STYLE_CODE} )*[\[{{]([0-9]+)[\]}}](?: |:$)")
 _OPEN: Final = ("{", "[{")
 _CLOSE: Final = ("}", "}]")
 

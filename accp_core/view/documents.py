@@ -11,7 +11,7 @@ from typing import Final
 
 from accp_core.packing.block_yaml import read_block_yaml
 from accp_core.packing.cut_json import end_of_json, read_cut_json
-from accp_core.packing.embedded_json import read_styled_json, write_styled_json
+from accp_core.packing.embedded_json import LINE_STYLES, read_styled_json, write_styled_json
 from accp_core.packing.literal import read_literal
 from accp_core.strict_json import has_surrogate_pair
 
@@ -37,7 +37,7 @@ _PYTHON: Final = re.compile(rf"(?:[\[\]{{}}]|[,:] |True|False|None|-?[0-9][0-9.]
 _PYTHON_TOKEN: Final = re.compile(rf"{_STRING}|True|False|None")
 _PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 _ESCAPED_HALF: Final = re.compile(r"\\ud[89a-f]")
-_LINE_FORMS: Final = frozenset(("j", "ju", "j0", "j0u"))
+_LINE_FORMS: Final = frozenset(f"j{style}" for style in LINE_STYLES)
 """Forms of documents that are in one line."""
 _CUT_LINE: Final = re.compile(r'\n[\[{]["\[{][^\n]*+\Z')
 # A literal that was cut off, perhaps within an escape, ends the line.
@@ -120,8 +120,10 @@ def _as_lines(body: str) -> tuple[object, str] | None:
 
 
 def _in_one_style(values: list[object], styles: list[str], lines: list[str]) -> tuple[object, str] | None:
-    # An ASCII line is the same in both styles of its kind, a line such as `[1]` in all.
-    for style in dict.fromkeys(styles):
+    # An ASCII line is the same in both styles of its kind, a line such as `[1]` in all; one line may have signs that
+    # the style escapes, and another the raw Unicode.
+    raw = [f"{style}u" for style in styles if f"{style}u" in LINE_STYLES]
+    for style in dict.fromkeys([*styles, *raw]):
         if all(
             own == style or write_styled_json(value, style) == line
             for value, own, line in zip(values, styles, lines, strict=True)

@@ -19,6 +19,7 @@ from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.block_yaml import block_yaml_size, write_block_yaml
 from accp_core.packing.embedded_json import (
+    STYLE_CODE,
     STYLES,
     python_size,
     write_styled_json,
@@ -39,7 +40,7 @@ CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
 _FENCE: Final = f"{TEXT_BLOCK}\n"
-_SEGMENT: Final = re.compile(r"([tjlpy])([0-9t]?u?):([0-9]{1,18})(?:<([0-9]{1,18}))?")
+_SEGMENT: Final = re.compile(rf"([tjlpy])({STYLE_CODE}):([0-9]{{1,18}})(?:<([0-9]{{1,18}}))?")
 _OPENING: Final = "q("
 _CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
 """The end of a literal in a layout; what it says of the quote of one that was cut off."""

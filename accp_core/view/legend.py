@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from accp_core.packing.embedded_json import STYLE_CODE
+
 __all__ = ["LEGEND", "explanations", "legend_for"]
 
 LEGEND: Final = (
@@ -36,7 +38,7 @@ _IN_VIEW: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("- absent", re.compile(r"(?:^|[ \[{;,])-(?:$|[ ;,\]}])", re.MULTILINE)),
     ("&1 marks a value, *1 repeats it", re.compile(r"(?:^|[ \[(=;,])&[0-9]{1,10}:? ", re.MULTILINE)),
-    ("!json a string that holds this as JSON", re.compile(r"!json[0-9t]?u? ")),
+    ("!json a string that holds this as JSON", re.compile(rf"!json{STYLE_CODE} ")),
 )
 """The same of the constructs outside headers; a text that looks like one may be explained, too."""
 

@@ -8,7 +8,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.alike import unpack_derived
-from accp_core.packing.embedded_json import STYLES, unpack_embedded_json
+from accp_core.packing.embedded_json import STYLE_CODE, STYLES, unpack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import read_float
 from accp_core.packing.repeated_values import unpack_repeated_values
@@ -34,7 +34,7 @@ _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
 _CONSTANT: Final = re.compile(r"=[\[{&!]")
-_EMBEDDED_JSON: Final = re.compile(r"!json([0-9t]?u?) ")
+_EMBEDDED_JSON: Final = re.compile(rf"!json({STYLE_CODE}) ")
 
 
 def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:

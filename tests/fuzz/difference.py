@@ -83,6 +83,8 @@ WRITERS: Final = (
     lambda value: json.dumps({"inner": as_yaml(value), "table": as_table(value), "lines": as_lines(value)}),
     lambda value: f"meta=None content=[Text(type='text', text={compact_json(value)!r}, a=None)]",
     lambda value: json.dumps(value, indent=1)[:-3],
+    lambda value: compact_json(value).replace("<", "\\u003c"),
+    lambda value: json.dumps(value, indent=4).replace("/", "\\/"),
 )
 """Layouts in which a tool may write a value."""
 

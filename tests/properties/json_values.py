@@ -145,14 +145,16 @@ def documents(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
     """Return values written as JSON, in a style that can be packed or another."""
     indents = st.sampled_from([None, 0, 1, 2, 4, 7, "\t"])
     separators = st.sampled_from([None, (",", ":"), (", ", ":")])
+    escapes = st.sampled_from([("", ""), ("/", "\\/"), ("<", "\\u003c"), ("=", "\\u003d")])
     return st.builds(
-        lambda value, indent, separator, flag: json.dumps(
+        lambda value, indent, separator, flag, escape: json.dumps(
             value, indent=indent, separators=separator, ensure_ascii=flag or not encodable(value)
-        ),
+        ).replace(*escape),
         values,
         indents,
         separators,
         st.booleans(),
+        escapes,
     )
 
 

@@ -1,6 +1,7 @@
 """JSON inside strings, packed where the same bytes can be written again."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accp_core.packing.embedded_json import (
+    STYLE_CODE,
     STYLES,
     pack_embedded_json,
     python_size,
@@ -25,10 +27,11 @@ RICH = {
     "id": 7,
     "tags": ["a", "b c"],
     "city": "São Paulo",
+    "a/b": "<&='>\u2028\\/",
     "n": [1, 1.0, True, None, -0.0, 1e22, 1e-07, 10**40],
     "": {},
 }
-PLAIN = {"id": 7, "tags": ["a", "b c"], "none": [], "map": {}}
+PLAIN = {"id": 7, "tags": ["a", "b c"], "none": [], "map": {}, "a/b": "<&='>"}
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -59,6 +62,28 @@ def test_a_document_in_ascii_needs_no_letter_for_raw_unicode(style: str) -> None
 )
 def test_the_styles_are_those_of_the_standard_library(keywords: dict[str, Any], style: str) -> None:
     assert write_styled_json(RICH, style) == json.dumps(RICH, **keywords)
+
+
+WRITTEN_BY_OTHERS = {
+    "Go: json.Marshal": ('{"text":"\\u003ca\\u003e \\u0026 São Paulo\\u2028 /=\'"}', "0hu"),
+    "Go: json.MarshalIndent, ASCII": ('{\n  "a": "\\u003c",\n  "b": []\n}', "2h"),
+    "Rails: to_json": ('["\\u003e = é"]', "0hu"),
+    "Gson: toJson": ('{"a":"\\u003d\\u0027\\u003c/"}', "0g"),
+    "PHP: json_encode": ('{"url":"https:\\/\\/example.org\\/S\\u00e3o"}', "0s"),
+    "PHP: JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE": ('{\n    "url": "a\\/b \\\\\\/ ã"\n}', "4su"),
+}
+"""JSON as the encoders of other languages write it by default, and the code of the style."""
+
+
+@pytest.mark.parametrize(("text", "style"), WRITTEN_BY_OTHERS.values(), ids=WRITTEN_BY_OTHERS)
+def test_the_escapes_of_other_languages_have_a_style(text: str, style: str) -> None:
+    assert read_styled_json(text) == (json.loads(text), style)
+    assert write_styled_json(json.loads(text), style) == text
+    assert pack_embedded_json([text]) == [EmbeddedJson(json.loads(text), style)]
+
+
+def test_every_code_of_a_style_has_the_pattern_of_a_code() -> None:
+    assert [style for style in STYLES if not re.fullmatch(STYLE_CODE, style)] == []
 
 
 UNUSUAL_VALUES = [(1, "a"), {1: [(2,)]}, [float("inf")], [[], {}, [{}]], -0.0, "São\n", True]
@@ -102,7 +127,8 @@ UNUSUAL = {
     "an indentation that changes": '[\n  1,\n   2\n]',
     "carriage returns": '[\r\n  1\r\n]',
     "escaped and raw letters": '["\\u00e9", "é"]',
-    "an escaped solidus": '["\\/"]',
+    "an escaped and a raw solidus": '["\\/", "/"]',
+    "an escaped and a raw sign of HTML": '["\\u003c", "<"]',
     "a capital in an escape": '["\\u00E9"]',
     "a line break at the end": "[1]\n",
     "a byte order mark": "\ufeff[1]",
@@ -167,7 +193,13 @@ def test_the_limit_counts_all_documents_together_and_each_character_once() -> No
 def scalars() -> st.SearchStrategy[object]:
     """Return values without members, with all kinds of characters that some style escapes."""
     numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.just(SpelledFloat("1.500"))
-    return st.none() | st.booleans() | numbers | st.text() | st.sampled_from(['\x00\n"\\', "é中😀\x7f\u2028", ""])
+    return (
+        st.none()
+        | st.booleans()
+        | numbers
+        | st.text()
+        | st.sampled_from(['\x00\n"\\', "é中😀\x7f\u2028", "<a href='/?b=\\/&c'>", ""])
+    )
 
 
 VALUES = st.recursive(scalars(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)

@@ -1,6 +1,7 @@
 """A tool result as text: fewer tokens, and the same bytes back."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -76,6 +77,32 @@ def test_json_lines_are_one_table(separators: tuple[str, str], ensure_ascii: boo
     view = viewed("\n".join(lines) + "\n")
     assert view.text.startswith("[20] ts level service")
     assert view.layout.startswith("l")
+
+
+def written_in_go(value: object) -> str:
+    written = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def written_in_php(value: object) -> str:
+    return json.dumps(value, indent=4).replace("/", "\\/")
+
+
+LINKS = [{"id": n, "link": f"<https://example.org/a?b={n}&c=1>", "city": "São Paulo"} for n in range(12)]
+
+
+@pytest.mark.parametrize("write", [written_in_go, written_in_php])
+@pytest.mark.parametrize("before", ["", "Found:\n"])
+def test_escapes_of_other_languages_cost_no_more(write: Callable[[object], str], before: str) -> None:
+    view = viewed(before + write(LINKS))
+    assert "<https://example.org/a?b=7&c=1>" in view.text
+    assert view.tokens_after < 0.7 * view.tokens_before
+
+
+def test_json_lines_of_which_each_needs_another_part_of_the_style_are_one_table() -> None:
+    values = [{"id": 1, "text": "a"}, {"id": 2, "text": "<b>"}, {"id": 3, "text": "ã"}, {"id": 4, "text": "d"}]
+    view = viewed("\n".join(map(written_in_go, values)))
+    assert view.layout.startswith("l0hu:")
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,9 @@ class _Tables:
         return after
 
     def _named(self, written: str) -> NamedTable:
-        """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is."""
+        """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is; an array may have such a name itself."""
+        if any(table.name == written for table in self._catalog.tables):
+            return self._catalog.find(written)
         keys = find_references(written)
         if keys:
             return self._catalog.find(written.partition(keys[0])[2].strip("./ "), keys[0])

@@ -41,6 +41,12 @@ def test_a_query_that_finds_nothing_is_refused(text: str, query: str) -> None:
     assert refused.value.code == "E1004"
 
 
+@pytest.mark.parametrize("name", ["$", "$x", "$cold.1", f"$cold.{'0' * 24}", "rows", "lines", "root", "select"])
+def test_an_array_of_any_name_is_a_table(name: str) -> None:
+    source = json.dumps({"id": [{"id": 1}], name: [{"id": 2}, {"id": 3}]})
+    assert value_at(source, f'select count(*) from "{name}"') == 2
+
+
 BIG = [{"id": sign * (2**63 + n)} for sign in (1, -1) for n in (1, 2, 3)]
 
 

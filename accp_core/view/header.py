@@ -27,13 +27,13 @@ class CellColumn:
     cells: list[object] = field(default_factory=list)
     """Plain cells as text, which `column_values` converts all at once; strings as QuotedCell; others as values."""
 
-    def to_column(self, rows: int = 0) -> Column:
+    def to_column(self, rows: int) -> Column:
         """Return the values of the cells."""
         if self.affixes is not None:
             return Affixed(*self.affixes, [_text_of(cell) for cell in self.cells])
         if self.inside is None:
             return column_values(self.cells)
-        members = self.inside.to_column()
+        members = self.inside.to_column(0)
         if self.bracket == "[":
             assert type(members) is Table or type(members) is PooledLists
             return PooledLists(self.cells, members)
@@ -62,7 +62,7 @@ class Header:
         """Return whether all cells are plain ones that no row lacks."""
         return not any(leaf.bracket or leaf.key for leaf in self.leaves)
 
-    def to_column(self, rows: int = 0) -> Column:
+    def to_column(self, rows: int) -> Column:
         """Return the table; `rows` is the number of rows of the table that contains it, or 0."""
         rows = rows or self.rows
         columns: dict[str, Column] = {

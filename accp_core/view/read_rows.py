@@ -158,7 +158,7 @@ class RowReader(HeaderReader):
 
     def _to_column(self, header: Header | CellColumn, keys: list[str] | None) -> Column:
         """Return the rows that were read; what they add is counted before they are built."""
-        column = header.to_column()
+        column = header.to_column(0)
         if keys is not None and type(column) is Table:
             self._put_keys(column, keys)
         try:

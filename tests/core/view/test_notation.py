@@ -135,6 +135,18 @@ def test_a_sign_that_ends_a_text_is_plain_elsewhere(text: str, places: set[str])
     assert {name for name, plain in PLACES.items() if plain.allows(text)} == places
 
 
+@pytest.mark.parametrize("comma", [True, False])
+def test_a_rule_is_written_for_the_signs_of_its_place(comma: bool) -> None:
+    rule = PlainTextRule("|", first="?", comma=comma)
+    assert all(map(rule.allows, ["aXb", 'a"b', "a,b", "a?", ":x"]))
+    assert not any(map(rule.allows, ["a|b", "?a", " a", 'a"""b']))
+    assert bool(rule.allows("a, b")) is not comma
+
+
+def test_a_rule_without_signs_of_its_own_allows_all_that_a_line_may_hold() -> None:
+    assert all(map(PlainTextRule().allows, ["Xa", "aXb", "a, b"]))
+
+
 @pytest.mark.parametrize("plain", PLACES.values(), ids=PLACES)
 def test_many_texts_fit_if_each_of_them_does(plain: PlainTextRule) -> None:
     texts = [*EVERYWHERE, *NOWHERE, *SOMEWHERE]

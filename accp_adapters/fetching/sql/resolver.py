@@ -275,13 +275,20 @@ class Resolver:
                     is_qualified = bool(qualifier) or self._scope.calls_table
                     self._write_column(at, end, source, name, is_qualified=is_qualified)
                     return True
-        folded = qualifier.casefold()
-        if column.casefold() not in self._scope.derived or (qualifier and folded not in self._scope.derived):
+        if not self._is_derived(qualifier, column):
             return False
         self._tokens[at].out = f"{quote(qualifier)}.{quote(column)}" if qualifier else quote(column)
         self._clear(at + 1, end)
         self._last = None
         return True
+
+    def _is_derived(self, qualifier: str, column: str) -> bool:
+        """Return whether the query itself gives such a name; a subquery has columns of its tables under their names."""
+        derived, folded = self._scope.derived, column.casefold()
+        if not qualifier:
+            return folded in derived
+        columns = (name.casefold() for source in self._scope.sources for name in source.table.columns)
+        return qualifier.casefold() in derived and (folded in derived or folded in columns)
 
     def _similar_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         if not qualifier and self._is_value(at):

@@ -138,6 +138,8 @@ class _Level:
     in_from: bool = False
     expects: bool = False
     """Whether a table comes next."""
+    clause: list[Source] = field(default_factory=list)
+    """The tables of its FROM clause so far."""
 
 
 class _Tables:
@@ -174,6 +176,8 @@ class _Tables:
             # `IS DISTINCT FROM` compares.
             is_clause = token.upper == "JOIN" or not at or self._tokens[at - 1].upper != "DISTINCT"
             level.in_from, level.expects = level.in_from or is_clause, level.expects or is_clause
+            if is_clause and token.upper == "FROM":
+                level.clause = []
         elif token.upper in _ENDS_FROM and is_keyword(self._tokens, at):
             level.in_from = level.expects = False
         elif token.text == "," and level.in_from:
@@ -184,8 +188,9 @@ class _Tables:
         following = self._tokens[at + 1].upper if at + 1 < len(self._tokens) else ""
         if at == self._arguments:
             return _Level()
-        is_list = self._levels[-1].expects and following not in ("SELECT", "WITH", "VALUES")
-        return _Level(in_from=is_list, expects=is_list)
+        if not self._levels[-1].expects or following in ("SELECT", "WITH", "VALUES"):
+            return _Level()
+        return _Level(in_from=True, expects=True, clause=self._levels[-1].clause)
 
     def _close(self, at: int) -> int:
         if len(self._levels) > 1:
@@ -219,14 +224,25 @@ class _Tables:
         table = self._named(
             "".join(token.text if token.kind == "reference" else token.name for token in tokens[at:end])
         )
-        name = table.name if alias is None else alias.name
-        if any(source.alias.casefold() == name.casefold() for source in self._scope.sources) and alias is None:
-            name = f"{name}_{len(self._scope.sources) + 1}"
+        name = self._free_name(table) if alias is None else alias.name
         self._scope.sources.append(Source(name, table))
+        self._levels[-1].clause.append(self._scope.sources[-1])
         first.out = f"r{table.number}.{quote(table.name)} AS {quote(name)}"
         for token in tokens[at + 1 : after]:
             token.out = ""
         return after
+
+    def _free_name(self, table: NamedTable) -> str:
+        """Return the name of a table without an alias, with a number where another table has it already.
+
+        The same table in another FROM clause keeps it: there, as in SQL, it means the table of the innermost query.
+        """
+        clause = self._levels[-1].clause
+        for source in self._scope.sources:
+            is_other = source.table.stored is not table.stored or any(source is each for each in clause)
+            if is_other and source.alias.casefold() == table.name.casefold():
+                return f"{table.name}_{len(self._scope.sources) + 1}"
+        return table.name
 
     def _named(self, written: str) -> NamedTable:
         """Return the table that `orders`, `$cold.…`, or `$cold.….orders` is; an array may have such a name itself."""

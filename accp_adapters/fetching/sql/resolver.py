@@ -8,7 +8,7 @@ from typing import Final
 
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.functions import FUNCTIONS
-from accp_adapters.fetching.sql.scope import Scope, Source, chain_at, is_keyword, quote
+from accp_adapters.fetching.sql.scope import BEGINS_QUERY, Scope, Source, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
 from accp_adapters.fetching.sql.tokens import Token, refuse
 from accp_core.references import find_references
@@ -105,7 +105,8 @@ class Resolver:
         is_call = (
             previous is not None and previous.kind == "word" and (previous.upper in _OPENS or previous.out is None)
         )
-        self._calls.append(previous.upper if previous is not None and is_call else "")
+        is_list = is_call and not self._follows(at, BEGINS_QUERY)
+        self._calls.append(previous.upper if previous is not None and is_list else "")
 
     def _operator(self, at: int) -> None:
         token = self._tokens[at]
@@ -120,6 +121,8 @@ class Resolver:
             token.out = "IS NOT" if word in ("!=", "<>") else "IS"
         if word in _BEGINS_OPERAND and not (self._is_between or (self._calls and self._calls[-1] == "IN")):
             self._left = None
+            if word != "," or not (self._calls and self._calls[-1]):
+                self._last = None
         if word == "AND" and self._is_between:
             self._second_bound = at + 1
         self._is_between = word == "BETWEEN" or (self._is_between and word != "AND")
@@ -203,7 +206,7 @@ class Resolver:
         token = self._tokens[at]
         keys = find_references(token.text)
         rest = token.text.partition(keys[0])[2].strip(".") if keys else ""
-        for source in self._scope.sources:
+        for source in self._scope.all_from(at):
             names = find_name(rest.removeprefix(f"{source.table.name}."), source.table.columns) if rest else []
             if len(names) == 1 and keys and self._catalog.key_of(source.table) == keys[0]:
                 self._write_column(at, at + 1, source, names[0], is_qualified=True)
@@ -238,10 +241,10 @@ class Resolver:
     def _all_of(self, at: int, end: int) -> int:
         """Resolve `orders.*`."""
         name = ".".join(self._names(at, end))
-        source = self._source_named(name)
-        if source is None and name.casefold() not in self._scope.derived:
+        sources = self._sources(name, at)
+        if not sources and name.casefold() not in self._scope.derived:
             raise self._unknown(name)
-        self._tokens[at].out = quote(name if source is None else source.alias)
+        self._tokens[at].out = quote(sources[0].alias if sources else name)
         for token in self._tokens[at + 1 : end]:
             token.out = ""
         return end
@@ -269,7 +272,7 @@ class Resolver:
         )
 
     def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
-        for source in self._sources(qualifier):
+        for source in self._sources(qualifier, at):
             for name in source.table.columns:
                 if name.casefold() == column.casefold() and not self._is_text_beside(at, qualifier, source, name):
                     is_qualified = bool(qualifier) or self._scope.calls_table
@@ -293,7 +296,11 @@ class Resolver:
     def _similar_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         if not qualifier and self._is_value(at):
             return False
-        found = [(each, name) for each in self._sources(qualifier) for name in find_name(column, each.table.columns)]
+        alike = [
+            (each, name) for each in self._sources(qualifier, at) for name in find_name(column, each.table.columns)
+        ]
+        # Those of the innermost SELECT come first.
+        found = [(each, name) for each, name in alike if each.start == alike[0][0].start]
         if len(found) > 1:
             raise refuse(
                 f"expected one of {', '.join(sorted({quoted_name(name) for _, name in found}))}; found {column!r}"
@@ -302,11 +309,13 @@ class Resolver:
             self._write_column(at, end, source, name, is_qualified=bool(qualifier))
         return bool(found)
 
-    def _sources(self, qualifier: str) -> list[Source]:
+    def _sources(self, qualifier: str, at: int) -> list[Source]:
+        """Return the tables that `qualifier` may mean, those of the innermost SELECT first."""
+        sources = self._scope.all_from(at)
         if not qualifier:
-            return self._scope.sources
-        source = self._source_named(qualifier)
-        return [] if source is None else [source]
+            return sources
+        named = [source for source in sources if source.alias.casefold() == qualifier.casefold()]
+        return named or _only_named(qualifier, self._scope.visible(at)) or _only_named(qualifier, sources)
 
     def _is_text_beside(self, at: int, qualifier: str, source: Source, name: str) -> bool:
         """Return whether a text is meant although a column has that name: `status = paid` beside a boolean `paid`."""
@@ -322,15 +331,6 @@ class Resolver:
         self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
         self._clear(at + 1, end)
         self._last, self._last_run = Comparison(source.table, name), (at, end)
-
-    def _source_named(self, name: str) -> Source | None:
-        folded = name.casefold()
-        for source in self._scope.sources:
-            if source.alias.casefold() == folded:
-                return source
-        meant = find_name(name, [source.table.name for source in self._scope.sources])
-        named = [source for source in self._scope.sources if source.table.name in meant]
-        return named[0] if len(named) == 1 else None
 
     def _bare_text(self, at: int, end: int) -> int:
         """Write a name that is no column as a text, where a text may stand."""
@@ -371,3 +371,9 @@ class Resolver:
     def _unknown(self, name: str) -> Exception:
         tables = [source.table for source in self._scope.sources] or None
         return refuse(f"expected a column of {self._catalog.describe(tables)}; found {name[:60]!r}")
+
+
+def _only_named(name: str, sources: list[Source]) -> list[Source]:
+    meant = find_name(name, [source.table.name for source in sources])
+    named = [source for source in sources if source.table.name in meant]
+    return named if len(named) == 1 else []

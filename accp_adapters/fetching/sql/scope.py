@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +13,7 @@ from accp_adapters.fetching.sql.functions import TABLE_FUNCTIONS
 from accp_adapters.fetching.sql.tokens import Token, refuse
 from accp_core.references import find_references
 
-__all__ = ["KEYWORDS", "Scope", "Source", "chain_at", "find_scope", "is_keyword", "quote"]
+__all__ = ["BEGINS_QUERY", "KEYWORDS", "Scope", "Source", "chain_at", "find_scope", "is_keyword", "quote"]
 
 _INDEX: Final = re.compile(r"\.[0-9]+|\[\s*-?[0-9]+\s*\]")
 _MAX_SHOWN: Final = 60
@@ -25,7 +26,10 @@ _WORDS: Final = """
 """
 KEYWORDS: Final = frozenset(_WORDS.split())
 """Words of SQL that no model means as a name, where `is_keyword` says so."""
-_ENDS_FROM: Final = frozenset(("WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT"))
+BEGINS_QUERY: Final = frozenset(("SELECT", "WITH", "VALUES"))
+"""Words with which a query in parentheses begins."""
+_JOINS_SELECTS: Final = frozenset(("UNION", "EXCEPT", "INTERSECT"))
+_ENDS_FROM: Final = frozenset(("WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "SELECT")) | _JOINS_SELECTS
 # A word of these is a keyword only before one of the words on the right; otherwise it is a column of that name.
 _KEYWORD_BEFORE: Final = {
     "ORDER": ("BY",), "GROUP": ("BY",), "PARTITION": ("BY",), "LEFT": ("JOIN", "OUTER"), "RIGHT": ("JOIN", "OUTER"),
@@ -56,6 +60,10 @@ class Source:
 
     alias: str
     table: NamedTable
+    start: int = 0
+    """The index of the first token of the SELECT that it belongs to."""
+    end: int = sys.maxsize
+    """The index behind the last one."""
 
 
 @dataclass(slots=True)
@@ -67,6 +75,19 @@ class Scope:
     """Names that the query itself gives, in lower case: of columns, of subqueries, of WITH."""
     calls_table: bool = False
     """Whether the source is a table-valued function, such as `json_each`, instead of a table."""
+
+    def visible(self, at: int) -> list[Source]:
+        """Return the tables that the token at `at` may mean."""
+        return [source for source in self.sources if source.start <= at < source.end]
+
+    def all_from(self, at: int) -> list[Source]:
+        """Return the visible tables, those of the innermost SELECT first, then the others.
+
+        An ORDER BY behind a UNION may name a column of its first part.
+        """
+        return sorted(
+            self.sources, key=lambda source: -source.start if source.start <= at < source.end else sys.maxsize
+        )
 
 
 def is_keyword(tokens: Sequence[Token], at: int) -> bool:
@@ -138,6 +159,8 @@ class _Level:
     in_from: bool = False
     expects: bool = False
     """Whether a table comes next."""
+    start: int = 0
+    """The index of the first token of its SELECT."""
     clause: list[Source] = field(default_factory=list)
     """The tables of its FROM clause so far."""
 
@@ -176,24 +199,32 @@ class _Tables:
             # `IS DISTINCT FROM` compares.
             is_clause = token.upper == "JOIN" or not at or self._tokens[at - 1].upper != "DISTINCT"
             level.in_from, level.expects = level.in_from or is_clause, level.expects or is_clause
-            if is_clause and token.upper == "FROM":
-                level.clause = []
         elif token.upper in _ENDS_FROM and is_keyword(self._tokens, at):
             level.in_from = level.expects = False
+            if token.upper in _JOINS_SELECTS:
+                self._end_select(at)
         elif token.text == "," and level.in_from:
             level.expects = True
         return at + 1
 
     def _inner(self, at: int) -> _Level:
         following = self._tokens[at + 1].upper if at + 1 < len(self._tokens) else ""
-        if at == self._arguments:
-            return _Level()
-        if not self._levels[-1].expects or following in ("SELECT", "WITH", "VALUES"):
-            return _Level()
-        return _Level(in_from=True, expects=True, clause=self._levels[-1].clause)
+        outer = self._levels[-1]
+        if at == self._arguments or not outer.expects or following in BEGINS_QUERY:
+            return _Level(start=at)
+        return _Level(in_from=True, expects=True, start=outer.start, clause=outer.clause)
+
+    def _end_select(self, at: int) -> None:
+        """End what the tables of the current SELECT are visible in; another SELECT may begin there."""
+        level = self._levels[-1]
+        for source in level.clause:
+            source.end = at
+        level.start, level.clause = at, []
 
     def _close(self, at: int) -> int:
         if len(self._levels) > 1:
+            if self._levels[-1].clause is not self._levels[-2].clause:
+                self._end_select(at)
             self._levels.pop()
         level = self._levels[-1]
         if not level.expects:
@@ -225,8 +256,9 @@ class _Tables:
             "".join(token.text if token.kind == "reference" else token.name for token in tokens[at:end])
         )
         name = self._free_name(table) if alias is None else alias.name
-        self._scope.sources.append(Source(name, table))
-        self._levels[-1].clause.append(self._scope.sources[-1])
+        level = self._levels[-1]
+        level.clause.append(Source(name, table, level.start))
+        self._scope.sources.append(level.clause[-1])
         first.out = f"r{table.number}.{quote(table.name)} AS {quote(name)}"
         for token in tokens[at + 1 : after]:
             token.out = ""

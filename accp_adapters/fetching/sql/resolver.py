@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
+from accp_adapters.fetching.sql.bare_text import COMPARES, end_of_text, end_of_text_with_digits
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
-from accp_adapters.fetching.sql.functions import FUNCTIONS
+from accp_adapters.fetching.sql.functions import AS_NUMBER, FUNCTIONS
+from accp_adapters.fetching.sql.operands import has_arithmetic_behind, is_column_before, is_result, is_text_call_before
 from accp_adapters.fetching.sql.scope import BEGINS_QUERY, Scope, Source, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
 from accp_adapters.fetching.sql.tokens import Token, refuse
@@ -15,19 +16,13 @@ from accp_core.references import find_references
 
 __all__ = ["Comparison", "Resolver"]
 
-_COMPARES: Final = frozenset(("=", "==", "===", "!=", "<>", "<", ">", "<=", ">=", "LIKE", "ILIKE", "GLOB", "IS"))
 _BEGINS_OPERAND: Final = frozenset(("AND", "OR", "WHEN", "THEN", "ELSE", ",", "SELECT", "WHERE", "ON", "HAVING"))
-_ARITHMETIC: Final = frozenset(("+", "-", "*", "/", "%", "||"))
 _OPENS: Final = frozenset(("IN", "CAST"))
 _EQUALS: Final = frozenset(("=", "==", "===", "IN"))
 _SPELLED: Final = {"===": "=", "==": "=", "<=>": "IS", "&&": "AND", "ILIKE": "LIKE", "!": "NOT"}
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
 _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
 _ENDS_WHERE: Final = frozenset(("GROUP", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT", "WINDOW"))
-# A value that a model wrote without quotes: a date, a version, an address, a word with signs.
-_BARE_VALUE: Final = re.compile(r"[^\s,()'\"`;]+")
-_NO_NUMBER: Final = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d+(\.\d+){2,}|[\d.]*[A-Za-z_@:].*|\d+:.*|.*\d-\w*[A-Za-z].*")
-_PLAIN_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
 _MAX_INTEGER: Final = 2**63 - 1
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 
@@ -40,11 +35,6 @@ class Comparison:
     column: str
     text: str | None = None
     """The text with which `=` compares it; None: another value or operator."""
-
-
-def _is_bare_text(written: str) -> bool:
-    """Return whether a value that begins like a number is none: a date, a version, a time, an address."""
-    return _NO_NUMBER.fullmatch(written) is not None and _PLAIN_NUMBER.fullmatch(written) is None
 
 
 class Resolver:
@@ -65,6 +55,8 @@ class Resolver:
         """The column in front of the last operator."""
         self._left_is_column = False
         """Whether that column is all that stands in front of the operator."""
+        self._left_is_call = False
+        """Whether it is a call of that column which returns a text where the column has one: `lower(status)`."""
         self._last: Comparison | None = None
         """The last column."""
         self._last_run = (0, 0)
@@ -112,9 +104,10 @@ class Resolver:
         token = self._tokens[at]
         word = token.upper
         token.out = _SPELLED.get(word, token.text)
-        if word in _COMPARES or word in ("BETWEEN", "IN"):
+        if word in COMPARES or word in ("BETWEEN", "IN"):
             self._left, self._is_equality = self._last, word in _EQUALS
-            self._left_is_column = self._is_column_before(at)
+            self._left_is_column = is_column_before(self._tokens, self._last_run, at)
+            self._left_is_call = is_text_call_before(self._tokens, self._last_run, at)
             if self._left is not None and self._in_where:
                 self.comparisons.append(self._left)
         if word in ("=", "==", "===", "!=", "<>") and self._follows(at, _NULLS):
@@ -131,12 +124,6 @@ class Resolver:
         elif word in _ENDS_WHERE:
             self._in_where = False
 
-    def _is_column_before(self, at: int) -> bool:
-        """Return whether what is compared by the operator at `at` is a column, and no expression."""
-        start, end = self._last_run
-        words = {token.upper for token in self._tokens[end:at]}
-        return words <= {"IS", "NOT"} and not (start and self._tokens[start - 1].text in _ARITHMETIC)
-
     def _follows(self, at: int, words: frozenset[str]) -> bool:
         return at + 1 < len(self._tokens) and self._tokens[at + 1].upper in words
 
@@ -147,7 +134,7 @@ class Resolver:
             return bool(self._calls) and self._calls[-1] == "IN"
         if previous == "NOT":
             return at > 1 and self._tokens[at - 2].upper == "IS"
-        return previous in _COMPARES or previous == "BETWEEN" or at == self._second_bound
+        return previous in COMPARES or previous == "BETWEEN" or at == self._second_bound
 
     def _string(self, token: Token) -> None:
         self._write_text(token, token.name)
@@ -168,10 +155,9 @@ class Resolver:
 
     def _number(self, at: int) -> int:
         token = self._tokens[at]
-        if self._is_value(at):
-            run = _BARE_VALUE.match(self._source, token.start)
-            if run is not None and run.end() > token.end and _is_bare_text(run[0]):
-                return self._absorb(at, run.end())
+        end = end_of_text_with_digits(self._source, token) if self._is_value(at) else None
+        if end is not None:
+            return self._absorb(at, end)
         digits = token.text
         token.out = digits
         if digits.isdigit() and int(digits[:40]) > _MAX_INTEGER and self._compares_texts():
@@ -274,10 +260,16 @@ class Resolver:
     def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         for source in self._sources(qualifier, at):
             for name in source.table.columns:
-                if name.casefold() == column.casefold() and not self._is_text_beside(at, qualifier, source, name):
-                    is_qualified = bool(qualifier) or self._scope.calls_table
-                    self._write_column(at, end, source, name, is_qualified=is_qualified)
-                    return True
+                if name.casefold() != column.casefold():
+                    continue
+                may_be_text = self._may_be_text(at, qualifier, source, name)
+                if may_be_text and self._end_of_text(at) > self._tokens[at].end:
+                    return False
+                is_qualified = bool(qualifier) or self._scope.calls_table
+                self._write_column(at, end, source, name, is_qualified=is_qualified)
+                if may_be_text:
+                    self._write_either(at)
+                return True
         if not self._is_derived(qualifier, column):
             return False
         self._tokens[at].out = f"{quote(qualifier)}.{quote(column)}" if qualifier else quote(column)
@@ -317,18 +309,33 @@ class Resolver:
         named = [source for source in sources if source.alias.casefold() == qualifier.casefold()]
         return named or _only_named(qualifier, self._scope.visible(at)) or _only_named(qualifier, sources)
 
-    def _is_text_beside(self, at: int, qualifier: str, source: Source, name: str) -> bool:
-        """Return whether a text is meant although a column has that name: `status = paid` beside a boolean `paid`."""
-        left = self._left_column()
+    def _may_be_text(self, at: int, qualifier: str, source: Source, name: str) -> bool:
+        """Return whether a text may be meant by the name of a column: `status = paid` beside a boolean `paid`."""
+        left = self._left_column() if self._left_is_column or self._left_is_call else None
         is_word = not qualifier and self._tokens[at].text[0] not in "`[" and self._is_value(at)
-        return is_word and left is not None and left.type == "TEXT" != source.table.stored.columns[name].type
+        if not is_word or left is None or left.type != "TEXT" or source.table.stored.columns[name].type == "TEXT":
+            return False
+        columns = {name.casefold() for source in self._scope.sources for name in source.table.columns}
+        return not has_arithmetic_behind(self._tokens, at, columns)
+
+    def _write_either(self, at: int) -> None:
+        """Write a value that is a text if the column on the left has it anywhere, else the column of that name."""
+        assert self._left is not None
+        token, column, table = self._tokens[at], self._tokens[at].out, self._left.table
+        self._write_text(token, token.name)
+        has_text = f"{quote(self._left.column)} = {token.out} COLLATE NOCASE"
+        anywhere = f"EXISTS (SELECT 1 FROM r{table.number}.{quote(table.name)} WHERE {has_text})"
+        token.out = f"CASE WHEN {anywhere} THEN {token.out} ELSE {column} END"
 
     def _clear(self, at: int, end: int) -> None:
         for token in self._tokens[at:end]:
             token.out = ""
 
     def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
-        self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
+        written = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
+        call = self._calls[-1] if self._calls else ""
+        is_number = source.table.stored.columns[name].has_numbers and is_result(self._tokens, call, at, end)
+        self._tokens[at].out = f"{AS_NUMBER}({written})" if is_number else written
         self._clear(at + 1, end)
         self._last, self._last_run = Comparison(source.table, name), (at, end)
 
@@ -343,9 +350,10 @@ class Resolver:
                 raise self._unknown(name)
             self._write_text(token, token.name)
             return at + 1
-        run = _BARE_VALUE.match(self._source, token.start)
-        assert run is not None
-        return self._absorb(at, self._end_of_words(run.end()) if self._is_condition else run.end())
+        return self._absorb(at, self._end_of_text(at))
+
+    def _end_of_text(self, at: int) -> int:
+        return end_of_text(self._source, self._tokens, at, of_words=self._is_condition)
 
     def _is_argument(self, at: int) -> bool:
         """Return whether one of several operands stands at `at`, where a text is usual: `coalesce(x, "none")`."""
@@ -353,20 +361,6 @@ class Resolver:
         following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ""
         in_call = bool(self._calls) and self._calls[-1] not in ("", "COUNT")
         return previous in ("THEN", "ELSE", "||") or following == "||" or (in_call and "," in (previous, following))
-
-    def _end_of_words(self, end: int) -> int:
-        """Return where a value of several words ends: before AND, OR, a sign or the end."""
-        for at, token in enumerate(self._tokens):
-            if token.start < end:
-                continue
-            if self._source[end : token.start].strip() or token.kind not in ("word", "number"):
-                break
-            if is_keyword(self._tokens, at) or (
-                at + 1 < len(self._tokens) and self._tokens[at + 1].upper in _COMPARES | {"IN", "BETWEEN", "(", "NOT"}
-            ):
-                break
-            end = token.end
-        return end
 
     def _unknown(self, name: str) -> Exception:
         tables = [source.table for source in self._scope.sources] or None

@@ -7,6 +7,7 @@ functions. Time, lengths and the number of rows that are kept are bounded.
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 import time
 from collections import ChainMap
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching.sql.database import Database
 from accp_adapters.fetching.sql.functions import (
+    AS_NUMBER,
     FUNCTIONS,
     OPERATORS,
     TABLE_FUNCTIONS,
@@ -51,6 +53,7 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_AS_NUMBER: Final = re.compile(rf"{AS_NUMBER}\(((?:`(?:[^`]|``)*`\.?)+)\)")
 _VIEW: Final = "accp_query"
 _MAX_SHOWN: Final = 100
 """Characters of a query that an error message shows."""
@@ -115,7 +118,7 @@ def _value(cell: Any) -> Any:
 
 def _clean(name: str) -> str:
     """Return the name of a result column as the model knows it."""
-    return name.replace("`", "")
+    return _AS_NUMBER.sub(r"\1", name).replace("`", "")
 
 
 @contextmanager
@@ -147,7 +150,7 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
         case sqlite3.SQLITE_READ:
             is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
         case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS
+            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | {AS_NUMBER}
         case _:
             is_allowed = False
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY

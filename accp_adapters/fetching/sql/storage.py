@@ -22,7 +22,7 @@ from accp_core.packing.embedded_json import write_styled_json
 from accp_core.packing.number import read_float
 from accp_core.strict_json import escape_halves, strict_decoder
 
-__all__ = ["NUMBER", "StoredColumn", "compare_as_numbers", "store_column"]
+__all__ = ["NUMBER", "StoredColumn", "compare_as_numbers", "number_of", "store_column"]
 
 NUMBER: Final = "accp_number"
 """The name of the collation."""
@@ -51,6 +51,8 @@ class StoredColumn:
     """Whether all cells are true, false or null."""
     spellings: MutableMapping[Any, Any] = field(default_factory=dict)
     """The value of the source for each stored value that differs from it."""
+    has_numbers: bool = False
+    """Whether the numerals in a column of the collation NUMBER are numbers of SQLite's, without loss of a digit."""
     holds_json: bool = False
     """Whether texts that begin like JSON are arrays and maps, but for those in `spellings`."""
 
@@ -111,7 +113,10 @@ def _store_texts(values: list[Any]) -> tuple[StoredColumn, list[Any]]:
 def _store_mixed(values: list[Any]) -> tuple[StoredColumn, list[Any]]:
     column = StoredColumn(collation=NUMBER, holds_json=any(type(value) in (list, dict) for value in values))
     texts = {value for value in values if type(value) is str}
-    return column, [_as_text(value, column, texts) for value in values]
+    stored = [_as_text(value, column, texts) for value in values]
+    numerals = filter(_NUMERAL.fullmatch, {text for text in stored if text is not None})
+    column.has_numbers = all(number_of(numeral) is not None for numeral in numerals)
+    return column, stored
 
 
 def _as_text(value: Any, column: StoredColumn, texts: Iterable[str] = ()) -> str | None:
@@ -129,6 +134,16 @@ def _as_text(value: Any, column: StoredColumn, texts: Iterable[str] = ()) -> str
         text += _MARK
     column.spellings[text] = value
     return text
+
+
+def number_of(text: str) -> int | float | None:
+    """Return the number that SQLite has for a numeral; None where it has none with all digits, or `text` is none."""
+    numeral = text.strip()
+    if _NUMERAL.fullmatch(text) is None:
+        return None
+    if numeral.lstrip("-").isdigit():
+        return number if _MIN_INTEGER <= (number := int(numeral)) <= _MAX_INTEGER else None
+    return float(numeral) if len(numeral) <= _MAX_FLOAT_CHARS else None
 
 
 def compare_as_numbers(one: str, other: str) -> int:

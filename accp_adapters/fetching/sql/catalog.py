@@ -17,8 +17,8 @@ __all__ = ["Catalog", "NamedTable", "find_name", "quoted_name"]
 
 _ANY_TABLE: Final = frozenset(("rows", "data", "table", "result", "results", "records", "items", "ref", "t", "json"))
 """Names by which a model means the only table there is."""
-_OTHER: Final = re.compile(r"[^0-9a-z]+")
-_PLAIN: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+_OTHER: Final = re.compile(r"[\W_]+")
+_NEEDS_NO_QUOTES: Final = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _MAX_NAMES: Final = 12
 _MAX_NAME_CHARS: Final = 60
 
@@ -45,15 +45,27 @@ class NamedTable:
 def find_name(written: str, names: Sequence[str]) -> list[str]:
     """Return the names that `written` may mean: the name itself, else without regard to case and signs, else its end.
 
-    `customer_name` means `customer.name`, and so does `name` where no column is called so.
+    `customer_name` means `customer.name`, and so does `name` where no column is called so; `orders_items` means
+    `data.orders.items`.
     """
     folded = written.casefold()
-    exact = [name for name in names if name.casefold() == folded]
-    if exact:
-        return exact
-    plain = _OTHER.sub("_", folded)
-    alike = [name for name in names if _OTHER.sub("_", name.casefold()) == plain]
-    return alike or [name for name in names if name.casefold().endswith(f".{folded}")]
+    plain = _plain(folded)
+    return (
+        [name for name in names if name.casefold() == folded]
+        or [name for name in names if _plain(name.casefold()) == plain]
+        or [name for name in names if name.casefold().endswith(f".{folded}")]
+        or [name for name in names if plain in map(_plain, _ends(name.casefold()))]
+    )
+
+
+def _plain(name: str) -> str:
+    return _OTHER.sub("_", name)
+
+
+def _ends(name: str) -> list[str]:
+    """Return what stands behind each dot of a name."""
+    parts = name.split(".")
+    return [".".join(parts[at:]) for at in range(1, len(parts))]
 
 
 def quoted_name(name: str) -> str:
@@ -62,7 +74,7 @@ def quoted_name(name: str) -> str:
     The caller escapes what looks like a marker of ours.
     """
     shown = name if len(name) <= _MAX_NAME_CHARS else f"{name[:_MAX_NAME_CHARS]}…"
-    return shown if _PLAIN.fullmatch(shown) else compact_json(shown)
+    return shown if _NEEDS_NO_QUOTES.fullmatch(shown) else compact_json(shown)
 
 
 class Catalog:

@@ -16,7 +16,7 @@ COMPARES: Final = frozenset(("=", "==", "===", "!=", "<>", "<", ">", "<=", ">=",
 _ENDS_WORDS: Final = COMPARES | {"IN", "BETWEEN", "(", "NOT"}
 # A date, a version, an address, a word with signs.
 _TEXT: Final = re.compile(r"[^\s,()'\"`;]+")
-_NO_NUMBER: Final = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d+(\.\d+){2,}|[\d.]*[A-Za-z_@:].*|\d+:.*|.*\d-\w*[A-Za-z].*")
+_NO_NUMBER: Final = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d+(\.\d+){2,}|[\d.]*(?:[^\W\d]|[@:]).*|\d+:.*|.*\d-\w*[^\W\d].*")
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
 
 

@@ -23,7 +23,9 @@ __all__ = ["answer_condition", "answer_select", "looks_like_condition"]
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
 _OPERATOR: Final = re.compile(
-    r"[=<>]|\b(?:i?like\s*['\"]|in\s*\(|is\s+(?:not\s+)?(?:null|none|true|false)\b|between\s+\S+\s+and\b|(?:is|not)null\b)",
+    r"[=<>]"
+    r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bin\s*\(|\bbetween\s+\S+\s+and\b"
+    r"|\bis\s+(?:not\s+)?(?:null|none|true|false)\b|\b(?:is|not)null\b",
     re.IGNORECASE,
 )
 

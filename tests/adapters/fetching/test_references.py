@@ -15,8 +15,9 @@ from accp_core.references import key_of, reference_to
 ORDERS = json.dumps({"orders": [{"id": 1, "user": 7, "items": [{"sku": "a"}]}, {"id": 2, "user": 8}]})
 USERS = json.dumps([{"id": 7, "name": "Ann"}, {"id": 8, "name": "Bo"}])
 CITIES = json.dumps([{"id": 7, "city": "Oslo"}])
-TEXTS = {key_of(text): text for text in (ORDERS, USERS, CITIES)}
-ORDER_REF, USER_REF, CITY_REF = map(reference_to, TEXTS)
+SHOPS = json.dumps({"магазины": [{"id": 7, "имя": "Анна"}], "total": 1}, ensure_ascii=False)
+TEXTS = {key_of(text): text for text in (ORDERS, USERS, CITIES, SHOPS)}
+ORDER_REF, USER_REF, CITY_REF, SHOP_REF = map(reference_to, TEXTS)
 
 
 def ask(query: str, ref: str = "", **more: object) -> str:
@@ -46,6 +47,12 @@ def test_names_that_only_one_text_has_need_no_reference() -> None:
     )
     assert ask("city = Oslo, id", f"{ORDER_REF}, {CITY_REF}") == "id 7"
     assert ask("Ann", f"{ORDER_REF}, {USER_REF}") == "rows [{id 7, name Ann}]"
+
+
+def test_a_table_in_another_alphabet_is_named_behind_its_reference() -> None:
+    query = f"SELECT s.имя, u.name FROM {SHOP_REF}.магазины s JOIN {USER_REF} u ON u.id = s.id"
+    assert ask(query) == "имя Анна\nname Ann"
+    assert ask(f"SELECT {SHOP_REF}.имя FROM {SHOP_REF}") == "имя Анна"
 
 
 def test_three_references_and_a_child_table_are_joined() -> None:

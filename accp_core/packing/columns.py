@@ -17,6 +17,7 @@ from accp_core.packing.equality import common_value
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
+    NODES,
     Affixed,
     Column,
     Constant,
@@ -29,6 +30,7 @@ from accp_core.packing.tree import (
     Sparse,
     Table,
     content_of,
+    copy_of,
     with_content,
 )
 
@@ -328,7 +330,7 @@ def unpack_table(table: Table) -> list[object]:
     columns: dict[str, list[object]] = {}
     for name, column in table.columns.items():
         if type(column) is SameColumn:
-            columns[name] = columns[column.name]
+            columns[name] = list(map(_again, columns[column.name]))
         else:
             columns[name] = column if type(column) is list else unpack_column(column, table.rows)
     names = tuple(columns)
@@ -338,6 +340,11 @@ def unpack_table(table: Table) -> list[object]:
     else:
         rows = [dict(zip(names, row, strict=True)) for row in cells]
     return list(rows if table.slots is None else _fill(table.slots, iter(rows)))
+
+
+def _again(value: object) -> object:
+    """Return what stands for a value in a second place."""
+    return Repetition(value.number) if type(value) is RepeatedValue else copy_of(value)
 
 
 def unpack_column(column: Column, rows: int) -> list[object]:
@@ -357,8 +364,10 @@ def unpack_column(column: Column, rows: int) -> list[object]:
 
 
 def _repeat(value: object, rows: int) -> list[object]:
-    """Return the value of a constant for each row."""
-    return [value, *[Repetition(value.number)] * (rows - 1)] if type(value) is RepeatedValue else [value] * rows
+    """Return the value of a constant for each row, a copy in each."""
+    if type(value) is RepeatedValue:
+        return [value, *[Repetition(value.number)] * (rows - 1)]
+    return [copy_of(value) for _ in range(rows)] if type(value) in NODES else [value] * rows
 
 
 def _unpack_lists(lists: PooledLists) -> list[object]:

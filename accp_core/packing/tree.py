@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 __all__ = [
     "ABSENT", "KEY", "NEXT_ROW", "NODES", "Affixed", "Column", "Constant", "Derived", "EmbeddedJson", "Kinds",
     "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "SameColumn", "Sparse", "Table", "content_of",
-    "copy_of", "copy_shared_containers", "map_members", "with_content",
+    "copy_of", "map_members", "with_content",
 ]  # fmt: skip
 
 
@@ -160,37 +160,3 @@ def copy_of(value: object) -> object:
     if type(value) is RepeatedValue:
         return RepeatedValue(value.number, copy_of(value.value))
     return EmbeddedJson(copy_of(value.value), value.style) if type(value) is EmbeddedJson else value
-
-
-def copy_shared_containers(value: object) -> object:
-    """Return `value` with a copy of each container that is in several places, such as the constant of a column.
-
-    Otherwise a change in one place would appear in another. Who put a container into several places has counted it in
-    each (`expansion.table_size`). The first place of each keeps it; the members of `value` change.
-    """
-    return _Copying().visit(value)
-
-
-class _Copying:
-    """One walk through a tree, which remembers the containers that it has seen."""
-
-    def __init__(self) -> None:
-        self.seen: set[int] = set()
-
-    def visit(self, value: object) -> object:
-        """Return `value`, or a copy of it if it was seen before."""
-        if id(value) in self.seen:
-            return copy_of(value)
-        self.seen.add(id(value))
-        if type(value) is RepeatedValue or type(value) is EmbeddedJson:
-            if type(value.value) in NODES:
-                value.value = self.visit(value.value)
-        elif type(value) is dict:
-            for name, member in value.items():
-                if type(member) in NODES:
-                    value[name] = self.visit(member)
-        elif type(value) is list:
-            for at, member in enumerate(value):
-                if type(member) in NODES:
-                    value[at] = self.visit(member)
-        return value

@@ -12,7 +12,7 @@ from accp_core.packing.embedded_json import STYLE_CODE, STYLES, unpack_embedded_
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import read_float
 from accp_core.packing.repeated_values import unpack_repeated_values
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, copy_shared_containers
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 from accp_core.strict_json import strict_decoder
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import TEXT_BLOCK
@@ -33,7 +33,6 @@ _PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
-_CONSTANT: Final = re.compile(r"=[\[{&!]")
 _EMBEDDED_JSON: Final = re.compile(rf"!json({STYLE_CODE}) ")
 
 
@@ -68,8 +67,6 @@ def read(text: str, *, limits: ExpansionLimits = DEFAULT_EXPANSION) -> object:
 def _read_view(text: str, expansion: Expansion) -> object:
     reader = _ViewReader(text, expansion)
     tree = reader.read_document()
-    if _CONSTANT.search(text):
-        tree = copy_shared_containers(tree)
     if ("&" in text or "*" in text) and _REPEATED.search(text):
         tree = unpack_repeated_values(tree, expansion)
     if reader.has_derived:

@@ -10,8 +10,7 @@ from accp_core.packing.repeated_values import (
     pack_repeated_values,
     unpack_repeated_values,
 )
-from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition, copy_shared_containers
-from tests.core.exactly import exactly
+from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
 
 LONG = "a text that is long enough"
 TREE = {
@@ -198,37 +197,6 @@ def test_a_repeated_value_with_too_many_places_is_written_again() -> None:
     kinds = [f"{'&' if type(item) is RepeatedValue else '*'}{item.number}" for item in packed]
     assert kinds == ["&1", "*1", "*1", "&2", "*2", "&3", "*3", "*3", "&4", "*4"]
     assert unpack_repeated_values(packed) == value
-
-
-def test_containers_in_several_places_are_separated() -> None:
-    shared = {"a": [1, {"b": EmbeddedJson([2], "")}]}
-    tree = [shared, {"x": shared}, RepeatedValue(1, shared), Repetition(1), "text"]
-    separated = copy_shared_containers(tree)
-    assert separated == tree
-    first, second = separated[0], separated[1]["x"]  # type: ignore[index]
-    first["a"].append(3)
-    assert exactly(second["a"][0]) == exactly(1)
-    assert len(second["a"]) == 2
-    third = separated[2].value  # type: ignore[index]
-    assert third == {"a": [1, {"b": EmbeddedJson([2], "")}]}
-    assert third["a"][1]["b"] is not first["a"][1]["b"]
-
-
-def test_a_container_inside_another_one_that_comes_again_is_copied() -> None:
-    inner: list[object] = ["x"]
-    tree = [
-        EmbeddedJson("text", "0"),
-        EmbeddedJson([inner], "0"),
-        RepeatedValue(1, inner),
-        {"a": RepeatedValue(2, "y")},
-    ]
-    separated = copy_shared_containers([tree, list(tree)])
-    assert separated == [tree, tree]
-    inner.append("z")
-    assert separated != [tree, tree]
-    assert separated[1] == [
-        EmbeddedJson("text", "0"), EmbeddedJson([["x"]], "0"), RepeatedValue(1, ["x"]), {"a": RepeatedValue(2, "y")}
-    ]  # fmt: skip
 
 
 def test_a_tree_without_repetitions_stays_as_it_is() -> None:

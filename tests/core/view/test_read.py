@@ -245,3 +245,24 @@ def test_line_breaks_behind_a_view_are_no_part_of_it(value: object, end: str) ->
     shown = render_text(json.dumps(value) + end, counter=len)
     assert shown.text.endswith(end)
     assert read(shown.text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[3] (a=[1] b={x {y 1}}) c\n1\n2\n3",
+        "[2] a b==a c\n[1, {x [2]}] 5\n{} 6",
+        "[2] a b==a c\n&1 [1, 2] 5\n*1 6",
+        "a &1 [1, {x 2}]\nb *1\nc [*1, *1]",
+        "a [:(b=[1]) c: 1; 2]\nd {:key: (e={x 1}) f: g 1; h 2}",
+        "[2] (a=!json [1]) b\n1\n2",
+    ],
+)
+def test_no_container_stands_in_two_places(text: str) -> None:
+    """Otherwise a change in one place would appear in another."""
+    found, level = [], [read(text)]
+    while level:
+        containers = [value for value in level if isinstance(value, (dict, list))]
+        found += containers
+        level = [member for each in containers for member in (each.values() if isinstance(each, dict) else each)]
+    assert len(set(map(id, found))) == len(found)

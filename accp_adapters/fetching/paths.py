@@ -12,7 +12,7 @@ __all__ = ["ABSENT", "RowSelection", "find_rows", "follow"]
 ABSENT: Final = object()
 """Nothing is at a path."""
 
-_INDEX: Final = re.compile(r"\[\s*(?:(-?\d+)|\"([^\"]*)\"|'([^']*)')\s*\]")
+_IN_BRACKETS: Final = re.compile(r"\[\s*(?:(-?\d+)|\"([^\"]*)\"|'([^']*)')\s*\]|\.\"([^\"]*)\"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,28 +53,30 @@ def find_rows(value: Any, path: str = "") -> RowSelection | None:
 def follow(value: Any, path: str) -> Any:
     """Return the value at `path`, or ABSENT; a key that contains dots comes before a path through keys.
 
-    A path is `a.0.b`, and, as it is written elsewhere, `$.a[0].b` or `a["b"]`.
+    A path is `a.0.b`, and, as it is written elsewhere, `$.a[0].b`, `a["b"]` or `a."b"`. Where no key is empty, a dot at
+    the end means nothing.
     """
+    if not path:
+        return value
     found = _follow(value, path)
     if found is not ABSENT:
         return found
-    plain = _INDEX.sub(lambda index: "." + (index[1] or index[2] or index[3] or ""), path)
-    return (
-        _follow(value, plain.removeprefix("$").strip(".")) if plain != path or path.startswith(("$.", ".")) else ABSENT
-    )
+    dotted = _IN_BRACKETS.sub(lambda key: "." + next(filter(None, key.groups()), ""), path)
+    rest = (dotted[1:] if dotted.startswith("$.") else dotted).removeprefix(".")
+    return _follow(value, rest) if rest != path else ABSENT
 
 
 def _follow(value: Any, path: str) -> Any:
+    if isinstance(value, dict) and path in value:
+        return value[path]
     if not path:
         return value
     if isinstance(value, dict):
-        if path in value:
-            return value[path]
         names = [name for name in value if path.startswith(f"{name}.")]
         parts = (_follow(value[name], path[len(name) + 1 :]) for name in names)
         return next((part for part in parts if part is not ABSENT), ABSENT)
     if isinstance(value, list):
-        index, _, rest = path.partition(".")
+        index, dot, rest = path.partition(".")
         if index.isdecimal() and len(index) < 10 and int(index) < len(value):
-            return _follow(value[int(index)], rest)
+            return _follow(value[int(index)], rest) if dot else value[int(index)]
     return ABSENT

@@ -29,6 +29,17 @@ def test_a_path_leads_through_objects_and_lists(path: str, expected: object) -> 
     assert follow(VALUE, path) == expected
 
 
+def test_a_path_leads_to_keys_that_look_like_one() -> None:
+    lock = {"packages": {"": {"name": "x"}, "node_modules/a": {"version": 1}}, "$ref": {"-1": [7]}, ".": {"b": 3}}
+    assert follow(lock, 'packages[""].name') == follow(lock, "packages..name") == "x"
+    assert follow(lock, "packages.") == follow(lock, 'packages.""') == {"name": "x"}
+    assert follow(lock, 'packages."node_modules/a".version') == 1
+    assert follow(lock, "$ref.-1[0]") == follow(lock, "$.$ref.-1.0") == 7
+    assert follow(lock, '["."].b') == 3
+    assert follow([{"": 1}], "0") == follow([{"": 1}], "$[0]") == {"": 1}
+    assert follow([{"a": 1}], "0.") == follow([{"a": 1}], "$.0.") == {"a": 1}
+
+
 @pytest.mark.parametrize("path", ["data.people.2", "data.people.-1", "data.people.name", "data.x", "x[1]", "0" * 5000])
 def test_a_path_that_leads_nowhere_is_absent(path: str) -> None:
     assert follow(VALUE, path) is ABSENT

@@ -12,7 +12,7 @@ from itertools import islice, product
 from typing import Any, Final
 
 from accp_core.previews.column_facts import ColumnFacts
-from accp_core.previews.words import WORD
+from accp_core.previews.words import find_words
 from accp_core.tables import Table
 from accp_core.view.notation import INLINE, quote, write_name
 
@@ -69,7 +69,7 @@ def find_named_rows(table: Table, facts: Sequence[ColumnFacts], requested: froze
 
 
 def _words(values: Sequence[str]) -> Iterator[str]:
-    return (word for value in values for word in WORD.findall(value.casefold()))
+    return (word for value in values for word in find_words(value.casefold()))
 
 
 def _groups(words: Mapping[str, frozenset[str]]) -> list[list[str]]:
@@ -103,7 +103,7 @@ def _named_values(table: Table, column: str, requested: frozenset[str]) -> list[
 
 
 def _is_named(value: str, requested: frozenset[str]) -> bool:
-    words = WORD.findall(value.casefold()) if len(value) <= _MAX_VALUE_CHARS else []
+    words = find_words(value.casefold()) if len(value) <= _MAX_VALUE_CHARS else []
     return bool(words) and requested.issuperset(words)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.packing.embedded_json import STYLE_CODE
-from accp_core.previews.words import WORD, has_error, shape_of, worth_of
+from accp_core.previews.words import find_words, has_error, shape_of, worth_of
 from accp_core.view.notation import TEXT_BLOCK
 
 __all__ = ["MIN_PIECE_CHARS", "Piece", "cut_lines", "cut_view", "rate"]
@@ -132,7 +132,7 @@ def rate(pieces: list[Piece], requested: frozenset[str], known: Mapping[str, int
         known: How often words stand in texts of the same kind, such as the other cells of a column.
     """
     # In the order of the text: a set has another order in each process, which would change the sums.
-    words = [dict.fromkeys(WORD.findall(piece.text)) for piece in pieces]
+    words = [dict.fromkeys(find_words(piece.text)) for piece in pieces]
     uses = Counter(word for piece_words in words for word in piece_words)
     if known:
         uses |= Counter({word: known.get(word, 0) for word in uses})

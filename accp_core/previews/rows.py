@@ -12,7 +12,7 @@ from accp_core.previews.excerpt import Excerpt
 from accp_core.previews.marks import Marks
 from accp_core.previews.named_rows import NamedRows
 from accp_core.previews.share import share
-from accp_core.previews.words import WORD
+from accp_core.previews.words import find_words
 from accp_core.strict_json import compact_json
 from accp_core.tables import Table
 
@@ -151,7 +151,7 @@ class RankedRows:
             ]
             some = cells[:: -(-len(cells) // _MAX_COMPARED)]
             most = MAX_RATED // len(some)
-            self._known[column] = Counter(word for cell in some for word in set(WORD.findall(cell[:most])))
+            self._known[column] = Counter(word for cell in some for word in set(find_words(cell[:most])))
         return self._known[column]
 
     def _excerpt(self, number: int, column: str, cell: str) -> Excerpt:
@@ -202,7 +202,7 @@ def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> di
         chunk = "\n".join(texts)
         for word in (word for word in holders if word in chunk):
             holders[word] += (
-                start + number for number, text in enumerate(texts) if word in text and word in WORD.findall(text)
+                start + number for number, text in enumerate(texts) if word in text and word in find_words(text)
             )
     found: defaultdict[int, float] = defaultdict(float)
     for numbers in holders.values():
@@ -227,7 +227,7 @@ def _sizes(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
 
 
 def _names(column: str, requested: frozenset[str]) -> bool:
-    return not requested.isdisjoint(column.casefold().replace("_", " ").replace(".", " ").split())
+    return not requested.isdisjoint(find_words(column.casefold().replace("_", " ").replace(".", " ")))
 
 
 def _size(cell: Any) -> int:

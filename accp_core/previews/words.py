@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["WORD", "has_error", "requested_words", "shape_of", "worth_of"]
+__all__ = ["find_words", "has_error", "requested_words", "shape_of", "worth_of"]
 
-WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
+_WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
+# Han, Hiragana and Katakana are written without blanks between words.
+_UNSPACED: Final = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
+_PAIR: Final = re.compile(f"(?=([{_UNSPACED}]{{2}}))|([^{_UNSPACED}]+)")
+_JOINERS: Final = "._@/:+-"
 _IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
 _NAME: Final = re.compile(r"[A-Z]")
 _NAME_WORTH: Final = 0.1
@@ -22,6 +27,20 @@ _MAX_REQUESTED: Final = 64
 _MIN_REQUESTED_CHARS: Final = 3
 _MAX_SHAPED: Final = 80
 """Characters that the shape of a text is made of."""
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in their order; of a script without blanks, any two characters next to each other."""
+    words = _WORD.findall(text)
+    if text.isascii() or _HAS_UNSPACED.search(text) is None:
+        return words
+    return [part for word in words for part in _parts(word)]
+
+
+def _parts(word: str) -> list[str]:
+    if len(word) == 1 or _HAS_UNSPACED.search(word) is None:
+        return [word]
+    return [pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word)]
 
 
 def worth_of(word: str) -> float:
@@ -41,8 +60,12 @@ def shape_of(text: str) -> str:
     return _WITH_DIGIT.sub("#", text[:_MAX_SHAPED])
 
 
+def _is_telling(word: str) -> bool:
+    return len(word) >= _MIN_REQUESTED_CHARS or (len(word) == 2 and _HAS_UNSPACED.match(word) is not None)
+
+
 def requested_words(request: str) -> frozenset[str]:
     """Return the words of a request without regard to case, at most 64: identifiers first, then long ones."""
-    words = {word.casefold(): worth_of(word) for word in WORD.findall(request) if len(word) >= _MIN_REQUESTED_CHARS}
+    words = {word.casefold(): worth_of(word) for word in find_words(request) if _is_telling(word)}
     ranked = sorted(words, key=lambda word: (-words[word], -len(word), word))
     return frozenset(ranked[:_MAX_REQUESTED])

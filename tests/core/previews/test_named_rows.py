@@ -52,6 +52,15 @@ def shown(request: str, limit: int = 700, rows: list[dict[str, Any]] = ORDERS) -
     return preview(json.dumps(rows), limit=limit, opening="accp_fetch $cold.abc", counter=words, request=request)
 
 
+def test_a_request_without_blanks_names_values() -> None:
+    cities, states = ("上海", "北京", "广州"), ("已付款", "已退货")
+    rows = [{"城市": cities[number % 3], "状态": states[number % 2], "金额": number} for number in range(60)]
+    found = one_named(rows, "上海有哪些已退货的订单")
+    assert found is not None
+    assert found.numbers == {number for number in range(60) if number % 3 == 0 and number % 2 == 1}
+    assert found.describe(are_shown=False) == "城市=上海, 状态=已退货: 10 rows; 金额: 3 to 57, sum 300"
+
+
 def test_the_rows_are_counted_summed_and_all_shown() -> None:
     text = shown("Which orders of the warehouse south are late?")
     late = [row for row in ORDERS if row["status"] == "late" and row["warehouse"] == "south"]

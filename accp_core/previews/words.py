@@ -8,10 +8,12 @@ from typing import Final
 __all__ = ["find_words", "has_error", "requested_words", "shape_of", "worth_of"]
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[._@/:+-][^\W_]+)*")
-# Han, Hiragana and Katakana are written without blanks between words.
-_UNSPACED: Final = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HAS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
-_PAIR: Final = re.compile(f"(?=([{_UNSPACED}]{{2}}))|([^{_UNSPACED}]+)")
+# Chinese and Japanese have no blanks between words, Korean has particles behind them: `서울의`, of Seoul.
+_CJK: Final = (
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_HAS_CJK: Final = re.compile(f"[{_CJK}]")
+_PAIR: Final = re.compile(f"(?=([{_CJK}]{{2}}))|([^{_CJK}]+)")
 _JOINERS: Final = "._@/:+-"
 _IDENTIFIER: Final = re.compile(r"[0-9_@/]|[a-z][A-Z]|\w[-.]\w")
 _NAME: Final = re.compile(r"[A-Z]")
@@ -30,15 +32,15 @@ _MAX_SHAPED: Final = 80
 
 
 def find_words(text: str) -> list[str]:
-    """Return the words of a text in their order; of a script without blanks, any two characters next to each other."""
+    """Return the words of a text in their order; of Chinese, Japanese and Korean, any two characters in a row."""
     words = _WORD.findall(text)
-    if text.isascii() or _HAS_UNSPACED.search(text) is None:
+    if text.isascii() or _HAS_CJK.search(text) is None:
         return words
     return [part for word in words for part in _parts(word)]
 
 
 def _parts(word: str) -> list[str]:
-    if len(word) == 1 or _HAS_UNSPACED.search(word) is None:
+    if len(word) == 1 or _HAS_CJK.search(word) is None:
         return [word]
     return [pair or rest.strip(_JOINERS) for pair, rest in _PAIR.findall(word)]
 
@@ -61,7 +63,7 @@ def shape_of(text: str) -> str:
 
 
 def _is_telling(word: str) -> bool:
-    return len(word) >= _MIN_REQUESTED_CHARS or (len(word) == 2 and _HAS_UNSPACED.match(word) is not None)
+    return len(word) >= _MIN_REQUESTED_CHARS or (len(word) == 2 and _HAS_CJK.match(word) is not None)
 
 
 def requested_words(request: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from accp_core.previews.words import find_words, requested_words
         ("已退货的订单", ["已退", "退货", "货的", "的订", "订单"]),
         ("订单-123, 是 OK", ["订单", "123", "是", "OK"]),
         ("東京タワー2号", ["東京", "京タ", "タワ", "ワー", "2"]),
-        ("주문 상태", ["주문", "상태"]),
+        ("서울의 주문 상태", ["서울", "울의", "주문", "상태"]),
     ],
 )
 def test_words_are_found(text: str, expected: list[str]) -> None:

@@ -114,8 +114,9 @@ def _store_mixed(values: list[Any]) -> tuple[StoredColumn, list[Any]]:
     column = StoredColumn(collation=NUMBER, holds_json=any(type(value) in (list, dict) for value in values))
     texts = {value for value in values if type(value) is str}
     stored = [_as_text(value, column, texts) for value in values]
-    numerals = filter(_NUMERAL.fullmatch, {text for text in stored if text is not None})
-    column.has_numbers = all(number_of(numeral) is not None for numeral in numerals)
+    # A shorter numeral is a number with all its digits.
+    long = [text for text in stored if text is not None and len(text) > _MAX_FLOAT_CHARS]
+    column.has_numbers = all(number_of(numeral) is not None for numeral in filter(_NUMERAL.fullmatch, long))
     return column, stored
 
 

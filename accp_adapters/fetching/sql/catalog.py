@@ -52,9 +52,10 @@ def find_name(written: str, names: Sequence[str]) -> list[str]:
     plain = _plain(folded)
     return (
         [name for name in names if name.casefold() == folded]
-        or [name for name in names if _plain(name.casefold()) == plain]
+        # All names of signs alone are "_".
+        or [name for name in names if _plain(name.casefold()) == plain != "_"]
         or [name for name in names if name.casefold().endswith(f".{folded}")]
-        or [name for name in names if plain in map(_plain, _ends(name.casefold()))]
+        or [name for name in names if plain != "_" and plain in map(_plain, _ends(name.casefold()))]
     )
 
 

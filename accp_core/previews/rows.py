@@ -200,10 +200,11 @@ def _matches(rows: Sequence[Mapping[str, Any]], requested: frozenset[str]) -> di
             for row in rows[start : start + _CHUNK]
         ]
         chunk = "\n".join(texts)
-        for word in (word for word in holders if word in chunk):
-            holders[word] += (
-                start + number for number, text in enumerate(texts) if word in text and word in find_words(text)
-            )
+        wanted = [word for word in holders if word in chunk]
+        for number, text in enumerate(texts, start):
+            held = [word for word in wanted if word in text]
+            for word in set(held).intersection(find_words(text)) if held else ():
+                holders[word].append(number)
     found: defaultdict[int, float] = defaultdict(float)
     for numbers in holders.values():
         if len(numbers) * 2 <= len(rows):

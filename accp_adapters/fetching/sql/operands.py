@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from accp_adapters.fetching.sql.scope import chain_at
 from accp_adapters.fetching.sql.tokens import Token
 
-__all__ = ["has_arithmetic_behind", "is_column_before", "is_result", "is_text_call_before"]
+__all__ = ["EQUALS", "compared_names", "has_arithmetic_behind", "is_column_before", "is_text_call_before"]
 
 _ARITHMETIC: Final = frozenset(("+", "-", "*", "/", "%", "||"))
 _GIVES_TEXT: Final = frozenset(
     ("LOWER", "UPPER", "TRIM", "LTRIM", "RTRIM", "SUBSTR", "SUBSTRING", "COALESCE", "IFNULL")
 )
 """Functions that return a text where their first argument is one."""
-_KEEPS_TYPE: Final = frozenset(
-    ("MAX", "MIN", "COALESCE", "IFNULL", "IIF", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")
-)
-"""Functions that return one of their arguments."""
+EQUALS: Final = frozenset(("=", "==", "===", "IS"))
+"""Operators that a join may use an index for."""
 _NO_TOKEN: Final = Token("sign", "", 0, 0)
 
 
@@ -49,13 +48,11 @@ def has_arithmetic_behind(tokens: Sequence[Token], at: int, columns: Collection[
     return sign.text in _ARITHMETIC and is_operand
 
 
-def is_result(tokens: Sequence[Token], call: str, at: int, end: int) -> bool:
-    """Return whether the column from `at` to `end` may be the result of a CASE, or of the function `call` around it.
-
-    SQLite compares it as it compares constants, not as its column says.
-    """
-    previous = tokens[at - 1].upper if at else ""
-    following = tokens[end].upper if end < len(tokens) else ""
-    if previous in ("THEN", "ELSE"):
-        return following in ("WHEN", "ELSE", "END")
-    return call in _KEEPS_TYPE and previous in ("(", ",", "DISTINCT") and following in (",", ")")
+def compared_names(tokens: Sequence[Token], at: int, end: int, operators: Collection[str]) -> list[str]:
+    """Return the names, without regard to case, with which operators compare the column from `at` to `end`."""
+    names = []
+    if at > 1 and tokens[at - 1].upper in operators and tokens[at - 2].is_name:
+        names.append(tokens[at - 2].name.casefold())
+    if end + 1 < len(tokens) and tokens[end].upper in operators and tokens[end + 1].is_name:
+        names.append(tokens[chain_at(tokens, end + 1) - 1].name.casefold())
+    return names

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
 from accp_adapters.fetching.sql.resolver import Comparison, Resolver
+from accp_adapters.fetching.sql.results import compare_results_as_numbers
 from accp_adapters.fetching.sql.scope import Scope, Source, find_scope, is_keyword, quote
 from accp_adapters.fetching.sql.tokens import Token, tokenize
 
@@ -27,6 +28,8 @@ class ResolvedQuery:
     """The tables in its FROM clauses."""
     comparisons: list[Comparison] = field(default_factory=list)
     """The columns that its conditions compare."""
+    equates_spellings: bool = False
+    """Whether it compares columns in which equal numbers may be different texts."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
 
@@ -43,8 +46,10 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
         _add_main(tokens, scope, catalog)
     resolver = Resolver(query, tokens, scope, catalog)
     resolver.resolve()
+    compare_results_as_numbers(tokens, resolver.numerals)
     sql = _write(query, tokens)
-    return ResolvedQuery(sql, [source.table for source in scope.sources], resolver.comparisons, _has_star(tokens))
+    tables = [source.table for source in scope.sources]
+    return ResolvedQuery(sql, tables, resolver.comparisons, resolver.equates_spellings, _has_star(tokens))
 
 
 def resolve_condition(
@@ -65,6 +70,7 @@ def resolve_condition(
     tokens = tokenize(condition)
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
     resolver.resolve()
+    compare_results_as_numbers(tokens, resolver.numerals)
     shown = ", ".join(map(quote, columns)) or "*"
     where = f" WHERE {_write(condition, tokens)}" if tokens else ""
     sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"

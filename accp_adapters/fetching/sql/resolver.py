@@ -8,7 +8,13 @@ from typing import Final
 from accp_adapters.fetching.sql.bare_text import COMPARES, end_of_text, end_of_text_with_digits
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.functions import AS_NUMBER, FUNCTIONS
-from accp_adapters.fetching.sql.operands import has_arithmetic_behind, is_column_before, is_result, is_text_call_before
+from accp_adapters.fetching.sql.operands import (
+    EQUALS,
+    compared_names,
+    has_arithmetic_behind,
+    is_column_before,
+    is_text_call_before,
+)
 from accp_adapters.fetching.sql.scope import BEGINS_QUERY, Scope, Source, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
 from accp_adapters.fetching.sql.tokens import Token, refuse
@@ -66,6 +72,10 @@ class Resolver:
         self._second_bound = -1
         """The index behind the AND of a BETWEEN."""
         self.comparisons: list[Comparison] = []
+        self.numerals: dict[int, int] = {}
+        """The columns of the collation NUMBER: the index of the first token, and the one behind the last."""
+        self.equates_spellings = False
+        """Whether one that holds numbers in several spellings is compared with another column."""
 
     def resolve(self) -> None:
         """Decide on every token."""
@@ -332,12 +342,18 @@ class Resolver:
             token.out = ""
 
     def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
-        written = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
-        call = self._calls[-1] if self._calls else ""
-        is_number = source.table.stored.columns[name].has_numbers and is_result(self._tokens, call, at, end)
-        self._tokens[at].out = f"{AS_NUMBER}({written})" if is_number else written
+        self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
+        if source.table.stored.columns[name].collation == NUMBER:
+            self._numeral(at, end, has_spellings=source.table.stored.columns[name].has_spellings)
         self._clear(at + 1, end)
         self._last, self._last_run = Comparison(source.table, name), (at, end)
+
+    def _numeral(self, at: int, end: int, *, has_spellings: bool) -> None:
+        """Note a column of the collation NUMBER, which the columns of a subquery beside it do not have."""
+        self.numerals[at] = end
+        self.equates_spellings |= has_spellings and bool(compared_names(self._tokens, at, end, EQUALS))
+        if not self._scope.derived.isdisjoint(compared_names(self._tokens, at, end, COMPARES)):
+            self._tokens[at].out = f"{AS_NUMBER}({self._tokens[at].out})"
 
     def _bare_text(self, at: int, end: int) -> int:
         """Write a name that is no column as a text, where a text may stand."""

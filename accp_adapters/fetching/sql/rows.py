@@ -107,7 +107,13 @@ def _resolve_in(parts: Sequence[str], table: NamedTable, catalog: Catalog) -> Re
 
 
 def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    result = run_query(query.sql, catalog.databases, offset=request.offset, max_rows=_MAX_ROWS)
+    result = run_query(
+        query.sql,
+        catalog.databases,
+        offset=request.offset,
+        max_rows=_MAX_ROWS,
+        equates_spellings=query.equates_spellings,
+    )
     hint = ""
     if not result.total or _is_nothing(result):
         hint = escape_markers(describe_comparisons(query.comparisons, catalog.databases))

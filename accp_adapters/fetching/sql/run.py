@@ -25,6 +25,7 @@ from accp_adapters.fetching.sql.functions import (
     QueryConnection,
     add_functions,
 )
+from accp_adapters.fetching.sql.results import without_casts
 from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -74,9 +75,23 @@ class QueryResult:
 
 
 def run_query(
-    sql: str, databases: Sequence[Database], *, offset: int = 0, max_rows: int, seconds: float = MAX_SECONDS
+    sql: str,
+    databases: Sequence[Database],
+    *,
+    offset: int = 0,
+    max_rows: int,
+    seconds: float = MAX_SECONDS,
+    equates_spellings: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that was resolved.
+
+    Args:
+        sql: The query.
+        databases: The texts that it may read.
+        offset: Rows that are not kept.
+        max_rows: Rows that are kept at most.
+        seconds: The time that it may take.
+        equates_spellings: Whether it compares columns in which equal numbers may be different texts.
 
     Raises:
         ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too long or makes a value too long.
@@ -85,6 +100,11 @@ def run_query(
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     with open_connection(databases, seconds) as connection, _refusals(connection, seconds):
+        if equates_spellings:
+            # The Bloom filter of an automatic index tells texts of different lengths apart, whatever their collation.
+            connection.set_authorizer(None)
+            connection.execute("PRAGMA automatic_index = OFF")
+            connection.set_authorizer(_authorize)
         columns = _columns_of(sql, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
@@ -118,7 +138,7 @@ def _value(cell: Any) -> Any:
 
 def _clean(name: str) -> str:
     """Return the name of a result column as the model knows it."""
-    return _AS_NUMBER.sub(r"\1", name).replace("`", "")
+    return _AS_NUMBER.sub(r"\1", without_casts(name)).replace("`", "")
 
 
 @contextmanager

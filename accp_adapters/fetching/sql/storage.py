@@ -32,6 +32,7 @@ _MAX_INTEGER: Final = 2**63 - 1
 _MAX_EXACT: Final = 2**53
 """Integers up to this one are the same as REAL."""
 _NUMERAL: Final = re.compile(r"\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?\s*")
+_INTEGER: Final = re.compile(r"-[1-9][0-9]*|0|[1-9][0-9]*")
 _MAX_FLOAT_CHARS: Final = 16
 # SQLite reads over it at the end of a number; it keeps the number 5 apart from the text "5" in one column.
 _MARK: Final = "\v"
@@ -51,8 +52,8 @@ class StoredColumn:
     """Whether all cells are true, false or null."""
     spellings: MutableMapping[Any, Any] = field(default_factory=dict)
     """The value of the source for each stored value that differs from it."""
-    has_numbers: bool = False
-    """Whether the numerals in a column of the collation NUMBER are numbers of SQLite's, without loss of a digit."""
+    has_spellings: bool = False
+    """Whether equal numbers in a column of the collation NUMBER may be different texts: 9.5 and 9.50."""
     holds_json: bool = False
     """Whether texts that begin like JSON are arrays and maps, but for those in `spellings`."""
 
@@ -114,10 +115,13 @@ def _store_mixed(values: list[Any]) -> tuple[StoredColumn, list[Any]]:
     column = StoredColumn(collation=NUMBER, holds_json=any(type(value) in (list, dict) for value in values))
     texts = {value for value in values if type(value) is str}
     stored = [_as_text(value, column, texts) for value in values]
-    # A shorter numeral is a number with all its digits.
-    long = [text for text in stored if text is not None and len(text) > _MAX_FLOAT_CHARS]
-    column.has_numbers = all(number_of(numeral) is not None for numeral in filter(_NUMERAL.fullmatch, long))
+    column.has_spellings = any(map(_is_spelling, filter(None, stored)))
     return column, stored
+
+
+def _is_spelling(text: str) -> bool:
+    """Return whether `text` is a number that may be another text: not an integer in its digits alone."""
+    return not text.isdigit() and _NUMERAL.fullmatch(text) is not None and _INTEGER.fullmatch(text) is None
 
 
 def _as_text(value: Any, column: StoredColumn, texts: Iterable[str] = ()) -> str | None:

@@ -57,6 +57,8 @@ class Writer:
             f"coalesce({inner}, 0)",
             f"ifnull({inner}, {other})",
             f"length({self.words(depth + 1)})",
+            f"{self.random.choice(['max', 'min'])}({inner}, {other})",
+            f"(SELECT {self.random.choice(['max', 'min'])}({column}) FROM orders)",
             f"CASE WHEN {self.condition(depth + 1)} THEN {inner} ELSE {other} END",
         ]
         return self.random.choice([*forms, *[column] * len(forms)])
@@ -103,6 +105,11 @@ class Writer:
         where = f" WHERE {self.condition(0)}" if self.random.random() < 0.7 else ""
         if self.random.random() < 0.5:
             return f"SELECT id, {self.any(0)} AS one, {self.any(0)} AS other FROM orders{where}"
+        if self.random.random() < 0.2:
+            name = self.random.choice(["max", "min"])
+            most = f"(SELECT status, {name}({self.number(1)}) AS most FROM orders GROUP BY status)"
+            compare = self.random.choice(["most.most = amount", "amount = most.most", "most.most > 2", "2 < most.most"])
+            return f"SELECT id, most.status AS one, most.most AS other FROM orders JOIN {most} most ON {compare}"
         totals = ["count(*)", *(f"{name}({self.number(1)})" for name in ("sum", "avg", "min", "max", "count"))]
         one, other = self.random.sample(totals, 2)
         having = f" HAVING {self.random.choice(totals)} > 2" if self.random.random() < 0.4 else ""
@@ -114,7 +121,8 @@ def comparable(cell: Any) -> Any:
     """Return a cell as one number or text, however it is spelled."""
     if isinstance(cell, str) and NUMERAL.fullmatch(cell):
         return float(cell)
-    return round(float(cell), 9) if isinstance(cell, int | float) else repr(cell)
+    # No -0.0, which SQLite has of texts only.
+    return round(float(cell), 9) + 0.0 if isinstance(cell, int | float) else repr(cell)
 
 
 def as_number(name: str, cell: Any) -> Any:

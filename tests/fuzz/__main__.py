@@ -101,8 +101,10 @@ def main(targets: list[str]) -> int:
         corpora = Path(os.environ.get("FUZZ_CORPUS", folder))
         corpora.mkdir(parents=True, exist_ok=True)
         runs = list(rounds(targets or list(SEEDS), corpora, seconds=seconds, wanted=wanted))
+    if not any(run.failure for run in runs):
+        return 0
     print(f"what broke is in {KEPT}/")
-    return 1 if any(run.failure for run in runs) else 0
+    return 1
 
 
 if __name__ == "__main__":

@@ -101,8 +101,8 @@ def _close(tokens: Sequence[Token], at: int, opened: list[_Open]) -> None:
 def _end_of_call(tokens: Sequence[Token], at: int) -> int:
     """Return the index behind the call that ends with the token `at`, its FILTER and its OVER."""
     at += 1
-    while at + 1 < len(tokens) and tokens[at].upper in _BEHIND_CALL:
-        depth, at = int(tokens[at + 1].text == "("), at + 2
+    while at + 1 < len(tokens) and tokens[at].upper in _BEHIND_CALL and tokens[at + 1].text == "(":
+        depth, at = 1, at + 2
         while depth and at < len(tokens):
             depth += (tokens[at].text == "(") - (tokens[at].text == ")")
             at += 1

@@ -24,6 +24,7 @@ _RETURNS_ARGUMENT: Final = frozenset(
 _COMPARES_ARGUMENTS: Final = frozenset(("MAX", "MIN"))
 """Functions of several arguments that compare them as constants."""
 _BEHIND_CALL: Final = frozenset(("FILTER", "OVER"))
+_BEFORE_ROWS: Final = frozenset(("IN", "EXISTS", "FROM", "JOIN"))
 _BEHIND_OPERAND: Final = COMPARES | {"BETWEEN", "IN", "NOT"}
 # No query of a model has a form feed; the names of columns are cleaned of these.
 _BEFORE: Final = "CAST(\f"
@@ -113,7 +114,8 @@ def _is_operand(tokens: Sequence[Token], first: int, end: int, inside: _Open) ->
     """Return whether a query is one value, in a call or beside an operator; behind FROM or IN it has rows."""
     previous = tokens[first - 1].upper if first else ""
     following = tokens[end].upper if end < len(tokens) else ""
-    return inside.name not in ("", "SELECT") or previous in COMPARES or following in _BEHIND_OPERAND
+    is_beside = inside.name not in ("", "SELECT") or previous in COMPARES or following in _BEHIND_OPERAND
+    return is_beside and previous not in _BEFORE_ROWS
 
 
 def _wrap(tokens: Sequence[Token], first: int, last: int, before: str, behind: str) -> None:

@@ -97,6 +97,8 @@ class Writer:
                 f"{words} {is_not}LIKE {self.random.choice(['%a%', 'p%', '_', '%'])!r}",
                 f"{words} {is_not}IN ({self.text()}, {self.text()})",
                 f"{number} {is_not}IN (0, 1, 2, 100)",
+                f"{number} {is_not}IN (SELECT {self.number(depth + 2)} FROM orders WHERE qty > 0)",
+                f"EXISTS (SELECT {self.number(depth + 2)} FROM orders WHERE {number} > 1)",
                 f"{number} {is_not}BETWEEN -1 AND {self.random.choice([2, 50, 200])}",
             ]
         )

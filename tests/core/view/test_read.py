@@ -225,6 +225,7 @@ def test_values_beside_each_other_are_not_nested(line: str) -> None:
         ('b 1\na """\none\ntwo', 4),
         ("[1]:\n[1, 2", 10),
         ("a &1 x\nb &1 y", 13),
+        ("[2] (a={x &1 foo}) b\n1\n2", 24),
         ("é 1\n中 [1", 8),
         ("\ufeffa 1\n\nb", 5),
     ],

@@ -2,13 +2,17 @@
 
 `read_block_yaml` returns a value only where `write_block_yaml` writes the same text again. Lines are folded behind
 column 80; comments, anchors, tags, flow collections with members and several documents are not read.
+
+Prose has lines such as `Error: File not found`, too, and its colons are part of what it says. So a text is data only
+where it is nested as a writer nests it, a map of several keys below a key or in a list, and where not nearly all of its
+values are sentences.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from accp_core.lazy_patterns import lazy_pattern
 
@@ -20,6 +24,12 @@ _MAX_KEY_CHARS: Final = 100
 """Characters of a key; longer ones have another notation."""
 _WIDTH: Final = 80
 """The column behind which a line is folded at its next single blank."""
+_MIN_ROW_KEYS: Final = 2
+"""Keys of a map below another value that make a text data; one is a heading with a sentence below it."""
+_SENTENCE_WORDS: Final = 3
+"""Words of a value that may be a sentence."""
+_MAX_SENTENCES: Final = 7 / 8
+"""Share of values that are sentences from which a text is prose; descriptions of tools have up to 0.8."""
 
 _Line: TypeAlias = tuple[int, str]
 """The blanks at the start of a line, and the rest of it."""
@@ -58,19 +68,32 @@ class _Unsupported(ValueError):
 
 
 def read_block_yaml(text: str) -> object | None:
-    """Return the map, or the list of maps, in `text`; None where `write_block_yaml` would not write the same text.
-
-    A list of texts is as likely prose.
-    """
+    """Return the map, or the list of maps, in `text`; None where it is prose, or is not written so by this module."""
     if _START.match(text) is None or "\\uD" in text:
         # Escaped halves of a surrogate pair would be read as one character.
         return None
     try:
         reader = _Reader(text)
         value = reader.read_node(0, 0)
-        return value if not reader.lines and _is_written_as(value, text) else None
+        return value if not reader.lines and _is_data(value) and _is_written_as(value, text) else None
     except _Unsupported:
         return None
+
+
+def _is_data(value: Any) -> bool:
+    """Return whether a map or a list has maps of several keys within it, and values that are no sentences."""
+    left, has_rows = [value], False
+    values = sentences = 0
+    while left:
+        node = left.pop()
+        for member in node.values() if isinstance(node, dict) else node:
+            if isinstance(member, (dict, list)) and member:
+                left.append(member)
+                has_rows |= isinstance(member, dict) and len(member) >= _MIN_ROW_KEYS
+            else:
+                values += 1
+                sentences += isinstance(member, str) and len(member.split()) >= _SENTENCE_WORDS
+    return has_rows and sentences < values * _MAX_SENTENCES
 
 
 def _is_written_as(value: object, text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core import View, render_text
+from accp_core import ResultLimits, View, compress, render_text
 from accp_core.view import Options
 from accp_core.view.layout import AS_IS
 from tests.core.view.payloads import PAYLOADS, logs, records, webhook
@@ -405,9 +405,30 @@ def test_block_yaml_is_rendered() -> None:
     assert view.tokens_after < 0.7 * view.tokens_before
 
 
-@pytest.mark.parametrize("text", ["- one\n- two\n- three\n", "Dear Ana,\nThanks: a lot.\n", "Note: one\ntwo\nthree"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- one\n- two\n- three\n",
+        "Dear Ana,\nThanks: a lot.\n",
+        "Note: one\ntwo\nthree",
+        "Error: File not found",
+        "Echo: hi",
+        "TODO: fix",
+        "done: 6 of 40\n",
+        "Warning: this is not safe. Do not use in production.",
+        "Thought: I should search\nAction: search\nAction Input: cats",
+        "User: hi\nAssistant: hello",
+        "exitcode: 1\nCode output: unknown language",
+        "From: ana@example.com\nTo: ben@example.com\nSubject: the second invoice\nBody: We have paid it.",
+        "Steps:\n- open the door\n- close the door behind you",
+        "- US GDP in 2024: $29.017 trillion\n- share of New York: 7.87%",
+        "Result:\n  Reason: the disk is full",
+        "Summary:\n  Problem: The disk is full.\n  Fix: Delete the old logs.",
+    ],
+)
 def test_prose_that_looks_like_yaml_stays(text: str) -> None:
     assert viewed(text).layout == AS_IS
+    assert compress(text, limits=ResultLimits(), counter=counter).text == text
 
 
 def test_a_repr_that_was_cut_off_is_read_up_to_the_cut() -> None:

@@ -15,7 +15,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, TypeAlias
 
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion
-from accp_core.packing.number import SpelledFloat, read_float
+from accp_core.packing.number import SpelledFloat, read_float, read_int
 from accp_core.packing.tree import EmbeddedJson, map_members
 from accp_core.strict_json import refuse_constant
 
@@ -29,7 +29,7 @@ StyledJson: TypeAlias = tuple[object, str]
 
 # Not strict about duplicate names: a text with one is not written again as it was.
 _DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant)
-_SPELLING_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float)
+_SPELLING_DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int)
 # `json` cannot be told how to write a number, so it writes a string in place of a SpelledFloat.
 _PLACEHOLDER: Final = re.compile(r'"\\u0000(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\\u0000"')
 _LAYOUTS: Final[dict[str, tuple[tuple[str, str] | None, int | str | None]]] = {
@@ -200,7 +200,7 @@ _SPELLING_STYLES: Final = {style: functools.partial(write_styled_json, style=sty
 def read_styled_json(text: str, *, cut: int | None = None) -> StyledJson | None:
     """Return the JSON value of `text` and the code of its style, or None if no style writes the same bytes.
 
-    That is so for duplicate names, NaN, `-0`, unusual blanks, and documents that are nested too deep.
+    That is so for duplicate names, NaN, unusual blanks, and documents that are nested too deep.
 
     Args:
         text: A JSON document.

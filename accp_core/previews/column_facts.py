@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from accp_core.packing.embedded_json import write_styled_json
 from accp_core.previews.marks import Marks
 from accp_core.previews.words import has_error, shape_of
-from accp_core.strict_json import compact_json
 from accp_core.tables import Table
 from accp_core.view.notation import INLINE, quote
 
@@ -223,7 +223,7 @@ def _minority(by_kind: Mapping[str, _Cells]) -> dict[int, float]:
 def _value(value: object, marks: Marks) -> str:
     """Return a value as the facts quote it, cut to a few characters."""
     if type(value) is not str:
-        return compact_json(value)
+        return write_styled_json(value, "0u")
     text = marks.size_blobs(value)
     short = text if len(text) <= _MAX_VALUE_CHARS else text[:_MAX_VALUE_CHARS]
     written = short if INLINE.allows(short) else quote(short)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Protocol
 
-from accp_core.packing.number import read_float
-from accp_core.strict_json import strict_decoder
+from accp_core.packing.number import read_float, spelling_decoder
 from accp_core.tables.build import tables_of
 from accp_core.tables.table import LINES, Table
 from accp_core.tables.text_lines import table_of_lines
@@ -159,7 +158,7 @@ def _number_or_digits(digits: str) -> float | str:
         return digits
 
 
-_decode: Final = strict_decoder(read_float=_number_or_digits, read_constant=str)
+_decode: Final = spelling_decoder(read_float=_number_or_digits, read_constant=str)
 
 
 def read_document(text: str) -> Any:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.packing.number import read_float
+from accp_core.packing.number import read_float, read_int
 from accp_core.packing.tree import ABSENT
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import ABSENT_CELL, TIGHT
@@ -55,7 +55,7 @@ def plain_value(text: str) -> object:
     if number is None:
         return text
     if number[1] is None and number[2] is None:
-        return int(text)
+        return read_int(text)
     return read_float(text)
 
 

@@ -10,10 +10,9 @@ from accp_core.errors import DecodeError
 from accp_core.packing.alike import unpack_derived
 from accp_core.packing.embedded_json import STYLE_CODE, STYLES, unpack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
-from accp_core.packing.number import read_float
+from accp_core.packing.number import spelling_decoder
 from accp_core.packing.repeated_values import unpack_repeated_values
 from accp_core.packing.tree import EmbeddedJson, RepeatedValue, Repetition
-from accp_core.strict_json import strict_decoder
 from accp_core.view.line_reader import LineReader
 from accp_core.view.notation import TEXT_BLOCK
 from accp_core.view.plain_values import END_OF_LINE, INLINE_END, plain_value, read_repeat_number
@@ -25,7 +24,7 @@ MAX_READ_DEPTH: Final = 200
 """Levels of nested values; `render` writes far fewer."""
 
 
-_read_json: Final = strict_decoder(read_float=read_float)
+_read_json: Final = spelling_decoder()
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
 _PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
 _PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, ?[^" \[\]{}&*!,][^"\[\]{}&*!,]*+)*+)\]')

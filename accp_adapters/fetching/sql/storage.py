@@ -19,8 +19,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from accp_core.packing.embedded_json import write_styled_json
-from accp_core.packing.number import read_float
-from accp_core.strict_json import escape_halves, strict_decoder
+from accp_core.packing.number import spelling_decoder
+from accp_core.strict_json import escape_halves
 
 __all__ = ["NUMBER", "StoredColumn", "compare_as_numbers", "number_of", "store_column"]
 
@@ -37,7 +37,7 @@ _MAX_FLOAT_CHARS: Final = 16
 # SQLite reads over it at the end of a number; it keeps the number 5 apart from the text "5" in one column.
 _MARK: Final = "\v"
 
-_read_json: Final = strict_decoder(read_float=read_float)
+_read_json: Final = spelling_decoder()
 
 
 @dataclass(slots=True)
@@ -101,7 +101,8 @@ def _store_reals(values: list[Any]) -> tuple[StoredColumn, list[Any]] | None:
         number = float(value)
         if written.setdefault(number, repr(value)) != repr(value):
             return None
-        if repr(number) != repr(value):
+        # SQLite has one zero.
+        if repr(number) != repr(value) or repr(number) == "-0.0":
             column.spellings[number] = value
     return column, [None if value is None else float(value) for value in values]
 

@@ -71,3 +71,11 @@ BIG = [{"id": sign * (2**63 + n)} for sign in (1, -1) for n in (1, 2, 3)]
 def test_integers_beyond_64_bits_compare_as_numbers(condition: str, found: list[int]) -> None:
     rows = value_at(json.dumps(BIG), f"SELECT id, 1 AS one FROM rows WHERE {condition}")
     assert [row["id"] for row in rows] == found
+
+
+@pytest.mark.parametrize("zero", ["-0", "-0.0", "-0.00"])
+def test_a_negative_zero_keeps_its_sign_in_answers(zero: str) -> None:
+    text = f'[{{"id": 1, "offset": {zero}}}, {{"id": 2, "offset": {zero}}}]'
+    assert list(map(repr, value_at(text, "select offset from rows where offset = 0"))) == [zero, zero]
+    mixed = f'[{{"id": 1, "offset": {zero}}}, {{"id": 2, "offset": 0}}, {{"id": 3, "offset": [{zero}]}}]'
+    assert list(map(repr, value_at(mixed, "select offset from rows"))) == [zero, "0", f"[{zero}]"]

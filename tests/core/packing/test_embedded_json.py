@@ -115,7 +115,6 @@ def test_what_is_not_json_is_not_written() -> None:
 
 
 UNUSUAL = {
-    "a zero with a sign": "[-0]",
     "NaN": "[NaN]",
     "infinity": '{"a": -Infinity}',
     "a number beyond a float": "[1e999]",

@@ -28,6 +28,8 @@ ROWS = (
         "\n".join(['{"price": 10.00, "name": "one"}', '{"price": 9.90, "name": "two"}']),
         '{"a": [1.50, 1.5, 1.500], "b": {"c": 1.50, "d": 1.50, "e": "a text that is long enough"}}',
         '{"long key number one": 1.10, "nested": {"long key number two": -0.00, "x": 1.0e-07}}',
+        '[{"name": "first", "offset": -0}, {"name": "second", "offset": 0}, {"name": "third", "offset": -0.0}]',
+        '{"long key number one": -0, "nested": {"long key number two": [-0, 1, -0]}}',
     ],
 )
 def test_a_source_with_unusual_numbers_is_rendered_and_comes_back_byte_for_byte(source: str) -> None:
@@ -57,9 +59,19 @@ def test_a_string_that_looks_like_the_placeholder_of_a_number_is_a_string() -> N
     assert view.restore() == source
 
 
-@pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": -0}', '{"a": 1.50, "a": 2}'])
+@pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', '{"a": 1.50, "a": 2}'])
 def test_what_no_spelling_rebuilds_is_not_read(text: str) -> None:
     assert read_styled_json(text) is None
+
+
+def test_the_three_zeros_of_a_source_are_shown_and_read_as_three() -> None:
+    source = '[{"name": "first", "offset": -0}, {"name": "second", "offset": 0}, {"name": "third", "offset": -0.0}]'
+    view = render_text(source, counter=count)
+    assert view.text == "[3] name offset\nfirst -0\nsecond 0\nthird -0.0"
+    value = read(view.text)
+    assert [repr(row["offset"]) for row in value] == ["-0", "0", "-0.0"]  # type: ignore[attr-defined]  # a list of maps
+    assert repr(read("[-0, 0]")) == repr(read("[-0,0]")) == "[-0, 0]"
+    assert render(value, counter=len) == view.text
 
 
 def test_a_number_is_written_as_it_was_spelled() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import Final, NoReturn
 
@@ -10,6 +11,9 @@ from accp_core.errors import DecodeError
 from accp_core.view.notation import TEXT_BLOCK
 
 __all__ = ["LineReader"]
+
+_NEVER: Final = re.compile(r"[\x00-\x08\x0b-\x1f]")
+"""Characters that no view holds; a tab stands in text blocks only."""
 
 
 class LineReader:
@@ -23,6 +27,10 @@ class LineReader:
         """The index of the next line."""
         self.blocks: deque[str] = deque()
         """The text blocks of the current line that were not used yet."""
+        # Most texts hold no such character, and to look at them line by line takes much longer.
+        if not self.text.replace("\n", "").isprintable() and (never := _NEVER.search("\n".join(self.lines))):
+            reason = f"expected no control character, found {never[0]!r}"
+            raise DecodeError(reason, code=ErrorCode.PARSE_ERROR, text=text, position=never.start())
 
     def __bool__(self) -> bool:
         return self.number < len(self.lines)
@@ -31,12 +39,15 @@ class LineReader:
         """Return the next line and put the text blocks below it into `blocks`.
 
         Raises:
-            DecodeError: E1001, the text ends here, or within a block.
+            DecodeError: E1001, the text ends here, or within a block; the line holds a tab or ends with a blank.
         """
         if self.number >= len(self.lines):
             self.fail("expected another line, found the end of the text", 0)
         line = self.lines[self.number]
         self.number += 1
+        if line.endswith(" ") or "\t" in line:
+            at = line.find("\t") if "\t" in line else len(line.rstrip())
+            self.fail(f"expected no tab, and no blank at the end of a line, found {line[at]!r}", at)
         if TEXT_BLOCK in line:
             for _ in range(line.count(TEXT_BLOCK)):
                 self.blocks.append(self._next_block())

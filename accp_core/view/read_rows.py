@@ -28,8 +28,8 @@ _REPEATED_ROW: Final = re.compile(r"&([1-9][0-9]{0,9}): ")
 _ROW_REPETITION: Final = re.compile(r"\*([1-9][0-9]{0,9})(?=$|[;\]}])")
 _EMPTY_ROW: Final = re.compile(r"\{\}(?=$|[;\]}])")
 _REPEATED_CELL: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
-# The start of a cell that is not plain, a blank too many, or a text block anywhere.
-_SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n]|,["\[{&*!]|"""')
+# The start of a cell that is not plain, a blank too many, or a tab or a text block anywhere.
+_SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n,]|,["\[{&*!]|\t|"""')
 _STARTS: Final = frozenset(("", *'"{[&*!'))
 _KIND: Final = re.compile("([A-Z]): ")
 _SPARSE_ENDS: Final = {
@@ -219,7 +219,7 @@ class RowReader(HeaderReader):
         leaf = header.leaves[-1]
         if nested or leaf.bracket or line[at : at + 1] in _STARTS:
             return self.read_cell(leaf, line, at, NESTED_END if nested else END_OF_LINE)
-        leaf.cells.append(line[at:])
+        leaf.cells.append(self.plain_text(line, at, len(line)))
         return len(line)
 
     def _read_sparse_row(self, header: Header, line: str, at: int, *, nested: bool) -> int:
@@ -255,9 +255,7 @@ class RowReader(HeaderReader):
         if sign not in _STARTS:
             found = end.search(line, at)
             stop = found.start() if found else len(line)
-            text = line[at:stop]
-            if not text:
-                self.lines.fail("expected a cell", at)
+            text = self.plain_text(line, at, stop)
             leaf.cells.append(cell_value(text) if leaf.bracket else text)
             return stop
         if leaf.bracket and sign != "*":
@@ -269,6 +267,12 @@ class RowReader(HeaderReader):
         value, at = self.read_inline(line, at, end)
         leaf.cells.append(QuotedCell(value) if type(value) is str else value)
         return at
+
+    def plain_text(self, line: str, at: int, stop: int) -> str:
+        """Return a text without quotes, which is not empty and has no blank at its ends."""
+        if stop <= at or " " in (line[at], line[stop - 1]):
+            self.lines.fail("expected a value without blanks around it", at)
+        return line[at:stop]
 
     def _read_bracketed(self, leaf: CellColumn, line: str, at: int) -> int:
         assert leaf.inside is not None

@@ -26,9 +26,12 @@ MAX_READ_DEPTH: Final = 200
 
 _read_json: Final = spelling_decoder()
 _FIRST_OF_JSON: Final = frozenset('[{"-0123456789tfn \t\r\n')
-_PLAIN_ITEM: Final = re.compile(r'[^"\[\]{}&*!,][^,\]}]*+')
-_PLAIN_ARRAY: Final = re.compile(r'\[([^"\[\]{}&*!,]++(?:, ?[^" \[\]{}&*!,][^"\[\]{}&*!,]*+)*+)\]')
-_PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^"\[\]{}&*!,][^,\]}]*+)')
+# A plain text with a blank at an end is none of these.
+_PLAIN_ITEM: Final = re.compile(r'[^ "\[\]{}&*!,][^,\]}]*+(?<! )')
+_PLAIN_ARRAY: Final = re.compile(
+    r'\[([^ "\[\]{}&*!,][^"\[\]{}&*!,]*+(?:(?<! ), ?[^" \[\]{}&*!,][^"\[\]{}&*!,]*+)*+)(?<! )\]'
+)
+_PLAIN_PAIR: Final = re.compile(r'([^\s"\[\]{},]++) ([^ "\[\]{}&*!,][^,\]}]*+)(?<! )')
 _COUNTED: Final = re.compile(r"([\[{])([1-9][0-9]{0,9})[\]}](:$| )")
 _DERIVED_PAIR: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[^\s"=]++)=[^ ]*+$')
 _REPEATED: Final = re.compile("[&*][0-9]")
@@ -183,9 +186,7 @@ class _ViewReader(RowReader):
         return result
 
     def _read_plain(self, line: str, at: int, stop: int) -> object:
-        if stop <= at:
-            self.lines.fail("expected a value", at)
-        return plain_value(line[at:stop])
+        return plain_value(self.plain_text(line, at, stop))
 
     def _read_inline_structure(self, line: str, at: int, end: re.Pattern[str]) -> tuple[object, int]:
         sign = line[at]

@@ -26,7 +26,9 @@ def test_lines_are_looked_at_without_taking_them() -> None:
     assert lines.next_line() == "b"
 
 
-@pytest.mark.parametrize(("text", "lines"), [("aX\n", ["aX"]), ("X\r\n\n", ["X"]), ("aX", ["aX"]), ("a\r", ["a\r"])])
+@pytest.mark.parametrize(
+    ("text", "lines"), [("aX\n", ["aX"]), ("X\r\n\n", ["X"]), ("aX", ["aX"]), ("a\nb", ["a", "b"])]
+)
 def test_only_line_breaks_are_left_out_at_the_end(text: str, lines: list[str]) -> None:
     assert LineReader(text).lines == lines
 

@@ -185,7 +185,6 @@ def test_json_is_a_view_of_itself(text: str, value: object) -> None:
         ("x [:a b: yXX XX]", {"x": [{"a": "yXX", "b": "XX"}]}),
         ('[2] a b\n1 """\n12\n"""\n2 x', [{"a": 1, "b": "12"}, {"a": 2, "b": "x"}]),
         ("[2] a=x*z, b?\nm, b=1\nn", [{"a": "xmz", "b": 1}, {"a": "xnz"}]),
-        ("a b \n", {"a": "b "}),
         ('[2] a b, c\n1 x y,"z, u",\n2 v,w', None),
         ('[2] a, b, c\n1,"x, y", z\n2, u v, w', [{"a": 1, "b": "x, y", "c": "z"}, {"a": 2, "b": "u v", "c": "w"}]),
     ],

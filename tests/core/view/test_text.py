@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.tokens import o200k_base
-from accp_core import ResultLimits, View, compress, render_text
+from accp_core import DecodeError, ResultLimits, View, compress, read, render_text
 from accp_core.view import Options
 from accp_core.view.layout import AS_IS
 from tests.core.view.payloads import PAYLOADS, logs, records, webhook
@@ -231,7 +231,6 @@ TEXTS_AS_IS = {
     "an array of nothing": "[]\n",
     "a key twice": '{"a": 1, "a": 2, "b": "some text", "c": "some text"}',
     "NaN": '{"a": NaN, "b": "some text", "c": "some text", "d": "some text"}',
-    "a zero with a sign": '[{"price": -0, "name": "a"}, {"price": -0, "name": "b"}]',
     "blanks of no style": '[{"a" : 1, "b" : 2}, {"a" : 3, "b" : 4}]',
     "brackets without end": '[{"a":' * 50_000,
     "brackets without end in prose": "Result: " + "[" * 100_000 + "\n",
@@ -403,6 +402,18 @@ def test_block_yaml_is_rendered() -> None:
     assert view.layout.startswith("y:")
     assert view.text.startswith("success true\n")
     assert view.tokens_after < 0.7 * view.tokens_before
+
+
+def test_text_around_a_view_is_not_read_as_a_part_of_its_last_value() -> None:
+    for source in (
+        '[{"id": 1, "name": null}, {"id": 2, "name": null}] \n',
+        '[{"id": 1, "b": "c"}, {"id": 2, "b": "d"}] \n',
+    ):
+        view = viewed(source)
+        assert view.layout != AS_IS
+        with pytest.raises(DecodeError) as refusal:
+            read(view.text)
+        assert (refusal.value.code, refusal.value.position) == ("E1001", len(view.text) - 2)
 
 
 @pytest.mark.parametrize(

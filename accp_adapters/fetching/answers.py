@@ -60,7 +60,7 @@ def answer(
         texts: The stored texts that the request names, by key in the order of `request.references`, at least one; each
             was opened by the caller, who checked its grant.
         request: What the model asks for.
-        limit: Tokens of the answer. One row or one line of 400 characters is shown whatever the limit is, so that
+        limit: Tokens of the answer. One row, line or part of a text is shown whatever the limit is, so that
             every answer leads on.
         counter: Counts the tokens of the model.
         databases: The databases of the texts that were queried last.

@@ -5,7 +5,7 @@ The rows and lines are text of others: what looks like a line of ours in them sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from accp_adapters.fetching.paths import RowSelection
@@ -15,16 +15,18 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
-from accp_core.tables import lines_of
+from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text
 
 __all__ = [
     "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_part", "remaining_rows",
-    "row_page", "view_of",
+    "row_page", "text_page", "view_of",
 ]  # fmt: skip
 
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
+_PART_CHARS: Final = 400
+"""Characters of a part of a text with a line that no page has room for, such as minified HTML."""
 
 
 def may_fit(text: str, limit: int) -> bool:
@@ -57,14 +59,23 @@ def cut_row(row: Any, note: str, limit: int, counter: TokenCounter) -> str:
 
 
 def line_page(text: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
-    """Return a page of the lines of a text, at least one."""
+    """Return a page of the lines of a text, at least one; of a text with a line too long for a page, of its parts."""
     lines = lines_of(text)
+    longest = max(lines, key=len, default="")
+    if len(longest) <= _PART_CHARS or (may_fit(longest, limit) and counter(longest) <= limit):
+        return text_page("lines", lines, request, limit, counter)
+    parts = [line[start : start + _PART_CHARS] for line in lines for start in range(0, len(line), _PART_CHARS)]
+    return text_page("parts", parts, request, limit, counter)
+
+
+def text_page(unit: str, lines: Sequence[str], request: FetchRequest, limit: int, counter: TokenCounter) -> str:
+    """Return a page of some lines, at least one; `unit`: what they are, as in `note_part`."""
 
     def page(count: int) -> str:
         shown = "".join(lines[request.offset : request.offset + count])
-        return shown_source(shown, note_part("lines", request.offset, count, len(lines), shown))
+        return shown_source(shown, note_part(unit, request.offset, count, len(lines), shown))
 
-    remaining = remaining_rows("lines", request, len(lines))
+    remaining = remaining_rows(unit, request, len(lines))
     return largest_page(page, remaining, limit, counter) or page(min(remaining, 1))
 
 
@@ -109,12 +120,21 @@ def find_largest(highest: int, fits: Callable[[int], bool]) -> int:
 
 
 def note_part(unit: str, start: int, count: int, total: int, shown: str = "") -> str:
-    """Return the line that says which part this is; nothing where it is everything."""
+    """Return the line that says which part this is; nothing where it is everything.
+
+    Args:
+        unit: "rows", which are numbered from 0 as in paths, "lines" as in a query, or "parts" of a text.
+        start: How many of them are before this part.
+        count: How many are shown.
+        total: How many there are.
+        shown: What is shown.
+    """
     if count == total:
         return ""
     end = start + count
     line_end = "" if shown.endswith("\n") else "\n"
-    return f"{line_end}… {unit} {start}-{end - 1} of {total}{next_offset(end, total)}"
+    first = 0 if unit == "rows" else FIRST_LINE
+    return f"{line_end}… {unit} {start + first}-{end + first - 1} of {total}{next_offset(end, total)}"
 
 
 def next_offset(offset: int, total: int) -> str:

@@ -26,7 +26,7 @@ _SPACE: Final = rf"[{UNSEEN}]*+"
 _BLANKS: Final = re.compile(_SPACE)
 _LINE_END: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NOTE: Final = re.compile(
-    rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
+    rf"(?:{_ESCAPE})*+_…++_(?:(?:rows?|lines?|parts)_[0-9]|each_row_has_more\b)".replace("_", _SPACE), re.IGNORECASE
 )
 _REFUSAL: Final = re.compile(rf"{_SPACE}(?:{_ESCAPE})*+{_SPACE}(?:{'|'.join(ErrorCode)}){_SPACE}:", re.IGNORECASE)
 

@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from accp_adapters.fetching.page import cut_row, largest_page, line_page, note_part, remaining_rows, view_of
+from accp_adapters.fetching.page import cut_row, largest_page, note_part, remaining_rows, text_page, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
-from accp_core.tables import MAX_LINE, OpenedText, Row, Table
+from accp_core.tables import OpenedText, Row, Table
 
 __all__ = ["answer_words", "has_phrase"]
 
 _MAX_COLUMNS: Final = 30
 """Columns of a row that is shown whole; of a wider row only the cells that contain the words are."""
+_MAX_LINE: Final = 400
+"""Characters of a line that is shown whole."""
 _BEFORE: Final = 100
 """Characters of a long line that are shown before the words."""
 
@@ -49,8 +51,8 @@ def answer_words(
     for matches in (_phrase(words), *([_each_of(words)] if len(words.split()) > 1 else ())):
         found = list(_find(opened, matches))
         if found and all(hits.table.holds_lines for hits in found):
-            lines = (_line(hits.table.rows[number], words) for hits in found for number in hits.numbers)
-            return line_page("".join(lines), request, limit, counter)
+            lines = [_line(hits.table.rows[number], words) for hits in found for number in hits.numbers]
+            return text_page("rows", lines, request, limit, counter)
         if found:
             return _page(found, matches, request, limit, counter)
     return None
@@ -119,10 +121,11 @@ def _each_of(words: str) -> _Matches:
 
 
 def _line(row: Row, words: str) -> str:
-    """Return a line with its offset, of a long line the part around the words with the offset of that part."""
-    offset, line = row["n"], row["text"]
-    if len(line) <= MAX_LINE:
-        return f"{offset}: {line}\n"
+    """Return a line with its number, of a long line the part around the words."""
+    number, line = row["n"], row["text"]
+    if len(line) <= _MAX_LINE:
+        return f"{number}: {line}\n"
     at = max(0, line.casefold().find(words.casefold()))
     start = max(0, at - _BEFORE)
-    return f"{offset + at // MAX_LINE}: {'…' if start else ''}{line[start : start + MAX_LINE - _BEFORE]}…\n"
+    end = start + _MAX_LINE - _BEFORE
+    return f"{number}: {'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}\n"

@@ -28,7 +28,7 @@ from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
 from accp_core.previews.table_preview import TablePreview
 from accp_core.previews.words import requested_words
-from accp_core.tables import MAX_WHOLE, SampledTables, open_text, sample_tables
+from accp_core.tables import MAX_WHOLE, SampledTables, count_lines, open_text, sample_tables
 from accp_core.view.documents import find_documents
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
@@ -198,11 +198,10 @@ class _Subject:
             requested=self.requested,
             marks=marks,
             max_piece=limit // _MIN_PIECES,
-            source=shown.text,
             is_view=is_view,
         )
-        lines = prose.count("\n") + 1
-        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines > 1]}"
+        lines = count_lines(prose)
+        title = f" of {'the first ' if is_part else ''}{lines:,} line{'s'[: lines != 1]}"
         # The whole may be JSON that has tables, but perhaps no table of lines.
         is_open = (is_part or len(self.source) > MAX_WHOLE) and self._starts_like_json()
         example = "" if is_open else query_lines(prose)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from accp_core.previews.column_facts import ColumnFacts
-from accp_core.previews.line_numbers import LineNumbers
-from accp_core.tables import MAX_COLUMNS, Table
+from accp_core.tables import MAX_COLUMNS, LineNumbers, Table
 
 __all__ = ["query_lines", "query_table"]
 
@@ -39,12 +38,9 @@ def _stands_plainly(name: str) -> bool:
 
 def query_lines(source: str) -> str:
     """Return a query of some lines in the middle of a text, by the numbers that they have in a query."""
-    numbers = LineNumbers(source)
-    if not numbers.are_exact:
-        return f"select text from lines limit {_LINES}"
-    middle = numbers.number_of(source.count("\n", 0, len(source) // 2))
-    start = max(middle - _LINES // 2, 0)
-    return f"select text from lines where n between {start} and {start + _LINES}"
+    middle = LineNumbers(source).number_at(len(source) // 2)
+    start = max(middle - _LINES // 2, 1)
+    return f"select text from lines where n between {start} and {start + _LINES - 1}"
 
 
 def _identifier(name: str) -> str:

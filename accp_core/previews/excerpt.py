@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Final
 
 from accp_core.previews.candidates import MAX_RATED, candidate_spans
-from accp_core.previews.line_numbers import LineNumbers
 from accp_core.previews.marks import Marks
 from accp_core.previews.pieces import MIN_PIECE_CHARS, Piece, cut_lines, cut_view, rate
+from accp_core.tables import LineNumbers, has_other_numbers
 
 __all__ = ["Excerpt"]
 
@@ -32,7 +32,6 @@ class Excerpt:
         requested: frozenset[str],
         marks: Marks,
         max_piece: int = 240,
-        source: str | None = None,
         is_view: bool = False,
         in_line: bool = False,
         max_rated: int = MAX_RATED,
@@ -45,17 +44,17 @@ class Excerpt:
             requested: The words of the request without regard to case.
             marks: Write the gaps.
             max_piece: Characters of a piece at most.
-            source: The same text where blobs in `text` are replaced by their sizes; None: none are.
             is_view: Whether the text is a view: its rows are shown with their headers, and the lines in its gaps are
-                counted; those of any other text are named by the numbers that they have in a query.
+                counted; those of any other text are named by the numbers that they have in a query, unless it has
+                numbers of its own.
             in_line: Whether the excerpt stands in a cell, so that all gaps are counted in characters.
             max_rated: Characters of a text that is rated whole, and of the parts of a longer one, about.
             known: As in `rate`.
         """
         self._text = text
         self._marks = marks
-        self._numbers = LineNumbers(text if source is None else source, text)
-        self._counts_lines = is_view or not self._numbers.are_exact
+        self._numbers = LineNumbers(text)
+        self._counts_lines = is_view or has_other_numbers(text)
         self._in_line = in_line
         self._says_lines = True
         """Whether the next mark for lines says that its numbers are those of lines; the first one of a text does."""

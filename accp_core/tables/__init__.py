@@ -9,8 +9,8 @@ Where the tables of a JSON value come from and what they are called:
                                     more than 16 arrays, with `key` and the columns of their items
     {"total": 2, "page": {"n": 1}}  the other values outside arrays are the one row of the table `root`
     [{…}] [{…}], or {…} {…}         the records of several documents, or lines, of a text are one table, too: `rows`
-    any other text                  the table `lines(n, text)`; n counts from 0 as the offsets of pages do; beside it an
-                                    array of that name is the table `lines_2`
+    any other text                  the table `lines(n, text)`; n is the number of the line for `grep -n`, from 1;
+                                    beside it an array of that name is the table `lines_2`
 
     {"customer": {"name": "Ann"}}   in a row: the column `customer.name`
     {"items": [{…}]}                in a row of `orders`: the child table `orders.items` (of `rows`: `items`)
@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
     from accp_core.tables.source import OpenedText, open_text, tables_of_text
     from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
-    from accp_core.tables.text_lines import MAX_LINE, lines_of, table_of_lines
+    from accp_core.tables.text_lines import (
+        FIRST_LINE,
+        LineNumbers,
+        count_lines,
+        has_other_numbers,
+        lines_of,
+        table_of_lines,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -44,20 +51,24 @@ else:
             "accp_core.tables.sampled": "MAX_WHOLE SampledTables sample_tables",
             "accp_core.tables.source": "OpenedText open_text tables_of_text",
             "accp_core.tables.table": "LINES MAX_COLUMNS ParentLink Row Table",
-            "accp_core.tables.text_lines": "MAX_LINE lines_of table_of_lines",
+            "accp_core.tables.text_lines": "FIRST_LINE LineNumbers count_lines has_other_numbers lines_of "
+            "table_of_lines",
         },
     )
 
 __all__ = [
+    "FIRST_LINE",
     "LINES",
     "MAX_COLUMNS",
-    "MAX_LINE",
     "MAX_WHOLE",
+    "LineNumbers",
     "OpenedText",
     "ParentLink",
     "Row",
     "SampledTables",
     "Table",
+    "count_lines",
+    "has_other_numbers",
     "lines_of",
     "open_text",
     "sample_tables",

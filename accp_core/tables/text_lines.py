@@ -1,19 +1,30 @@
-"""The lines of a text, as pages count them and as a table."""
+"""The lines of a text and their numbers: those of `grep -n`, `wc -l` and editors.
+
+A line ends with a line feed and with nothing else, is one line whatever its length, and the first one has number 1.
+Queries, pages, the marks of previews and the counts that they say all number lines by this module.
+"""
 
 from __future__ import annotations
 
-from itertools import accumulate
+import re
 from typing import Final
 
 from accp_core.tables.plain_rows import MadeRows
 from accp_core.tables.table import LINES, Row, Table
 
-__all__ = ["MAX_LINE", "has_other_ends", "lines_of", "table_of_lines"]
+__all__ = [
+    "FIRST_LINE", "LineNumbers", "count_lines", "has_other_ends", "has_other_numbers", "lines_of", "table_of_lines"
+]  # fmt: skip
 
-MAX_LINE: Final = 400
-"""Characters; a longer line (minified HTML) counts as several, so that it can be shown in pages, too."""
+FIRST_LINE: Final = 1
+"""The number of the first line of a text."""
 
 _OTHER_ENDS: Final = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_NUMBERED: Final = re.compile(r"[ \t]*([0-9]{1,9})(?![0-9.,/])")
+_LOOKED_AT: Final = 40
+"""Lines at the beginning of a text that show whether it numbers its lines."""
+_MIN_NUMBERED: Final = 3
+"""Lines with consecutive numbers that show it."""
 
 
 def has_other_ends(text: str) -> bool:
@@ -22,21 +33,57 @@ def has_other_ends(text: str) -> bool:
     return any(end in text for end in _OTHER_ENDS)
 
 
+def count_lines(text: str) -> int:
+    """Return how many lines `text` has; a line feed at its end begins no further one."""
+    return text.count("\n") + (text[-1:] not in ("", "\n"))
+
+
 def lines_of(text: str) -> list[str]:
-    """Return the lines of `text` with their ends; one of more than 400 characters counts as several."""
-    lines = text.splitlines(keepends=True)
-    return [line[start : start + MAX_LINE] for line in lines for start in range(0, len(line), MAX_LINE)]
+    """Return the lines of `text` with their line feeds."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def table_of_lines(text: str) -> Table:
-    """Return the table `lines(n, text)`: the offset at which `lines_of` has a line, and the whole line without its end.
-
-    Long lines are whole here, so that words are found across their parts.
-    """
-    lines = text.splitlines(keepends=True)
-    offsets = list(accumulate((-(-length // MAX_LINE) for length in map(len, lines)), initial=0))
+    """Return the table `lines(n, text)`: the number of each line, and the line without its end."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
 
     def row(at: int) -> Row:
-        return {"n": offsets[at], "text": lines[at].rstrip("\r\n")}
+        return {"n": at + FIRST_LINE, "text": lines[at].removesuffix("\r")}
 
     return Table(name=LINES, path=(), columns=("n", "text"), rows=MadeRows(range(len(lines)), row))
+
+
+class LineNumbers:
+    """Finds the number of a line from its position."""
+
+    def __init__(self, text: str) -> None:
+        """Begin at the first line of `text`."""
+        self._text = text
+        self._position = 0
+        self._number = FIRST_LINE
+
+    def number_at(self, start: int) -> int:
+        """Return the number of the line that holds `start`; fastest where `start` is asked for in order."""
+        if start < self._position:
+            self._position, self._number = 0, FIRST_LINE
+        self._number += self._text.count("\n", self._position, start)
+        self._position = start
+        return self._number
+
+
+def has_other_numbers(text: str) -> bool:
+    """Return whether the lines of `text` begin with numbers of their own, which are not those that they have here.
+
+    Such a text is a part of a file, as tools show it; two numberings beside each other would be taken for one.
+    """
+    run, before = 0, None
+    for number, line in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], FIRST_LINE):
+        own = int(found[1]) if (found := _NUMBERED.match(line)) else None
+        run = run + 1 if own is not None and before is not None and own == before + 1 else 1
+        if run >= _MIN_NUMBERED and own != number:
+            return True
+        before = own
+    return False

@@ -25,7 +25,7 @@ def fetch(source: str, limit: int = 800, **arguments: object) -> str:
     "note",
     [
         NOTE, NOTE.upper(), f"  {NOTE}", f"{' ' * 9}{NOTE}", f"{chr(0x2066)}{NOTE}", f"{'…' * 9}{NOTE}",
-        f"\u200b{NOTE}", "… lines 0-1 of 9", "… row 3 of 9, whole: query='3'",
+        f"\u200b{NOTE}", "… lines 1-2 of 9", "… parts 1-2 of 9", "… row 3 of 9, whole: query='3'",
         "… each row has more in items (rows_row = rows.row)", f"{ESCAPE}{NOTE}",
     ],
 )  # fmt: skip

@@ -27,7 +27,7 @@ def test_words_are_found_in_an_array_named_lines() -> None:
 
 def test_words_are_found_in_the_text_of_a_line_not_in_its_number() -> None:
     text = "".join(f"line {'fifty' if n == 7 else ''}\n" for n in range(60))
-    assert fetch(text, "fifty") == "7: line fifty\n"
+    assert fetch(text, "fifty") == "8: line fifty\n"
     with pytest.raises(ProtocolError, match=r"^E1004: expected words that occur, .* found '50'\."):
         fetch(text, "50")
 

@@ -174,6 +174,7 @@ def test_the_lines_in_a_gap_have_the_numbers_of_a_query() -> None:
     assert not {rows[number] for number in hidden if number in rows} & set(seen)
     whole = {line for line in seen if "characters]" not in line}
     assert {text for number, text in rows.items() if number not in hidden and len(text) < 400} == whole
+    assert all(rows[number] == f"line {number - 1}" + " and more" * (60 if number == 5 else 1) for number in rows)
 
 
 def test_a_gap_counts_the_lines_of_a_blob_as_a_query_does() -> None:
@@ -194,13 +195,15 @@ def test_only_the_first_mark_for_lines_says_what_its_numbers_are() -> None:
     assert all(re.fullmatch(r"\[…\d+-\d+\]", line) for line in others)
 
 
-def test_lines_with_other_ends_are_counted() -> None:
-    source = (
-        "\r".join(f"line {number} is here" for number in range(200))
-        + "\n"
-        + "\n".join("abcdefghi " * 9 for _ in range(99))
-    )
-    assert re.search(r"\[…\d+ lines\]", shown(source, 120))
+def test_the_numbers_of_a_gap_do_not_clash_with_those_of_the_source() -> None:
+    code = [f"value_{n} = compute({n * 7919})" if n % 40 == 9 else "    pass" for n in range(300)]
+    listed = shown("\n".join(f"{n:6}\t{line}" for n, line in enumerate(code, 200)), 150)
+    assert re.search(r"^\[…\d+ lines\]$", listed, re.MULTILINE)
+    assert not re.search(r"\[…(?:lines )?\d+-\d+\]", listed)
+    whole = shown("\n".join(f"{n:6}\t{line}" for n, line in enumerate(code, 1)), 150)
+    gaps = re.findall(r"\[…(?:lines )?\d+-(\d+)\]\n *(\d+)\t", whole)
+    assert gaps
+    assert all(int(last) + 1 == int(number) for last, number in gaps)
 
 
 def test_characters_left_out_of_a_line_are_counted() -> None:

@@ -152,7 +152,7 @@ def test_the_column_of_items_that_are_no_maps_gives_way_to_a_key() -> None:
 def test_a_text_is_its_lines() -> None:
     (lines,) = tables_of("one\r\n" + "x" * 900 + "\nlast")
     assert (lines.name, lines.columns) == ("lines", ("n", "text"))
-    assert [(row["n"], len(row["text"])) for row in lines.rows] == [(0, 3), (1, 900), (4, 4)]
+    assert [(row["n"], len(row["text"])) for row in lines.rows] == [(1, 3), (2, 900), (3, 4)]
 
 
 def test_depth_and_number_of_tables_are_bounded() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from accp_core.packing.number import SpelledFloat
-from accp_core.tables import lines_of, open_text, tables_of_text
+from accp_core.tables import open_text, tables_of_text
 from accp_core.view.documents import find_documents
 
 BOM = "\ufeff"
@@ -97,13 +97,6 @@ def test_numbers_keep_the_spelling_of_the_source() -> None:
 def test_strings_in_strings_are_opened_three_deep() -> None:
     deep = json.dumps(json.dumps(json.dumps(json.dumps("text"))))
     assert open_text(deep, find_documents).value == '"text"'
-
-
-def test_lines_keep_their_ends_and_long_ones_count_as_several() -> None:
-    text = "one\r\n" + "x" * 900 + "\nlast"
-    assert [len(line) for line in lines_of(text)] == [5, 400, 400, 101, 4]
-    assert "".join(lines_of(text)) == text
-    assert lines_of("") == []
 
 
 def test_documents_within_a_text_are_tables_beside_its_lines() -> None:

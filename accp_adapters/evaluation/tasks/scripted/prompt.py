@@ -26,7 +26,7 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 """Returns what a preview shows of what is needed, None where it does not show it."""
 
 _CLEARED: Final = "[cleared]"
-_NOTE: Final = re.compile(r"\n?… (?:rows|lines) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
+_NOTE: Final = re.compile(r"\n?… (?:rows|lines|parts) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""

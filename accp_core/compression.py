@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from accp_core import previews
+from accp_core import previews, tables
 from accp_core import view as views
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
@@ -182,7 +182,7 @@ def show_preview(
     )
     try:
         if chars is not None and chars < len(text):
-            shown = make(text[:chars], is_part=True)
+            shown = make(text[:chars], is_part=True, is_cut=tables.ends_within_json(text))
         else:
             view = view or show_view(text, counter=counter, limit=limit)
             shown = make(text, view=None if view.is_estimated else _as_view(view))

@@ -6,6 +6,7 @@
     [earlier results folded: 12; …]                 [source text: earlier results folded: 12; …]
     […57 lines]                                     [source text: …57 lines]
     [cut off here in the source]                    [source text: cut off here in the source]
+    [the source was cut off; of what it returned:]  [source text: the source was cut off; of what it returned:]
 
 Each kind of marker is listed here; a test finds those that are not.
 """
@@ -34,6 +35,8 @@ class MarkerStart(StrEnum):
     """What a preview leaves out."""
     CUT = "[cut off here"
     """The line of a view behind JSON that its source cut off."""
+    CUT_SOURCE = "[the source was cut off"
+    """The first line of an answer that knows only a part of what there is."""
 
 
 def _spell(words: str) -> str:
@@ -51,6 +54,7 @@ _LOOKS_ALIKE: Final = {
     MarkerStart.GAP: r"(?:(?:…|\\{1,8}u2026)++_(?:[0-9]|lines?\b|base64\b|hex\b|(?:array|map)_of\b)"
     r"|\.{3}_(?:[0-9][0-9,]{0,12}_[a-z]|(?:lines?|base64,|hex,|array_of|map_of)_[0-9]))",
     MarkerStart.CUT: rf"{_spell('cut off here')}\b",
+    MarkerStart.CUT_SOURCE: rf"{_spell('the source was cut off')}\b",
 }
 """What a reader may take for a marker, behind the bracket; `_` is what a reader does not see, or nothing."""
 UNSEEN: Final = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
@@ -12,14 +12,14 @@ from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sources import open_stored
 from accp_adapters.fetching.sql.catalog import Catalog
-from accp_adapters.fetching.sql.database import MAX_CHARS, DatabaseCache
+from accp_adapters.fetching.sql.database import MAX_CHARS, Database, DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
 from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
-from accp_core.markers import escape_markers
+from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
@@ -42,6 +42,8 @@ _MAX_QUOTED: Final = 1_000
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 _DATABASES: Final = DatabaseCache()
+_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what it returned:]\n"
+"""The first line of an answer from a source that was cut off, so that no count passes for that of the whole."""
 
 
 def answer(
@@ -74,7 +76,9 @@ def answer(
         return _whole(texts, request, limit, counter)
     try:
         if _SELECT.match(query):
-            return answer_select(query, _catalog(texts, databases), request, limit, counter)
+            catalog = _catalog(texts, databases)
+            before = _before(catalog.databases)
+            return before + answer_select(query, catalog, request, _room(limit, before, counter), counter)
         return _other(query, texts, request, limit, counter, databases)
     except ProtocolError as error:
         if error.code != ErrorCode.INVALID_TYPE or error.reason.startswith("expected an offset"):
@@ -115,6 +119,15 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
     return found
 
 
+def _before(sources: Iterable[OpenedText | Database]) -> str:
+    """Return the line that stands before an answer that knows only a part of what there is; "" before any other."""
+    return _CUT if any(source.is_cut for source in sources) else ""
+
+
+def _room(limit: int, before: str, counter: TokenCounter) -> int:
+    return max(1, limit - counter(before)) if before else limit
+
+
 def _catalog(texts: Mapping[str, str], databases: DatabaseCache) -> Catalog:
     return Catalog([databases.get(text) for text in texts.values()], list(texts))
 
@@ -131,8 +144,10 @@ def _whole(texts: Mapping[str, str], request: FetchRequest, limit: int, counter:
         if counter(shown) <= limit:
             return shown
     opened = _open(source)
-    value = opened.value if opened.prose is None else opened.prose
-    return _page(value, "", request, limit, counter)
+    if opened.prose is not None:
+        return _page(opened.prose, "", request, limit, counter)
+    before = _before([opened])
+    return before + _page(opened.value, "", request, _room(limit, before, counter), counter)
 
 
 def _page(value: object, path: str, request: FetchRequest, limit: int, counter: TokenCounter) -> str:
@@ -172,13 +187,17 @@ def _other(
     """Answer a path, a condition, names of columns, or words, whichever the query is first."""
     opened = [_open(text) for text in texts.values()]
     found = _at_path(query, opened)
-    if found is not ABSENT:
+    before = _before(opened)
+    if found is not ABSENT and not isinstance(found, dict | list):
         return _page(found, query, request, limit, counter)
+    limit = _room(limit, before, counter)
+    if found is not ABSENT:
+        return before + _page(found, query, request, limit, counter)
     is_text = all(isinstance(each.value, str) for each in opened)
     if is_text and has_phrase(query, opened):
-        return answer_words(query, opened, request, limit, counter) or ""
+        return before + (answer_words(query, opened, request, limit, counter) or "")
     try:
-        return answer_condition(query, _catalog(texts, databases), request, limit, counter)
+        return before + answer_condition(query, _catalog(texts, databases), request, limit, counter)
     except ProtocolError as refusal:
         # Words may look like a condition that is none: "what is late".
         if refusal.code != ErrorCode.INVALID_TYPE or refusal.reason.startswith("expected an offset"):
@@ -188,9 +207,12 @@ def _other(
     found_rows = answer_words(query, opened, request, limit, counter)
     if found_rows is None:
         tables = _catalog(texts, databases).describe()
-        reason = f"expected words that occur, or columns, of {tables}; found {query[:_MAX_SHOWN]!r}"
+        what = (
+            "words that occur" if not before else "words that occur in what the source returned before it was cut off"
+        )
+        reason = f"expected {what}, or columns, of {tables}; found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    return found_rows
+    return before + found_rows
 
 
 def _open(text: str) -> OpenedText:

@@ -5,7 +5,7 @@ orders: 110 rows, 3 shown; id: ord_001 to ord_110; total: 15.2 to 2246.03; statu
 [3] id total, status
 …
 
-[preview of 412 lines; the whole is intact: accp_fetch $cold.…, e.g. query="select text from lines where n > 40"]
+[preview of 412 lines; the source was cut off, all that it returned: accp_fetch $cold.…]
 # Release notes
 […lines 1-40]
 …
@@ -28,7 +28,15 @@ from accp_core.previews.fit import fill
 from accp_core.previews.marks import Marks
 from accp_core.previews.table_preview import TablePreview
 from accp_core.previews.words import requested_words
-from accp_core.tables import MAX_WHOLE, SampledTables, count_lines, open_text, sample_tables
+from accp_core.tables import (
+    MAX_WHOLE,
+    SampledTables,
+    count_lines,
+    ends_within_json,
+    omits_text,
+    open_text,
+    sample_tables,
+)
 from accp_core.view.documents import find_documents
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
@@ -66,6 +74,7 @@ def preview(
     options: Options | None = None,
     view: View | None = None,
     is_part: bool = False,
+    is_cut: bool = False,
     is_queried: bool = False,
 ) -> str:
     """Return a preview of a result, or its whole view if that fits; the same arguments give the same text.
@@ -81,6 +90,7 @@ def preview(
         options: As in `render_text`.
         view: The view of `source` if the caller has rendered it.
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
+        is_cut: Whether it is known that the result was cut off before it came here.
         is_queried: Whether `opening` names a tool that takes a query, so that an example of one is shown.
 
     Raises:
@@ -93,12 +103,12 @@ def preview(
         if whole == view.text or counter(whole) <= limit:
             return whole
     subject = _Subject(source, requested_words(request))
-    found = subject.find_tables()
+    found, has_cut = subject.find_tables()
     if isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
     else:
         body = subject.preview_tables(found, counter)
-    head = f"[preview{body.title}; the whole is intact: {opening}"
+    head = f"[preview{body.title}; {_state(is_cut=is_cut or (has_cut and not is_part))}: {opening}"
     first = f"{head}]"
     told = f"{head}; e.g. query: {body.example}]" if is_queried and body.example else first
     minimum = counter(first)
@@ -111,6 +121,11 @@ def preview(
 
     token_chars = max(len(source[:_SAMPLE]), 1) / max(counter(source[:_SAMPLE]), 1)
     return fill(write, limit=limit, token_chars=token_chars, counter=counter)
+
+
+def _state(*, is_cut: bool) -> str:
+    """Return what the first line of a preview says of its source."""
+    return "the source was cut off, all that it returned" if is_cut else "the whole is intact"
 
 
 def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) -> str | None:
@@ -130,7 +145,8 @@ def preview_without_blobs(source: str, view: str, *, layout: str, opening: str) 
     marks = Marks.for_text(view)
     kept = marks.keep_cuts(view, layout)
     sized = marks.size_blobs(kept, _LONGEST_SHOWN + 1)
-    return None if sized == kept else f"[preview; the whole is intact: {opening}]\n{marks.show(sized)}"
+    state = _state(is_cut=marks.cut_line in kept or omits_text(source))
+    return None if sized == kept else f"[preview; {state}: {opening}]\n{marks.show(sized)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +170,18 @@ class _Subject:
     source: str
     requested: frozenset[str]
 
-    def find_tables(self) -> SampledTables | str:
-        """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads."""
+    def find_tables(self) -> tuple[SampledTables | str, bool]:
+        """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads.
+
+        With it whether the source was cut off.
+        """
         if len(self.source) > MAX_WHOLE:
             places = partial(places_of_words, requested=self.requested)
-            return (self._starts_like_json() and sample_tables(self.source, places)) or self.source
+            found = self._starts_like_json() and sample_tables(self.source, places)
+            return found or self.source, not found and ends_within_json(self.source)
         opened = open_text(self.source, find_documents)
-        return SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
+        tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
+        return tables, opened.is_cut
 
     def preview_tables(self, found: SampledTables, counter: TokenCounter) -> _Body:
         """Return the preview of a JSON value."""

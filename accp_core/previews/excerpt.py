@@ -136,7 +136,9 @@ class Excerpt:
         is_open = self._text[end - 1] != "\n"
         if self._counts_lines:
             count = self._text.count("\n", start, end) + is_open
-            return self._marks.gap(f"{count:,} line{'s'[: count > 1]}")
+            # A reader must know that there was more, whatever is shown.
+            cut = ", cut off here in the source" * (self._marks.cut_line in self._text[start:end])
+            return self._marks.gap(f"{count:,} line{'s'[: count > 1]}{cut}")
         first, last = self._numbers.number_at(start), self._numbers.number_at(end) - (not is_open)
         if first == last:
             return self._marks.gap(f"line {first}")

@@ -66,9 +66,14 @@ class Marks:
         """Return the mark for `what` was left out, such as "57 lines"."""
         return f"[{_PRIVATE * self.length}{what}]"
 
+    @property
+    def cut_line(self) -> str:
+        """The line of a view behind JSON that its source cut off, as a mark, so that no line of the source passes."""
+        return f"[{_PRIVATE * self.length}{_CUT}"
+
     def keep_cuts(self, text: str, layout: str) -> str:
-        """Return a view whose own lines on what its source cut off are marks, so that no line of the source passes."""
-        return replace_cut_lines(text, layout, f"[{_PRIVATE * self.length}{_CUT}")
+        """Return a view whose own lines on what its source cut off are marks."""
+        return replace_cut_lines(text, layout, self.cut_line)
 
     def show(self, text: str) -> str:
         """Return a composed text as a model reads it: that of the source escaped, the marks with their usual sign."""
@@ -79,7 +84,7 @@ class Marks:
         return lambda text: counter(self._reveal(text))
 
     def _reveal(self, text: str) -> str:
-        text = text.replace(f"[{_PRIVATE * self.length}{_CUT}", f"[{_CUT}")
+        text = text.replace(self.cut_line, f"[{_CUT}")
         for private in (_PRIVATE, _IN_ASCII):
             text = text.replace(f"[{private * self.length}", MarkerStart.GAP)
         return text

@@ -33,7 +33,7 @@ from accp_core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from accp_core.tables.build import tables_of
     from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
-    from accp_core.tables.source import OpenedText, open_text, tables_of_text
+    from accp_core.tables.source import OpenedText, ends_within_json, omits_text, open_text, tables_of_text
     from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
     from accp_core.tables.text_lines import (
         FIRST_LINE,
@@ -49,7 +49,7 @@ else:
         {
             "accp_core.tables.build": "tables_of",
             "accp_core.tables.sampled": "MAX_WHOLE SampledTables sample_tables",
-            "accp_core.tables.source": "OpenedText open_text tables_of_text",
+            "accp_core.tables.source": "OpenedText ends_within_json omits_text open_text tables_of_text",
             "accp_core.tables.table": "LINES MAX_COLUMNS ParentLink Row Table",
             "accp_core.tables.text_lines": "FIRST_LINE LineNumbers count_lines has_other_numbers lines_of "
             "table_of_lines",
@@ -68,8 +68,10 @@ __all__ = [
     "SampledTables",
     "Table",
     "count_lines",
+    "ends_within_json",
     "has_other_numbers",
     "lines_of",
+    "omits_text",
     "open_text",
     "sample_tables",
     "table_of_lines",

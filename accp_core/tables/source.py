@@ -16,6 +16,8 @@ from accp_core.tables.text_lines import table_of_lines
 __all__ = [
     "BYTE_ORDER_MARK",
     "OpenedText",
+    "ends_within_json",
+    "omits_text",
     "open_text",
     "read_document",
     "read_lines",
@@ -28,6 +30,15 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 """Programs of Windows write it before a text; it is no part of a JSON document behind it."""
 # Files that were joined have a mark in front of the first line of each.
 _LINE_MARK: Final = re.compile(f"^{BYTE_ORDER_MARK}", re.MULTILINE)
+_OMISSION_TEXT: Final = (
+    r"[^\w\n]{0,12}+[0-9][0-9,._]*+k?\s(?:more\s)?(?:char(?:acter)?|byte|line|token|row|item|record|result)s?"
+    r"\s(?:were\s)?(?:omitted|truncated|elided|skipped|clipped|removed|cut(?: off)?)[^\w\n]{0,12}(?:\n|\Z)"
+)
+_FIRST_OMISSION: Final = re.compile(_OMISSION_TEXT, re.IGNORECASE)
+_OMISSION: Final = re.compile(f"\n{_OMISSION_TEXT}", re.IGNORECASE)
+_OBJECT_START: Final = re.compile(r'\ufeff?\s*+(?:\[\s*+)?\{\s*+"')
+_MAX_SPACE: Final = 1_000
+"""Characters at the end of a text that may be blank."""
 # A JSON document in a string in a text block, as MCP servers answer, is two deep.
 _MAX_NESTED: Final = 3
 
@@ -47,6 +58,9 @@ class _Document(Protocol):
     @property
     def form(self) -> str: ...
 
+    @property
+    def is_cut(self) -> bool: ...
+
 
 FindDocuments = Callable[[str], Sequence[_Document]]
 
@@ -61,6 +75,8 @@ class OpenedText:
     """The text around the value, or that is the value; None: all of the text is JSON."""
     is_several: bool = False
     """Whether the value is the list of the values of several documents; each line of JSON Lines is one."""
+    is_cut: bool = False
+    """Whether the tool that returned the text cut it off, so that there may be more rows and lines than these."""
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables of the value, then `lines` where there is other text around it."""
@@ -100,14 +116,26 @@ def tables_of_text(text: str, find_documents: FindDocuments) -> tuple[Table, ...
 
 def _search(text: str, find_documents: FindDocuments) -> OpenedText:
     body = _LINE_MARK.sub("", text) if BYTE_ORDER_MARK in text else text
-    documents = [document for document in find_documents(body) if isinstance(document.value, (dict, list))]
+    found = find_documents(body)
+    is_cut = any(document.is_cut for document in found) or omits_text(body)
+    documents = [document for document in found if isinstance(document.value, (dict, list))]
     if not documents:
-        return OpenedText(value=text, prose=text)
+        return OpenedText(value=text, prose=text, is_cut=is_cut)
     parts = [document.value if document.form.startswith("l") else [document.value] for document in documents]
     values = list(chain.from_iterable(parts))
     value = values[0] if len(values) == 1 else values
     is_whole = len(documents) == 1 and not (body[: documents[0].start] + body[documents[0].end :]).strip()
-    return OpenedText(value=value, prose=None if is_whole else text, is_several=len(values) > 1)
+    return OpenedText(value=value, prose=None if is_whole else text, is_several=len(values) > 1, is_cut=is_cut)
+
+
+def omits_text(text: str) -> bool:
+    """Return whether a line of `text` says that a tool left out a number of lines, characters or rows there."""
+    return (_FIRST_OMISSION.match(text) or _OMISSION.search(text)) is not None
+
+
+def ends_within_json(text: str) -> bool:
+    """Return whether a text that begins like a JSON object, or an array of them, ends like neither; found out fast."""
+    return _OBJECT_START.match(text) is not None and text[-_MAX_SPACE:].rstrip()[-1:] not in ("]", "}")
 
 
 def _parse(text: str) -> OpenedText | None:

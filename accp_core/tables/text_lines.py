@@ -21,8 +21,8 @@ FIRST_LINE: Final = 1
 
 _OTHER_ENDS: Final = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _NUMBERED: Final = re.compile(r"[ \t]*([0-9]{1,9})(?![0-9.,/])")
-_LOOKED_AT: Final = 40
-"""Lines at the beginning of a text that show whether it numbers its lines."""
+_LOOKED_AT: Final = 8_000
+"""Characters at the beginning of a text that show whether it numbers its lines."""
 _MIN_NUMBERED: Final = 3
 """Lines with consecutive numbers that show it."""
 
@@ -80,7 +80,7 @@ def has_other_numbers(text: str) -> bool:
     Such a text is a part of a file, as tools show it; two numberings beside each other would be taken for one.
     """
     run, before = 0, None
-    for number, line in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], FIRST_LINE):
+    for number, line in enumerate(text[:_LOOKED_AT].split("\n"), FIRST_LINE):
         own = int(found[1]) if (found := _NUMBERED.match(line)) else None
         run = run + 1 if own is not None and before is not None and own == before + 1 else 1
         if run >= _MIN_NUMBERED and own != number:

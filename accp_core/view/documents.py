@@ -62,6 +62,14 @@ class Document:
     literal: Literal | None = None
     """What a string literal holds; None: it is none."""
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the source was cut off in it."""
+        literal = self.literal
+        if literal is None:
+            return self.cut is not None
+        return bool(literal.open_quote) or any(document.is_cut for document in literal.documents)
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:

@@ -54,6 +54,8 @@ class Database:
     """Characters of the longest cell."""
     size: int
     """Bytes of memory that it takes, about."""
+    is_cut: bool = False
+    """Whether the text was cut off before it was stored."""
 
     @property
     def main(self) -> StoredTable | None:
@@ -90,11 +92,12 @@ def _build(text: str, key: str) -> Database:
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
     left, numbers = MAX_CELLS, iter(range(2**31))
     longest, tables = 0, []
+    opened = open_stored(text)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.create_collation(NUMBER, compare_as_numbers)
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
-        for table in open_stored(text).tables():
+        for table in opened.tables():
             cells = len(table.rows) * len(table.columns)
             if len(table.columns) > MAX_COLUMNS or cells > left:
                 tables.append(_described(table, {}, {}))
@@ -105,7 +108,8 @@ def _build(text: str, key: str) -> Database:
         connection.execute("COMMIT")
         # SQLite cannot write a database without tables.
         content = connection.serialize() if any(table.columns for table in tables) else b""
-    return Database(content=content, tables=tuple(tables), longest=longest, size=len(content) + _described_size(tables))
+    size = len(content) + _described_size(tables)
+    return Database(content=content, tables=tuple(tables), longest=longest, size=size, is_cut=opened.is_cut)
 
 
 def _described_size(tables: Sequence[StoredTable]) -> int:

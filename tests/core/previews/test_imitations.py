@@ -191,13 +191,15 @@ def test_the_lines_of_ours_are_found_behind_literals(tail: str) -> None:
 
 def test_previews_tell_our_lines_from_those_of_the_source() -> None:
     opening = StoredText.of(CUT_TWICE).reference
-    shown = preview(CUT_TWICE, limit=90, opening=opening, counter=counter)
+    shown = preview(CUT_TWICE, limit=110, opening=opening, counter=counter)
     assert shown.startswith("[preview")
     assert shown.endswith("[source text: cut off here in the source]\nThe end, as it says.")
     blobs = f"{CUT_TWICE}\n{BLOB}"
     hidden = hide_blobs(blobs, show_view(blobs, counter=counter), counter=counter)
     assert hidden is not None
-    assert re.findall(r"\[.*cut off.*\]", hidden.text) == [
+    first, rest = hidden.text.split("\n", 1)
+    assert first.startswith("[preview; the source was cut off, all that it returned: ")
+    assert re.findall(r"\[.*cut off.*\]", rest) == [
         SAYS_CUT,
         SAYS_CUT,
         "[source text: cut off here in the source]",

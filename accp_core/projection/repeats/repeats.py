@@ -1,23 +1,30 @@
 """What one reader has read, and the texts that need not repeat it.
 
-A marker never names lines that are replaced by a marker themselves, so a reader looks once.
+A marker never names lines that are replaced by a marker themselves, so a reader looks once. Nor does it stand for a gap
+of a preview (`[…lines 5-9]`) but with the first line of that preview: equal gaps of two texts may hide other lines.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
+from accp_core.markers import MarkerStart
 from accp_core.ports import TokenCounter
 from accp_core.projection.repeats.marker import MIN_SAVING, LineMarker, parse_marker, quotes_of
 from accp_core.projection.repeats.passages import MIN_PASSAGE, PassageWriter, find_passage
 from accp_core.projection.repeats.read_lines import ReadLines, Span
 
 __all__ = ["Repeats", "Shortened"]
+
+_GAP: Final = re.compile(rf"{re.escape(MarkerStart.GAP)}[^\]]")
+"""What a preview leaves out; "[…]" is a usual sign in texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +118,7 @@ class _Writer:
         if marker:
             return marker, [(0, len(marker))], length
         line = self._lines[at]
-        if len(line) < MIN_PASSAGE:
+        if len(line) < MIN_PASSAGE or _GAP.search(line):
             return line, [], 1
         return *PassageWriter(line, self._read, self._counter).write(), 1
 
@@ -133,10 +140,15 @@ class _Writer:
     def _run_length(self, at: int, quote: str) -> int:
         """Return how many lines from `at` on equal the read lines that a marker with `quote` names."""
         start = self._read.find_line(quote)
+        if start is None:
+            return 0
+        # The first line of a preview names its source.
+        hides_the_same = self._lines[at].startswith(MarkerStart.PREVIEW)
         length = 0
-        if start is not None:
-            while at + length < len(self._lines) and self._read.line(start + length) == self._lines[at + length]:
-                length += 1
+        for line in islice(self._lines, at, None):
+            if self._read.line(start + length) != line or (not hides_the_same and _GAP.search(line)):
+                break
+            length += 1
         return length
 
 

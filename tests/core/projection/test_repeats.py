@@ -46,6 +46,26 @@ def test_lines_read_before_are_named_by_their_number_and_beginning() -> None:
     assert [short.text[start:end] for start, end in short.markers] == [short.text.split("\n")[1]]
 
 
+def preview_of(key: str) -> str:
+    """Return a preview with a gap between lines and one within a line."""
+    first, *lines = PAGE.split("\n")
+    long_line = f"{' '.join(lines)} […310 characters] {' '.join(lines)}"
+    head = f"[preview of 900 lines; the whole is intact: accp_fetch $cold.{key}]"
+    return "\n".join([head, "[…lines 1-15]", first, *lines, "[…19-410]", *lines, long_line])
+
+
+def test_equal_gaps_of_two_texts_are_not_taken_for_the_same_lines() -> None:
+    short = shorten(preview_of("2222"), preview_of("1111"))
+    assert "[…lines 1-15]\n[as above: 6 lines from" in short.text
+    assert "\n[…19-410]\nHome | Dojo Search" in short.text
+    assert short.text.endswith(preview_of("2222").split("\n")[-1])
+
+
+def test_a_preview_that_was_read_is_named_with_its_gaps() -> None:
+    short = shorten(preview_of("1111"), preview_of("1111"))
+    assert short.text == '[as above: 15 lines from "[preview…"]'
+
+
 def test_a_long_line_is_enough() -> None:
     line = (
         "A line of many words which nobody would like to read for a second time, whatever it says: " + "1 2 3 4 5 " * 4

@@ -77,8 +77,17 @@ def facts_of(table: Table, column: str, marks: Marks) -> ColumnFacts:
         for number, worth in worths.items():
             rows[number] = rows.get(number, 0.0) + worth
     absent = len(table.rows) - len(cells)
+    if len(by_kind) > 1 or absent:
+        parts = [_with_count(kind, by_kind[kind], part) for kind, part in zip(by_kind, parts, strict=True)]
     texts = [_in_words(parts, detail, absent) for detail in range(len(_LISTED))]
     return ColumnFacts(column, tuple(texts), rows, any(part.is_counted for part in parts))
+
+
+def _with_count(kind: str, cells: _Cells, facts: _Facts) -> _Facts:
+    """Return the facts of arrays or maps with their number, which no count of values tells."""
+    if kind not in ("list", "map"):
+        return facts
+    return _Facts([f"{text} ({len(cells):,})" for text in facts.texts], facts.rows)
 
 
 def _cells_of(table: Table, column: str) -> _Cells:

@@ -13,6 +13,7 @@ Where the request names values of columns, a second line says which rows have th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -98,13 +99,13 @@ class _DescribedTable:
         totals: Mapping[str, int | None],
     ) -> None:
         self._totals = totals
-        self._table = table
+        self._table = _without_repeated(table)
         self._marks = marks
         self._counter = marks.counting(counter)
         self._facts = [facts_of(table, name, marks) for name in table.columns[:_MAX_COLUMNS]]
         # Of a sample nothing can be counted.
-        self._named = () if table.name in totals else find_named_rows(table, self._facts, requested)
-        self._rows = RankedRows(table, self._facts, requested=requested, marks=marks, named=self._named)
+        self._named = () if table.name in totals else find_named_rows(self._table, self._facts, requested)
+        self._rows = RankedRows(self._table, self._facts, requested=requested, marks=marks, named=self._named)
         self.size = self._rows.size + _TITLE_CHARS
         """Characters of the whole table, about."""
 
@@ -177,3 +178,14 @@ class _DescribedTable:
                 return f"{text}; {self._marks.gap(f'{len(texts) - number:,} columns')}"
             text += added
         return text
+
+
+def _without_repeated(table: Table) -> Table:
+    """Return a table without the maps and arrays in its cells whose content is shown in columns of its own."""
+    if not table.repeated:
+        return table
+    rows = [
+        {name: cell for name, cell in row.items() if name not in table.repeated or type(cell) not in (dict, list)}
+        for row in table.rows
+    ]
+    return replace(table, rows=rows)

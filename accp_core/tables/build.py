@@ -105,7 +105,8 @@ class _Tables:
         key = _choose_key(flat) if flat.nested else ""
         link = _link(flat, items, parent) if parent else None
         name = self._names.claim(".".join(path) or _ROOT_ARRAY)
-        table = Table(name=name, path=path, columns=tuple(flat.columns), rows=flat.rows, parent=link)
+        columns, repeated = tuple(flat.columns), frozenset(flat.repeated)
+        table = Table(name=name, path=path, columns=columns, rows=flat.rows, parent=link, repeated=repeated)
         self._tables.append(table)
         for inner, members in flat.nested.items():
             self._add(members, (*path, *inner), (table, key), depth + 1)

@@ -39,6 +39,8 @@ class FlatRows:
     names: DistinctNames = field(default_factory=DistinctNames)
     nested: dict[tuple[str, ...], Items] = field(default_factory=dict)
     """The members of each array of maps in the rows, by the path from the row to the array."""
+    repeated: set[str] = field(default_factory=set)
+    """The columns with maps and arrays in cells whose content has columns or tables of its own, too."""
     key: str = ""
     """The column that holds the keys of a map; empty: the table is an array."""
 
@@ -135,10 +137,19 @@ class _Flattening:
             elif type(member) is list and shape.holds_rows and self._may_nest((*place.path, name)):
                 self._nest((*place.path, name)).add(member, number)
             else:
-                column = place.columns.get(name)
-                if column is None:
-                    column = place.columns[name] = self.result.claim(".".join((*place.path, name)))
+                row[self._column(place, name)] = member
+                continue
+            if shape.is_mixed:
+                # Its column would say null of a row that holds a map.
+                column = self._column(place, name)
+                self.result.repeated.add(column)
                 row[column] = member
+
+    def _column(self, place: _Place, name: str) -> str:
+        column = place.columns.get(name)
+        if column is None:
+            column = place.columns[name] = self.result.claim(".".join((*place.path, name)))
+        return column
 
     def _add_inner(self, value: dict[str, Any], place: _Place, row: dict[str, Cell]) -> None:
         if place.shape.is_keyed and self._may_nest(place.path):

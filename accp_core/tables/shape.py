@@ -22,13 +22,15 @@ _MIN_SPARSE: Final = 64
 class Shape:
     """What the maps in one place of all rows have in common."""
 
-    __slots__ = ("_cells", "_maps", "_only_maps", "holds_rows", "names")
+    __slots__ = ("_cells", "_holds_lists", "_holds_values", "_maps", "_only_maps", "holds_rows", "names")
 
     def __init__(self) -> None:
         self.names: dict[str, Shape] = {}
         """Each name that a map has in this place, with the shape of the maps that it leads to."""
         self.holds_rows = False
         """Whether an array of maps is here in any row."""
+        self._holds_lists = False
+        self._holds_values = False
         self._maps = 0
         self._cells = 0
         self._only_maps = True
@@ -41,11 +43,20 @@ class Shape:
             shape = self.names.get(name)
             if shape is None:
                 shape = self.names[name] = Shape()
-            shape.holds_rows = shape.holds_rows or (type(member) is list and dict in set(map(type, member)))
+            if type(member) is list:
+                shape._holds_lists = True
+                shape.holds_rows = shape.holds_rows or dict in set(map(type, member))
+            elif type(member) is not dict or not member:
+                shape._holds_values = True
             if type(member) is not dict:
                 self._only_maps = False
             elif depth < MAX_DEPTH:
                 shape.add(member, depth + 1)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether a cell is here in any row: null, a scalar, an empty map, an array without maps."""
+        return self._holds_values or (self._holds_lists and not self.holds_rows)
 
     @property
     def is_keyed(self) -> bool:

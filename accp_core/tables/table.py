@@ -47,6 +47,9 @@ class Table:
     parent: ParentLink | None = None
     """How to join it to the table whose rows hold it; None: no row holds it."""
 
+    repeated: frozenset[str] = frozenset()
+    """The columns with maps and arrays in cells whose content has columns or tables of its own, too."""
+
     @property
     def holds_lines(self) -> bool:
         """Whether its rows are the lines of a text, not those of an array of that name."""

@@ -113,6 +113,28 @@ def test_a_map_in_rows_whose_names_are_keys_is_a_child_table() -> None:
     assert names(dense) == ["rows"]
 
 
+def test_a_map_is_a_cell_too_where_another_row_has_one_in_its_place() -> None:
+    rows = table([{"k": 1, "by": {"name": "Ann"}}, {"k": 2, "by": None}, {"k": 3}], "rows")
+    assert rows.columns == ("k", "by.name", "by")
+    assert rows.rows == [{"k": 1, "by.name": "Ann", "by": {"name": "Ann"}}, {"k": 2, "by": None}, {"k": 3}]
+    assert rows.repeated == {"by"}
+
+
+@pytest.mark.parametrize("other", [None, "x", 5, [1], {}], ids=["null", "text", "number", "array", "empty"])
+def test_each_kind_of_cell_makes_a_column_of_the_maps_beside_it(other: object) -> None:
+    rows = table([{"a": {"b": {"c": 1}}}, {"a": {"b": other}}, {}], "rows")
+    assert list(rows.cells("a.b")) == [{"c": 1}, other]
+    assert list(rows.cells("a.b.c")) == [1]
+    assert "a" not in rows.columns
+
+
+def test_an_array_of_maps_is_a_cell_too_where_another_row_has_null() -> None:
+    value = [{"id": 1, "labels": [{"n": "x"}]}, {"id": 2, "labels": None}, {"id": 3, "labels": []}]
+    assert list(table(value, "rows").cells("labels")) == [[{"n": "x"}], None, []]
+    assert table(value, "labels").rows == [{"rows_id": 1, "n": "x"}]
+    assert table(value[::2], "rows").columns == ("id",)
+
+
 def test_items_that_are_no_maps_have_columns_too() -> None:
     assert table([1, {"a": 2}, None, [3]], "rows").rows == [{"value": 1}, {"a": 2}, {"value": None}, {"value": [3]}]
     assert table([["a", 1], ["b"]], "rows").rows == [{"c0": "a", "c1": 1}, {"c0": "b"}]

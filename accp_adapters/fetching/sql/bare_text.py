@@ -9,7 +9,7 @@ from typing import Final
 from accp_adapters.fetching.sql.scope import is_keyword
 from accp_adapters.fetching.sql.tokens import Token
 
-__all__ = ["COMPARES", "end_of_text", "end_of_text_with_digits"]
+__all__ = ["COMPARES", "digits_of_text", "end_of_text", "end_of_text_with_digits"]
 
 COMPARES: Final = frozenset(("=", "==", "===", "!=", "<>", "<", ">", "<=", ">=", "LIKE", "ILIKE", "GLOB", "IS"))
 """Operators behind which a value stands; BETWEEN and IN have several."""
@@ -37,6 +37,11 @@ def end_of_text_with_digits(source: str, token: Token) -> int | None:
     if run is None or run.end() == token.end or _PLAIN_NUMBER.fullmatch(run[0]):
         return None
     return run.end() if _NO_NUMBER.fullmatch(run[0]) else None
+
+
+def digits_of_text(written: str) -> bool:
+    """Return whether digits are a text, because no number of JSON begins with such a zero: 01234."""
+    return written[:1] == "0" and written[1:2].isdigit()
 
 
 def _end_of_words(source: str, tokens: Sequence[Token], end: int) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from accp_adapters.fetching.sources import open_stored
-from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers, store_column
+from accp_adapters.fetching.sql.storage import ABSENT, StoredColumn, store_column
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -94,7 +94,6 @@ def _build(text: str, key: str) -> Database:
     longest, tables = 0, []
     opened = open_stored(text)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.create_collation(NUMBER, compare_as_numbers)
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")
         for table in opened.tables():
@@ -120,7 +119,7 @@ def _described_size(tables: Sequence[StoredTable]) -> int:
 
 
 def _described(table: Table, columns: dict[str, StoredColumn], types: dict[str, str]) -> StoredTable:
-    source = Table(name=table.name, path=table.path, columns=table.columns, rows=(), parent=table.parent)
+    source = replace(table, rows=())
     return StoredTable(source=source, row_count=len(table.rows), columns=columns, types=types)
 
 
@@ -133,20 +132,16 @@ def _add_table(
     types: dict[str, str] = {}
     cells: list[list[Any]] = []
     for name in names:
-        columns[name], values = store_column(row.get(name) for row in table.rows)
+        columns[name], values = store_column(row.get(name, ABSENT) for row in table.rows)
         # No word in the digits of a key, or in those of a number, changes the type's affinity.
         types[f"{columns[name].type}_{key.rpartition('.')[2]}_{next(numbers)}"] = name
         cells.append(values)
         longest = max(longest, max((len(value) for value in values if type(value) is str), default=0))
-    declared = (f"{_quote(name)} {kind}{_collate(columns[name])}" for kind, name in types.items())
+    declared = (f"{_quote(name)} {kind}" for kind, name in types.items())
     connection.execute(f"CREATE TABLE {_quote(table.name)} ({', '.join(declared)})")
     marks = ", ".join("?" * len(names))
     connection.executemany(f"INSERT INTO {_quote(table.name)} VALUES ({marks})", zip(*cells, strict=True))
     return _described(table, columns, types), longest
-
-
-def _collate(column: StoredColumn) -> str:
-    return f" COLLATE {column.collation}" if column.collation else ""
 
 
 def _quote(name: str) -> str:

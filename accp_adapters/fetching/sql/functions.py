@@ -9,11 +9,10 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from accp_adapters.fetching.sql.storage import number_of
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["AS_NUMBER", "FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]
+__all__ = ["FUNCTIONS", "OPERATORS", "TABLE_FUNCTIONS", "QueryConnection", "add_functions"]
 
 _NAMES: Final = """
     abs avg ceil ceiling coalesce concat count cume_dist date datetime dense_rank first_value floor format glob
@@ -27,9 +26,6 @@ TABLE_FUNCTIONS: Final = frozenset(("json_each", "json_tree"))
 """The functions that a query may call in place of a table."""
 OPERATORS: Final = frozenset(("->", "->>"))
 """The operators that SQLite treats as functions."""
-
-AS_NUMBER: Final = "accp_as_number"
-"""Our own function, which a query does not call itself: a numeral as its number; anything else stays as it is."""
 
 _MAX_RESULT_CHARS: Final = 1_000_000
 _MAX_PATTERN_CHARS: Final = 1_000
@@ -52,7 +48,6 @@ def add_functions(connection: QueryConnection) -> None:
     for name, arguments, function in _REPLACED:
         guarded = _guard(connection, function, takes_null=arguments < 0)
         connection.create_function(name, arguments, guarded, deterministic=True)
-    connection.create_function(AS_NUMBER, 1, _as_number, deterministic=True)
 
 
 def _guard(connection: QueryConnection, function: Callable[..., Any], *, takes_null: bool) -> Callable[..., Any]:
@@ -70,11 +65,6 @@ def _guard(connection: QueryConnection, function: Callable[..., Any], *, takes_n
             return None
 
     return guarded
-
-
-def _as_number(value: Any) -> Any:
-    number = number_of(value) if type(value) is str else None
-    return value if number is None else number
 
 
 def _refusal(reason: str) -> ProtocolError:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from accp_adapters.fetching.sql.scope import chain_at
 from accp_adapters.fetching.sql.tokens import Token
 
-__all__ = ["EQUALS", "compared_names", "has_arithmetic_behind", "is_column_before", "is_text_call_before"]
+__all__ = ["has_arithmetic_behind", "is_column_before", "is_text_call_before"]
 
 _ARITHMETIC: Final = frozenset(("+", "-", "*", "/", "%", "||"))
 _GIVES_TEXT: Final = frozenset(
     ("LOWER", "UPPER", "TRIM", "LTRIM", "RTRIM", "SUBSTR", "SUBSTRING", "COALESCE", "IFNULL")
 )
 """Functions that return a text where their first argument is one."""
-EQUALS: Final = frozenset(("=", "==", "===", "IS"))
-"""Operators that a join may use an index for."""
 _NO_TOKEN: Final = Token("sign", "", 0, 0)
 
 
@@ -46,13 +43,3 @@ def has_arithmetic_behind(tokens: Sequence[Token], at: int, columns: Collection[
     sign, behind = [*tokens[at + 1 : at + 3], _NO_TOKEN, _NO_TOKEN][:2]
     is_operand = behind.kind == "number" or behind.text == "(" or behind.name.casefold() in columns
     return sign.text in _ARITHMETIC and is_operand
-
-
-def compared_names(tokens: Sequence[Token], at: int, end: int, operators: Collection[str]) -> list[str]:
-    """Return the names, without regard to case, with which operators compare the column from `at` to `end`."""
-    names = []
-    if at > 1 and tokens[at - 1].upper in operators and tokens[at - 2].is_name:
-        names.append(tokens[at - 2].name.casefold())
-    if end + 1 < len(tokens) and tokens[end].upper in operators and tokens[end + 1].is_name:
-        names.append(tokens[chain_at(tokens, end + 1) - 1].name.casefold())
-    return names

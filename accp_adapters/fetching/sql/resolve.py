@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
+from accp_adapters.fetching.sql.comparing.comparisons import compare_by_value
+from accp_adapters.fetching.sql.comparing.spans import spread_chains
 from accp_adapters.fetching.sql.resolver import Comparison, Resolver
-from accp_adapters.fetching.sql.results import compare_results_as_numbers
 from accp_adapters.fetching.sql.scope import Scope, Source, find_scope, is_keyword, quote
 from accp_adapters.fetching.sql.tokens import Token, tokenize
 
@@ -28,8 +29,8 @@ class ResolvedQuery:
     """The tables in its FROM clauses."""
     comparisons: list[Comparison] = field(default_factory=list)
     """The columns that its conditions compare."""
-    equates_spellings: bool = False
-    """Whether it compares columns in which equal numbers may be different texts."""
+    numeric: list[Comparison] = field(default_factory=list)
+    """The columns of texts that it compares, sorts or adds as numbers."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
 
@@ -40,16 +41,18 @@ def resolve_select(query: str, catalog: Catalog) -> ResolvedQuery:
     Raises:
         ProtocolError: E1004, a table, column or function is unknown or ambiguous; E2003, the query is too long.
     """
+    query = spread_chains(query)
     tokens = tokenize(query)
     scope = find_scope(tokens, catalog)
     if not scope.sources and not scope.derived and not any(token.upper == "FROM" for token in tokens):
         _add_main(tokens, scope, catalog)
     resolver = Resolver(query, tokens, scope, catalog)
+    aliases = [at for at, token in enumerate(tokens) if token.out is not None and token.out == quote(token.name)]
     resolver.resolve()
-    compare_results_as_numbers(tokens, resolver.numerals)
+    numeric = compare_by_value(tokens, resolver, scope, aliases)
     sql = _write(query, tokens)
     tables = [source.table for source in scope.sources]
-    return ResolvedQuery(sql, tables, resolver.comparisons, resolver.equates_spellings, _has_star(tokens))
+    return ResolvedQuery(sql, tables, resolver.comparisons, numeric, _has_star(tokens))
 
 
 def resolve_condition(
@@ -67,14 +70,15 @@ def resolve_condition(
         ProtocolError: E1004, a column or function is unknown; E2003, the condition is too long.
     """
     scope = Scope([Source(table.name, table)])
+    condition = spread_chains(condition)
     tokens = tokenize(condition)
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
     resolver.resolve()
-    compare_results_as_numbers(tokens, resolver.numerals)
+    numeric = compare_by_value(tokens, resolver, scope, ())
     shown = ", ".join(map(quote, columns)) or "*"
     where = f" WHERE {_write(condition, tokens)}" if tokens else ""
     sql = f"SELECT {shown} FROM r{table.number}.{quote(table.name)}{where}"
-    return ResolvedQuery(sql, [table], resolver.comparisons, shows_rows=not columns)
+    return ResolvedQuery(sql, [table], resolver.comparisons, numeric, shows_rows=not columns)
 
 
 def _add_main(tokens: list[Token], scope: Scope, catalog: Catalog) -> None:

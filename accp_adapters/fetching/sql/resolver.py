@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.fetching.sql.bare_text import COMPARES, end_of_text, end_of_text_with_digits
+from accp_adapters.fetching.sql.bare_text import COMPARES, digits_of_text, end_of_text, end_of_text_with_digits
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
-from accp_adapters.fetching.sql.functions import AS_NUMBER, FUNCTIONS
-from accp_adapters.fetching.sql.operands import (
-    EQUALS,
-    compared_names,
-    has_arithmetic_behind,
-    is_column_before,
-    is_text_call_before,
-)
+from accp_adapters.fetching.sql.functions import FUNCTIONS
+from accp_adapters.fetching.sql.operands import has_arithmetic_behind, is_column_before, is_text_call_before
 from accp_adapters.fetching.sql.scope import BEGINS_QUERY, Scope, Source, chain_at, is_keyword, quote
-from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn
+from accp_adapters.fetching.sql.storage import StoredColumn
 from accp_adapters.fetching.sql.tokens import Token, refuse
 from accp_core.references import find_references
 
@@ -29,7 +23,8 @@ _SPELLED: Final = {"===": "=", "==": "=", "<=>": "IS", "&&": "AND", "ILIKE": "LI
 _NULLS: Final = frozenset(("NULL", "NONE", "NIL", "UNDEFINED"))
 _BOOLEANS: Final = {"TRUE": "1", "FALSE": "0"}
 _ENDS_WHERE: Final = frozenset(("GROUP", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "SELECT", "WINDOW"))
-_MAX_INTEGER: Final = 2**63 - 1
+_MAX_INNER: Final = 49
+"""Columns of an object that are looked at to know whether it is null."""
 _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, coalesce, json_extract, strftime"
 
 
@@ -72,10 +67,10 @@ class Resolver:
         self._second_bound = -1
         """The index behind the AND of a BETWEEN."""
         self.comparisons: list[Comparison] = []
-        self.numerals: dict[int, int] = {}
-        """The columns of the collation NUMBER: the index of the first token, and the one behind the last."""
-        self.equates_spellings = False
-        """Whether one that holds numbers in several spellings is compared with another column."""
+        self.columns: dict[int, tuple[int, Comparison]] = {}
+        """The columns by the index of their first token, each with the one behind its last."""
+        self.derived: dict[int, tuple[int, str]] = {}
+        """The same of names that the query itself gives."""
 
     def resolve(self) -> None:
         """Decide on every token."""
@@ -168,23 +163,10 @@ class Resolver:
         end = end_of_text_with_digits(self._source, token) if self._is_value(at) else None
         if end is not None:
             return self._absorb(at, end)
-        digits = token.text
-        token.out = digits
-        if digits.isdigit() and int(digits[:40]) > _MAX_INTEGER and self._compares_texts():
-            self._long_integer(at)
+        if digits_of_text(token.text) and self._is_value(at):
+            return self._absorb(at, token.end)
+        token.out = token.text
         return at + 1
-
-    def _compares_texts(self) -> bool:
-        left = self._left_column()
-        return self._left_is_column and left is not None and left.collation == NUMBER
-
-    def _long_integer(self, at: int) -> None:
-        """Write an integer as a text, which a column that compares as numbers compares digit by digit."""
-        digits, sign = self._tokens[at].text, ""
-        if at and self._tokens[at - 1].text == "-" and self._is_value(at - 1):
-            sign, self._tokens[at - 1].out = "-", ""
-        if sign or self._is_value(at):
-            self._tokens[at].out = f"'{sign}{digits}'"
 
     def _absorb(self, at: int, end: int) -> int:
         """Write the source from the token at `at` up to `end` as one text; return the index behind it."""
@@ -219,7 +201,7 @@ class Resolver:
         end = chain_at(self._tokens, at)
         if end + 1 < len(self._tokens) and self._tokens[end].text == "." and self._tokens[end + 1].text == "*":
             return self._all_of(at, end)
-        if self._column(at, end):
+        if self._column(at, end) or self._object(at, end):
             return end
         if token.kind == "word" and end == at + 1 and token.upper in _NULLS | set(_BOOLEANS):
             self._literal(token)
@@ -267,6 +249,23 @@ class Resolver:
             self._similar_column(at, end, *split) for split in reversed(splits)
         )
 
+    def _object(self, at: int, end: int) -> bool:
+        """Write an object without a column where a query asks whether it is null; return whether it is one."""
+        words = [token.upper for token in self._tokens[end : end + 3] if token.upper != "NOT"]
+        if words[:1] not in (["ISNULL"], ["NOTNULL"]) and (words[:1] != ["IS"] or not _NULLS & set(words[1:2])):
+            return False
+        names = self._names(at, end)
+        for split in range(len(names)):
+            qualifier, above = ".".join(names[:split]), ".".join([*names[split:], ""]).casefold()
+            for source in self._sources(qualifier, at):
+                inner = [name for name in source.table.columns if name.casefold().startswith(above)]
+                if inner:
+                    columns = [f"{quote(source.alias)}.{quote(name)}" for name in inner[:_MAX_INNER]]
+                    self._tokens[at].out = f"coalesce({', '.join(columns)}, NULL)"
+                    self._clear(at + 1, end)
+                    return True
+        return False
+
     def _exact_column(self, at: int, end: int, qualifier: str, column: str) -> bool:
         for source in self._sources(qualifier, at):
             for name in source.table.columns:
@@ -285,6 +284,7 @@ class Resolver:
         self._tokens[at].out = f"{quote(qualifier)}.{quote(column)}" if qualifier else quote(column)
         self._clear(at + 1, end)
         self._last = None
+        self.derived[at] = (end, column.casefold())
         return True
 
     def _is_derived(self, qualifier: str, column: str) -> bool:
@@ -333,6 +333,7 @@ class Resolver:
         assert self._left is not None
         token, column, table = self._tokens[at], self._tokens[at].out, self._left.table
         self._write_text(token, token.name)
+        del self.columns[at]
         has_text = f"{quote(self._left.column)} = {token.out} COLLATE NOCASE"
         anywhere = f"EXISTS (SELECT 1 FROM r{table.number}.{quote(table.name)} WHERE {has_text})"
         token.out = f"CASE WHEN {anywhere} THEN {token.out} ELSE {column} END"
@@ -343,17 +344,9 @@ class Resolver:
 
     def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
         self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
-        if source.table.stored.columns[name].collation == NUMBER:
-            self._numeral(at, end, has_spellings=source.table.stored.columns[name].has_spellings)
         self._clear(at + 1, end)
         self._last, self._last_run = Comparison(source.table, name), (at, end)
-
-    def _numeral(self, at: int, end: int, *, has_spellings: bool) -> None:
-        """Note a column of the collation NUMBER, which the columns of a subquery beside it do not have."""
-        self.numerals[at] = end
-        self.equates_spellings |= has_spellings and bool(compared_names(self._tokens, at, end, EQUALS))
-        if not self._scope.derived.isdisjoint(compared_names(self._tokens, at, end, COMPARES)):
-            self._tokens[at].out = f"{AS_NUMBER}({self._tokens[at].out})"
+        self.columns[at] = (end, self._last)
 
     def _bare_text(self, at: int, end: int) -> int:
         """Write a name that is no column as a text, where a text may stand."""

@@ -22,6 +22,8 @@ __all__ = ["answer_condition", "answer_select", "looks_like_condition"]
 
 _MAX_ROWS: Final = 4_000
 """Rows of one answer; a row takes at least a token or two."""
+_MAX_NOTES: Final = 3
+"""Columns of which an answer says how many rows hold no number."""
 _OPERATOR: Final = re.compile(
     r"[=<>]"
     r"|\bi?like\s*(?:['\"]|[^\s'\"]*%)|\bin\s*\(|\bbetween\s+\S+\s+and\b"
@@ -112,21 +114,32 @@ def _answer(query: ResolvedQuery, catalog: Catalog, request: FetchRequest, limit
         catalog.databases,
         offset=request.offset,
         max_rows=_MAX_ROWS,
-        equates_spellings=query.equates_spellings,
     )
     hint = ""
     if not result.total or _is_nothing(result):
         hint = escape_markers(describe_comparisons(query.comparisons, catalog.databases))
     if not result.total:
         of = f" of {query.tables[0].stored.row_count:,}" if len(query.tables) == 1 else ""
-        return f"0{of} rows{hint and f'; {hint}'}"
-    notes = [note for note in (hint and f"… {hint}", _children_note(query, catalog)) if note]
+        numeric = [] if hint else _numeric_notes(query)
+        return "; ".join(filter(None, (f"0{of} rows", hint, *numeric)))
+    numeric = [f"… {note}" for note in _numeric_notes(query)]
+    notes = [note for note in (hint and f"… {hint}", *numeric, _children_note(query, catalog)) if note]
     return _page(result, "".join(f"\n{note}" for note in notes), request, limit, counter)
 
 
 def _is_nothing(result: QueryResult) -> bool:
     """Return whether the result is one row of zeros and nulls, as an aggregate of no rows is."""
     return result.total == 1 and bool(result.rows) and not any(result.rows[0].values())
+
+
+def _numeric_notes(query: ResolvedQuery) -> list[str]:
+    """Return how many rows each column leaves out that is compared, sorted or added as numbers."""
+    notes = []
+    for each in query.numeric[:_MAX_NOTES]:
+        stored, total = each.table.stored.columns[each.column], each.table.stored.row_count
+        if stored.numbers < total:
+            notes.append(f"{quoted_name(each.column)}: {total - stored.numbers:,} of {total:,} rows hold no number")
+    return list(map(escape_markers, notes))
 
 
 def _children_note(query: ResolvedQuery, catalog: Catalog) -> str:

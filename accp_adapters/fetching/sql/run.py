@@ -7,7 +7,6 @@ functions. Time, lengths and the number of rows that are kept are bounded.
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 import time
 from collections import ChainMap
@@ -16,17 +15,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from accp_adapters.fetching.sql.comparing.comparisons import as_written
+from accp_adapters.fetching.sql.comparing.numerals import NUMBER_FUNCTIONS, add_number_functions
 from accp_adapters.fetching.sql.database import Database
-from accp_adapters.fetching.sql.functions import (
-    AS_NUMBER,
-    FUNCTIONS,
-    OPERATORS,
-    TABLE_FUNCTIONS,
-    QueryConnection,
-    add_functions,
-)
-from accp_adapters.fetching.sql.results import without_casts
-from accp_adapters.fetching.sql.storage import NUMBER, StoredColumn, compare_as_numbers
+from accp_adapters.fetching.sql.functions import FUNCTIONS, OPERATORS, TABLE_FUNCTIONS, QueryConnection, add_functions
+from accp_adapters.fetching.sql.storage import StoredColumn
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import is_utf8
@@ -54,7 +47,6 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-_AS_NUMBER: Final = re.compile(rf"{AS_NUMBER}\(((?:`(?:[^`]|``)*`\.?)+)\)")
 _VIEW: Final = "accp_query"
 _MAX_SHOWN: Final = 100
 """Characters of a query that an error message shows."""
@@ -81,7 +73,6 @@ def run_query(
     offset: int = 0,
     max_rows: int,
     seconds: float = MAX_SECONDS,
-    equates_spellings: bool = False,
 ) -> QueryResult:
     """Return the rows of a query that was resolved.
 
@@ -91,7 +82,6 @@ def run_query(
         offset: Rows that are not kept.
         max_rows: Rows that are kept at most.
         seconds: The time that it may take.
-        equates_spellings: Whether it compares columns in which equal numbers may be different texts.
 
     Raises:
         ProtocolError: E1004, SQLite does not understand the query; E2003, it takes too long or makes a value too long.
@@ -100,11 +90,6 @@ def run_query(
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     with open_connection(databases, seconds) as connection, _refusals(connection, seconds):
-        if equates_spellings:
-            # The Bloom filter of an automatic index tells texts of different lengths apart, whatever their collation.
-            connection.set_authorizer(None)
-            connection.execute("PRAGMA automatic_index = OFF")
-            connection.set_authorizer(_authorize)
         columns = _columns_of(sql, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
@@ -138,7 +123,7 @@ def _value(cell: Any) -> Any:
 
 def _clean(name: str) -> str:
     """Return the name of a result column as the model knows it."""
-    return _AS_NUMBER.sub(r"\1", without_casts(name)).replace("`", "")
+    return as_written(name).replace("`", "")
 
 
 @contextmanager
@@ -149,8 +134,8 @@ def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS)
             connection.execute(f"ATTACH ':memory:' AS r{number}")
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
-        connection.create_collation(NUMBER, compare_as_numbers)
         add_functions(connection)
+        add_number_functions(connection)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         longest = max((database.longest for database in databases), default=0)
@@ -170,7 +155,7 @@ def _authorize(action: int, first: str | None, second: str | None, schema: str |
         case sqlite3.SQLITE_READ:
             is_allowed = not (first or "").startswith(("sqlite_", "pragma_"))
         case sqlite3.SQLITE_FUNCTION:
-            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | {AS_NUMBER}
+            is_allowed = second in FUNCTIONS | OPERATORS | TABLE_FUNCTIONS | NUMBER_FUNCTIONS
         case _:
             is_allowed = False
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY

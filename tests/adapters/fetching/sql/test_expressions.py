@@ -115,7 +115,7 @@ class Writer:
         totals = ["count(*)", *(f"{name}({self.number(1)})" for name in ("sum", "avg", "min", "max", "count"))]
         one, other = self.random.sample(totals, 2)
         having = f" HAVING {self.random.choice(totals)} > 2" if self.random.random() < 0.4 else ""
-        order = self.random.choice(["", " ORDER BY one, status LIMIT 3"])
+        order = self.random.choice(["", " ORDER BY one, status NULLS LAST LIMIT 3"])
         return f"SELECT status, {one} AS one, {other} AS other FROM orders{where} GROUP BY status{having}{order}"
 
 

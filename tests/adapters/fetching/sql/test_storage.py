@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accp_adapters.fetching.sql.catalog import Catalog
+from accp_adapters.fetching.sql.comparing.numerals import compare_ascending
 from accp_adapters.fetching.sql.database import DatabaseCache
+from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.run import run_query
-from accp_adapters.fetching.sql.storage import NUMBER, compare_as_numbers, store_column
+from accp_adapters.fetching.sql.storage import ABSENT, store_column
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.packing.number import SpelledFloat
 from tests.properties.json_values import values as json_values
@@ -73,31 +76,39 @@ def test_any_column_comes_back(cells: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "kind", "collation"),
+    ("cells", "kind", "numbers"),
     [
-        ([1, 2, None], "INTEGER", ""),
-        ([True, None], "INTEGER", ""),
-        ([1, 2.5], "REAL", ""),
-        (["a", "1"], "TEXT", ""),
-        (["1", "2.50"], "TEXT", NUMBER),
-        ([1, "a"], "TEXT", NUMBER),
-        ([2**64, 1], "TEXT", NUMBER),
-        ([None], "TEXT", ""),
+        ([1, 2, None], "INTEGER", 2),
+        ([True, None], "INTEGER", 0),
+        ([1, 2.5], "REAL", 2),
+        (["a", "1", "01"], "TEXT", 1),
+        (["1", "2.50"], "TEXT", 2),
+        ([1, "a", "2", ""], "TEXT", 2),
+        ([2**64, 1], "TEXT", 2),
+        ([None], "TEXT", 0),
     ],
 )
-def test_a_column_is_kept_in_the_plainest_way(cells: list[Any], kind: str, collation: str) -> None:
+def test_a_column_is_kept_in_the_plainest_way(cells: list[Any], kind: str, numbers: int) -> None:
     column, _ = store_column(cells)
-    assert (column.type, column.collation) == (kind, collation)
+    assert (column.type, column.numbers) == (kind, numbers)
+
+
+def test_the_kinds_of_cells_are_counted() -> None:
+    column, stored = store_column([None, ABSENT, [1], {"a": 1}, "x", 1.5, True, ABSENT])
+    kinds = {"null": 1, "absent": 2, "arrays": 1, "objects": 1, "text": 1, "number": 1, "boolean": 1}
+    assert column.kinds == kinds
+    assert stored == [None, None, "[1]", '{"a":1}', "x", "1.5", "true", None]
 
 
 def test_texts_that_are_numbers_are_sorted_as_numbers() -> None:
     texts = ["10", "9", "-1", "1e3", "18446744073709551616", "18446744073709551615", "9.90", "a", "", "007"]
-    ordered = sorted(texts, key=cmp_to_key(compare_as_numbers))
+    ordered = sorted(texts, key=cmp_to_key(compare_ascending))
     assert ordered == ["-1", "9", "9.90", "10", "1e3", "18446744073709551615", "18446744073709551616", "", "007", "a"]
-    assert compare_as_numbers("12.50", "12.5") == 0
+    assert compare_ascending("12.50", "12.5") == 0
 
 
 def test_an_aggregate_of_large_integers_is_exact() -> None:
     database = DatabaseCache().get(json.dumps([{"id": 2**64 - n} for n in range(3)]))
-    result = run_query("SELECT max(id) AS m, min(id) AS l, typeof(id) AS t FROM r0.`rows`", [database], max_rows=5)
-    assert result.rows == [{"m": 2**64, "l": 2**64 - 2, "t": "text"}]
+    catalog = Catalog([database], ["k"])
+    query = resolve_select("SELECT max(id) AS m, min(id) AS l, typeof(id) AS t FROM rows", catalog)
+    assert run_query(query.sql, [database], max_rows=5).rows == [{"m": 2**64, "l": 2**64 - 2, "t": "text"}]

@@ -55,9 +55,7 @@ def compress_messages(messages: Sequence[Any], *, policy: Policy, tool: str = RE
     """
     shown = project_messages(messages, policy=policy.excluding(tool), results_only=True)
     pairs = zip(messages, shown.messages, strict=True)
-    tokens = [
-        _Tokens(old, old if new is old else _named(new, tool, shown.stored), policy.counter) for old, new in pairs
-    ]
+    tokens = [_Tokens(old, _named(new, old, tool, shown.stored), policy.counter) for old, new in pairs]
     texts = " ".join(compact_json(each.message) for each in tokens if each.message is not each.old)
     hashes = {hash_of(key): text for key, text in shown.stored.items()}
     return Compression(
@@ -107,14 +105,16 @@ def key_of_hash(written: str) -> str | None:
     return f"cold.{int(written, 16):029d}" if _HASH.fullmatch(written) else None
 
 
-def _named(node: Any, tool: str, stored: Mapping[str, str]) -> Any:
-    """Return a message in which previews name `tool` and a hash."""
+def _named(node: Any, old: Any, tool: str, stored: Mapping[str, str]) -> Any:
+    """Return a message in which previews name `tool` and a hash; what is as it was stays."""
     match node:
+        case _ if node is old:
+            return node
         case str() if find_references(node):
             named = replace_references(node, lambda key: hash_of(key) if key in stored else None)
             return _OPENING.sub(f"{tool} ", named)
         case list():
-            return [_named(each, tool, stored) for each in node]
+            return [_named(each, before, tool, stored) for each, before in zip(node, old, strict=True)]
         case dict():
-            return {name: _named(each, tool, stored) for name, each in node.items()}
+            return {name: _named(each, old[name], tool, stored) for name, each in node.items()}
     return node

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Projected, Role
+from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Projected, Role, is_program
 
 __all__ = [
-    "Block", "calls_of", "plain_text", "texts_in", "texts_of", "to_records", "with_arguments", "with_projection",
-    "with_texts",
+    "Block", "calls_of", "plain_text", "program_calls", "texts_in", "texts_of", "to_records", "with_arguments",
+    "with_projection", "with_texts",
 ]  # fmt: skip
 
 Block: TypeAlias = str | dict[str, Any]
@@ -51,13 +51,20 @@ def _to_record(
     message: BaseMessage, role: Role, kept: Collection[str] | None, *, stays: bool, by_other: bool
 ) -> MessageRecord:
     blocks = (message.content,) if isinstance(message.content, str) else tuple(texts_of(message))
-    tool_calls = calls_of(message)
+    by_program = program_calls(message)
     return MessageRecord(
         role=role,
         blocks=blocks,
         name=message.name,
         calls=tuple(
-            [CallRecord(id=call["id"], name=call["name"], args=call["args"], by_other=by_other) for call in tool_calls]
+            CallRecord(
+                id=call["id"],
+                name=call["name"],
+                args=call["args"],
+                by_other=by_other,
+                by_program=call["id"] in by_program,
+            )
+            for call in calls_of(message)
         ),
         call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         failed=isinstance(message, ToolMessage) and message.status == "error",
@@ -69,6 +76,23 @@ def _to_record(
 def calls_of(message: BaseMessage) -> Sequence[ToolCall]:
     """Return the tool calls that `message` makes."""
     return message.tool_calls if isinstance(message, AIMessage) else ()
+
+
+def program_calls(message: BaseMessage) -> set[str]:
+    """Return the ids of those calls of `message` that a program made, which reads their results.
+
+    `AIMessage.tool_calls` has no place for the caller; it stands in what the provider sent, from which they were read.
+    """
+    raw: Any = message.additional_kwargs.get("tool_calls")
+    listed = [*(raw if isinstance(raw, list) else ()), *_blocks_of(message)]
+    found = [each for each in listed if isinstance(each, Mapping) and is_program(_caller_of(each))]
+    return {call_id for each in found if isinstance(call_id := each.get("call_id") or each.get("id"), str)}
+
+
+def _caller_of(call: Mapping[str, Any]) -> Any:
+    """Return who made a call: OpenAI and Anthropic say it in the call, LangChain's own blocks in their extras."""
+    extras, caller = call.get("extras"), call.get("caller")
+    return extras.get("caller") if caller is None and isinstance(extras, Mapping) else caller
 
 
 def _role_of(message: BaseMessage, by_other: bool) -> Role:

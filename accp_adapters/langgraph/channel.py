@@ -15,9 +15,9 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.channels.base import BaseChannel
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from accp_adapters.langchain.messages import to_records
+from accp_adapters.langchain.messages import program_calls, to_records
 from accp_adapters.langgraph.results import compressed_message, is_compressed
-from accp_adapters.langgraph.turns import find_call
+from accp_adapters.langgraph.turns import find_request
 from accp_adapters.policy import Policy
 from accp_core.projection import Projector
 
@@ -111,9 +111,11 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
     def _rendered(self, message: BaseMessage, messages: Sequence[BaseMessage]) -> BaseMessage:
         if not isinstance(message, ToolMessage):
             return message
-        call, _ = find_call(messages, message.tool_call_id)
-        if call and call["name"] in self._policy.exclude_tools:
-            return message  # the result of a tool that returns a Command may have no name
+        # The result of a tool that returns a Command may have no name: its call says whose result it is.
+        for asked in find_request(messages, message.tool_call_id):
+            excluded = {call["id"] for call in asked.tool_calls if call["name"] in self._policy.exclude_tools}
+            if message.tool_call_id in excluded | program_calls(asked):
+                return message
         (record,) = to_records([message], self._policy.others(None), stays=is_compressed)
         return compressed_message(message, Projector(self._policy.rules).compress(record))[0]
 

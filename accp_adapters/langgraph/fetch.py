@@ -19,7 +19,7 @@ from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.retention import stored_keys
 from accp_adapters.langgraph.results import cited_keys
 from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of, private_session, thread_id
-from accp_adapters.langgraph.turns import find_call
+from accp_adapters.langgraph.turns import find_request
 from accp_adapters.policy import Policy
 from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
@@ -149,7 +149,7 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
 def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
     granted = {key for key, text in texts.items() if text is not None}
     keys = [check_grant(reference, granted) for reference in request.references]
-    _, results = find_call(messages_of(runtime.state), runtime.tool_call_id)
-    limit = policy.result_limits(results).fetch
+    turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
+    limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
     opened = {key: checked_text(key, texts[key]) for key in keys}
     return fetching.answer(opened, request, limit=limit, counter=policy.counter)

@@ -17,6 +17,7 @@ from langchain_core.messages.tool import tool_call
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.langchain.messages import program_calls
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import Turn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
 from accp_adapters.policy import Size
@@ -217,11 +218,12 @@ def folded_source(messages: Sequence[BaseMessage], fold: Fold) -> str | None:
 
 
 def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str]) -> list[Turn]:
-    """Return the turns of `messages` that are all text, and none of whose results comes from an excluded tool."""
+    """Return the turns of `messages` that are all text, without those of excluded tools and of programs."""
     return [
         turn
         for turn in turns_of(messages)
         if all(map(_is_text, turn.results))
+        and not program_calls(turn.request)
         and not any(call["name"] in exclude_tools for call in turn.request.tool_calls)
     ]
 

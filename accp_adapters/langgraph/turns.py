@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
+from accp_adapters.langchain.messages import program_calls
 from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
-__all__ = ["Turn", "as_json", "count_tokens", "find_call", "has_thoughts", "turns_of", "without_thoughts"]
+__all__ = ["Turn", "as_json", "count_tokens", "find_request", "has_thoughts", "turns_of", "without_thoughts"]
 
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
+_THOUGHTS: Final = _SIGNED | {"reasoning"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +53,12 @@ def _results_from(messages: Sequence[BaseMessage], position: int) -> Iterator[To
         yield message
 
 
-def find_call(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[Mapping[str, Any] | None, int]:
-    """Return the tool call `call_id` and how many calls its message makes; (None, 1) where there is none."""
+def find_request(messages: Sequence[BaseMessage], call_id: str | None) -> tuple[AIMessage, ...]:
+    """Return the last message that makes the tool call `call_id`; empty where none does."""
     for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            for call in message.tool_calls:
-                if call["id"] == call_id:
-                    return call, len(message.tool_calls)
-    return None, 1
+        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
+            return (message,)
+    return ()
 
 
 def has_thoughts(message: BaseMessage) -> bool:
@@ -72,8 +72,12 @@ def without_thoughts(message: AIMessage, calls: Sequence[ToolCall] | None = None
     """Return `message` as its text and `calls` (None: its own), without anything bound to the messages before.
 
     Signed thoughts and raw calls are in content blocks and in fields of the provider: none of these is kept, nor is
-    a count of tokens, which is true of the whole message only.
+    a count of tokens, which is true of the whole message only. A message with calls of a program keeps all but the
+    signed thoughts: its blocks say that the program reads the results.
     """
+    if calls is None and program_calls(message):
+        content = [block for block in message.content if not (isinstance(block, dict) and block.get("type") in _SIGNED)]
+        return message.model_copy(update={"content": content, "usage_metadata": None})
     kept = message.tool_calls if calls is None else calls
     return AIMessage(content=message.text, tool_calls=list(kept), name=message.name, id=message.id)
 

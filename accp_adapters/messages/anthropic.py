@@ -54,7 +54,7 @@ def fetch_tool() -> dict[str, Any]:
 
 def read_call(call: Item) -> CallRecord:
     """Return the record of a block `tool_use`."""
-    return json_call(call.get("id"), call.get("name"), call.get("input"))
+    return json_call(call.get("id"), call.get("name"), call.get("input"), call.get("caller"))
 
 
 def answer_message(call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:

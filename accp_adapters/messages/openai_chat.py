@@ -53,9 +53,9 @@ def _calls_of(message: Item) -> Iterator[CallRecord]:
     for call in message.get("tool_calls") or ():
         match call:
             case {"function": Mapping() as function}:
-                yield json_call(call.get("id"), function.get("name"), function.get("arguments"))
+                yield json_call(call.get("id"), function.get("name"), function.get("arguments"), call.get("caller"))
             case {"custom": Mapping() as custom}:
-                yield json_call(call.get("id"), custom.get("name"), {"input": custom.get("input")})
+                yield json_call(call.get("id"), custom.get("name"), {"input": custom.get("input")}, call.get("caller"))
 
 
 def fetch_tool() -> dict[str, Any]:
@@ -68,7 +68,7 @@ def read_call(call: Item) -> CallRecord:
     """Return the record of an entry of `tool_calls`."""
     function = call.get("function")
     named = function if isinstance(function, Mapping) else {}
-    return json_call(call.get("id"), named.get("name"), named.get("arguments"))
+    return json_call(call.get("id"), named.get("name"), named.get("arguments"), call.get("caller"))
 
 
 def answer_message(call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:

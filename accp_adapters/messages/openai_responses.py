@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.messages.placed import Item, Place, Placed, json_call, text_parts, with_cited, with_projected
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
+from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role, is_program
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
@@ -57,7 +57,9 @@ def _other_item(item: Item, index: int) -> Iterator[Placed]:
     field = "output" if is_output else "content"
     texts, places = text_parts(item.get(field), (index, field), _TEXTS)
     role = Role.TOOL if is_output else Role.USER
-    placed = Placed(record=MessageRecord(role=role, blocks=texts, call_id=item.get("call_id")), places=places)
+    by_program = is_output and is_program(item.get("caller"))
+    record = MessageRecord(role=role, blocks=texts, call_id=item.get("call_id"), read_by_program=by_program)
+    placed = Placed(record=record, places=places)
     yield from (placed,) if is_output else with_cited(placed)
 
 
@@ -70,7 +72,7 @@ def fetch_tool() -> dict[str, Any]:
 def read_call(call: Item) -> CallRecord:
     """Return the record of an item with a call."""
     arguments = call.get("arguments") if "arguments" in call else {"input": call.get("input")}
-    return json_call(call.get("call_id"), call.get("name"), arguments)
+    return json_call(call.get("call_id"), call.get("name"), arguments, call.get("caller"))
 
 
 def answer_message(call_id: str | None, text: str, *, failed: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from accp_core.projection import CallRecord, MessageRecord, Projected, Role
+from accp_core.projection import CallRecord, MessageRecord, Projected, Role, is_program
 from accp_core.references import find_references, key_of
 
 __all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_cited", "with_projected"]
@@ -71,14 +71,22 @@ def _only(said: Placed, numbers: Sequence[int], role: Role) -> Placed:
     return Placed(record=record, places=tuple(said.places[n] for n in numbers))
 
 
-def json_call(call_id: Any, name: Any, arguments: Any) -> CallRecord:
-    """Return the record of a call whose arguments are JSON in a text; one that is no object has none that are known."""
+def json_call(call_id: Any, name: Any, arguments: Any, caller: Any = None) -> CallRecord:
+    """Return the record of a call whose arguments are JSON in a text; one that is no object has none that are known.
+
+    Args:
+        call_id: Its id.
+        name: The name of the tool.
+        arguments: A JSON object, or the JSON of one.
+        caller: Who made it, as the provider says (`is_program`).
+    """
     try:
         args = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):  # the arguments are a model's words
         args = None
     known = args if isinstance(args, dict) else {}
-    return CallRecord(id=call_id if isinstance(call_id, str) else None, name=str(name or ""), args=known)
+    own_id = call_id if isinstance(call_id, str) else None
+    return CallRecord(id=own_id, name=str(name or ""), args=known, by_program=is_program(caller))
 
 
 def with_projected(messages: Sequence[Item], placed: Sequence[Placed], projected: Sequence[Projected]) -> list[Any]:

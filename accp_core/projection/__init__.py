@@ -4,7 +4,7 @@ from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_ref
 from accp_core.projection.memory import ProjectedConversations
 from accp_core.projection.other_agents import OtherAgents
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
-from accp_core.projection.record import CallRecord, MessageRecord, Role
+from accp_core.projection.record import CallRecord, MessageRecord, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
 
@@ -23,6 +23,7 @@ __all__ = [
     "Shortened",
     "compress_blocks",
     "first_reference_pays",
+    "is_program",
     "saving_pays",
     "share_batch",
 ]

@@ -102,7 +102,7 @@ class Projector:
         self._rules: Final = rules
         self._repeats: Final = Repeats()
         self._calls: Final[dict[str, tuple[CallRecord, int]]] = {}
-        """Call id to the call and the number of calls of its message."""
+        """Call id to the call and how many results of its message's calls the model reads."""
         self._opens: Final = set(opens)
         """Keys of texts that open; those of `_unhashed` are added when they are needed."""
         self._unhashed: list[str] = []
@@ -183,7 +183,7 @@ class Projector:
         Args:
             record: The next message.
             request: What the reader works on; None: the user's last words and the arguments of the call it answers.
-            results: How many results its turn has; None: as many as the message with that call makes calls.
+            results: How many results its turn has; None: as many as the message with that call makes calls itself.
         """
         rules = self._rules
         call, calls = self._call_of(record)
@@ -212,6 +212,7 @@ class Projector:
                 for name, value in call.args.items()
                 if isinstance(value, str)
                 and call.name not in stay
+                and not call.by_program
                 and (shown := self._compress_argument(record, value))
             }
             for call in record.calls
@@ -283,8 +284,14 @@ class Projector:
         return 4 * len(text) > limit and count_once(self._rules.counter)(text) > limit
 
     def _is_excluded(self, record: MessageRecord) -> bool:
-        """Return whether a message is the result of an excluded tool."""
-        return record.role is Role.TOOL and not self._rules.exclude_tools.isdisjoint(self._tools(record))
+        """Return whether a message is the result of an excluded tool, or one that a program reads."""
+        is_excluded = record.role is Role.TOOL and not self._rules.exclude_tools.isdisjoint(self._tools(record))
+        return is_excluded or self._is_for_program(record)
+
+    def _is_for_program(self, record: MessageRecord) -> bool:
+        """Return whether a program reads a message, and the model does not."""
+        call, _ = self._call_of(record)
+        return record.role is Role.TOOL and (record.read_by_program or (call is not None and call.by_program))
 
     def _tools(self, record: MessageRecord) -> list[str]:
         """Return the name of the tool whose result a message is: what its call says, else what it says itself."""
@@ -293,7 +300,7 @@ class Projector:
         return [name] if name else []
 
     def _call_of(self, record: MessageRecord) -> tuple[CallRecord | None, int]:
-        """Return the call that a message answers and how many calls its turn makes; (None, 1): it answers none."""
+        """Return the call that a message answers and how many results of its turn the model reads; (None, 1): none."""
         return self._calls.get(record.call_id, (None, 1)) if record.call_id else (None, 1)
 
     def _is_known(self, text: str, preview: Compressed) -> bool:
@@ -328,9 +335,11 @@ class Projector:
         return short
 
     def _add(self, record: MessageRecord, texts: Sequence[Shortened], *, cites: bool = False) -> None:
+        texts = () if self._is_for_program(record) else texts
         for text in texts if self._rules.repeats else ():
             self._repeats.add(text)
-        self._calls.update((call.id, (call, len(record.calls))) for call in record.calls if call.id)
+        results = sum(not call.by_program for call in record.calls)
+        self._calls.update((call.id, (call, results)) for call in record.calls if call.id)
         self._unhashed += record.texts
         if record.role is Role.USER:
             self._user_words = record.text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["CallRecord", "MessageRecord", "Role"]
+__all__ = ["CallRecord", "MessageRecord", "Role", "is_program"]
 
 
 class Role(StrEnum):
@@ -25,6 +25,14 @@ class Role(StrEnum):
     """A tool, as the answer to a call of the agent."""
 
 
+def is_program(caller: Any) -> bool:
+    """Return whether the `caller` of a call is a program, as OpenAI's and Anthropic's messages say it.
+
+    A caller of an unknown shape is taken for a program: what it reads stays as it is.
+    """
+    return caller is not None and (not isinstance(caller, Mapping) or caller.get("type") != "direct")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
     """A tool call in a message of the agent."""
@@ -37,6 +45,8 @@ class CallRecord:
     """The arguments, a JSON object."""
     by_other: bool = False
     """Whether another agent made it, whose results are shown within the limit of an abstract."""
+    by_program: bool = False
+    """Whether a program that the model wrote made it, and reads its result; the model is not sent that result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +69,8 @@ class MessageRecord:
     """Whether the state of the agent holds its texts, character for character, so that a preview may cite them."""
     stays: bool = False
     """Whether it stays as it is, whatever the rules say."""
+    read_by_program: bool = False
+    """Whether it says itself that it answers a call of a program; else its call says so."""
 
     @property
     def text(self) -> str:

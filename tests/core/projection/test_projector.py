@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
 from accp_core.compression import ResultLimits
-from accp_core.projection import CallRecord, MessageRecord, PriorPrompt, Projected, ProjectionRules, Projector, Role
+from accp_core.projection import (
+    CallRecord,
+    MessageRecord,
+    PriorPrompt,
+    Projected,
+    ProjectionRules,
+    Projector,
+    Role,
+    is_program,
+)
 from accp_core.references import key_of
 
 counter = o200k_base()
@@ -80,6 +89,37 @@ def test_only_texts_of_tools_and_other_agents_change(role: Role) -> None:
 def test_errors_and_results_of_excluded_tools_stay(again: MessageRecord) -> None:
     calls = record(Role.MODEL, "", calls=(CallRecord(id="c1", name="raw"), CallRecord(id=None, name="crm")))
     assert project(record(Role.TOOL, PAGE), calls, again, exclude_tools=frozenset({"raw"}))[2] == unchanged(PAGE)
+
+
+BY_PROGRAM = record(Role.MODEL, "", calls=(CallRecord(id="p1", name="crm", args={"query": PAGE}, by_program=True),))
+
+
+@pytest.mark.parametrize("text", [PAGE, LONG, JSON, '[as above: 3 lines from "CRM-0000…"]'])
+@pytest.mark.parametrize("fields", [{"call_id": "p1"}, {"read_by_program": True}], ids=["its call", "itself"])
+def test_what_a_program_reads_stays_and_is_nothing_that_the_model_has_read(text: str, fields: dict[str, Any]) -> None:
+    first, result, again = record(Role.TOOL, PAGE), record(Role.TOOL, text, **fields), record(Role.TOOL, text)
+    shown = project(first, BY_PROGRAM, result, again, argument_limit=10, cache_aware=False)
+    assert shown[1:3] == [unchanged(""), unchanged(text)]
+    assert shown[3] == project(first, BY_PROGRAM, again, argument_limit=10, cache_aware=False)[2]
+
+
+def test_what_a_program_reads_takes_nothing_of_the_prompt_nor_of_its_turn() -> None:
+    projector = Projector(rules(batch_limit=2_000))
+    own = CallRecord(id="c1", name="crm")
+    many = tuple(CallRecord(id=f"p{n}", name="crm", by_program=True) for n in range(20))
+    projector.add(record(Role.MODEL, "", calls=(own, *many)))
+    before = projector.prompt
+    assert projector.project(record(Role.TOOL, LONG, call_id="p1")) == unchanged(LONG)
+    assert projector.prompt == before
+    (shown,) = projector.compress(record(Role.TOOL, LONG, call_id="c1"))
+    assert shown and shown.tokens_after > 500
+
+
+@pytest.mark.parametrize("caller", [{"type": "code_execution_20250825", "tool_id": "s1"}, {"type": "program"}, {}, "x"])
+def test_any_caller_but_the_model_is_a_program(caller: Any) -> None:
+    assert is_program(caller)
+    assert not is_program(None)
+    assert not is_program({"type": "direct"})
 
 
 def test_without_markers_a_long_result_is_a_preview_also_where_all_of_it_was_read() -> None:

@@ -1,0 +1,105 @@
+"""Results that a program reads, in agents with the middleware, in hand-built graphs, and in the channel."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from accp_adapters.langgraph import AccpMiddleware, CompressedMessages, CompressNode, Policy
+from accp_adapters.langgraph.fold import Folder
+from accp_adapters.langgraph.turns import without_thoughts
+from accp_adapters.policy import Size
+from accp_adapters.stores import SqliteColdStore
+from accp_adapters.tokens import count_o200k
+from tests.adapters.langgraph.jobs import ROWS, crm, thread
+from tests.scripted_model import ScriptedModel
+
+SOURCE = json.dumps(ROWS)
+PROGRAM = {"type": "code_execution_20250825", "tool_id": "srv1"}
+
+
+def asked(*ids: str, direct: str = "", **more: Any) -> AIMessage:
+    """Return a turn of a model whose program makes the calls `ids`; the model itself makes the call `direct`."""
+    callers = {**dict.fromkeys(ids, PROGRAM), **({direct: {"type": "direct"}} if direct else {})}
+    args = {"query": "all"}
+    blocks = [
+        {"type": "tool_use", "id": name, "name": "crm", "input": args, "caller": callers[name]} for name in callers
+    ]
+    made = [{"name": "crm", "args": args, "id": name, "type": "tool_call"} for name in callers]
+    return AIMessage([*more.pop("before", ()), *blocks], tool_calls=made, **more)
+
+
+def by_call(messages: list[Any]) -> dict[str, str]:
+    return {message.tool_call_id: message.text for message in messages if isinstance(message, ToolMessage)}
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy.lossless(), Policy.tight()], ids=["default", "lossless", "tight"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_the_middleware_sends_a_programs_result_as_it_is(policy: Policy, asynchronous: bool) -> None:
+    model = ScriptedModel(script=[asked("p1", "p2", direct="c1"), "done"])
+    agent = create_agent(model, [crm], middleware=[AccpMiddleware(policy)])
+    asking: Any = {"messages": [("user", "go")]}
+    await agent.ainvoke(asking) if asynchronous else agent.invoke(asking)
+    shown = by_call(model.received[1])
+    assert (shown["p1"], shown["p2"]) == (SOURCE, SOURCE)
+    assert len(shown["c1"]) < len(SOURCE) and "[as above" not in shown["c1"]
+
+
+def test_the_node_and_its_reading_leave_a_programs_result_as_it_is() -> None:
+    store = SqliteColdStore()
+    compress = CompressNode(Policy.tight(), store=store)
+    graph = StateGraph(MessagesState)
+    graph.add_node("compress", compress)
+    graph.add_edge(START, "compress")
+    results = [ToolMessage(SOURCE, tool_call_id=each, id=each) for each in ("p1", "c1")]
+    state = graph.compile().invoke(
+        {"messages": [HumanMessage("go", id="u"), asked("p1", direct="c1", id="a"), *results]}, thread("t")
+    )
+    shown = by_call(state["messages"])
+    assert shown["p1"] == SOURCE != shown["c1"]
+    assert by_call(compress.read(state))["p1"] == SOURCE
+
+
+def test_the_channel_stores_a_programs_result_as_it_is() -> None:
+    class State(TypedDict):
+        messages: Annotated[list[AnyMessage], CompressedMessages()]
+
+    graph = StateGraph(State)
+    results = [ToolMessage(SOURCE, tool_call_id=each) for each in ("p1", "c1")]
+    graph.add_node("work", lambda state: {"messages": results})
+    graph.add_edge(START, "work")
+    shown = by_call(graph.compile().invoke({"messages": [asked("p1", direct="c1")]})["messages"])
+    assert shown["p1"] == SOURCE != shown["c1"]
+
+
+def test_a_fold_leaves_the_turns_of_a_program_where_they_are() -> None:
+    thoughts = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    messages: list[Any] = [HumanMessage("go", id="u")]
+    for number in range(8):
+        name = f"p{number}"
+        turn = asked(name, id=f"a{number}", before=[thoughts]) if number == 2 else asked(direct=name, id=f"a{number}")
+        page = json.dumps(ROWS[number * 10 : number * 10 + 10])
+        messages += [turn, ToolMessage(page, tool_call_id=name, id=f"r{number}")]
+    folder = Folder(trigger=Size("tokens", 1_300), counter=count_o200k)
+    fold = folder.fold(messages, None, overhead=0)
+    folded = folder.apply(messages, fold)
+    assert fold and len(folded) < len(messages)
+    kept = next(message for message in folded if message.id == "a2")
+    assert kept.content == messages[5].content[1:]
+    assert by_call(folded)["p2"] == messages[6].text
+
+
+def test_without_its_thoughts_a_message_still_says_who_calls() -> None:
+    code = {"type": "server_tool_use", "id": "srv1", "name": "code_execution", "input": {"code": "…"}}
+    thoughts = {"type": "redacted_thinking", "data": "x"}
+    message = asked(
+        "p1", before=[thoughts, code], usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    )
+    left = without_thoughts(message)
+    assert left.content == [code, *message.content[2:]]
+    assert left.usage_metadata is None and left.tool_calls == message.tool_calls

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from accp_core.aci.checks import Json, check_text, violation
 from accp_core.aci.contexts import AgentContext
 from accp_core.aci.items import DONE, Outcome
-from accp_core.aci.replies import NO_ANSWER, NO_EVIDENCE, says_nothing
+from accp_core.aci.replies import NO_ANSWER, NO_EVIDENCE, NOT_JUDGED, says_nothing
 from accp_core.error_codes import ErrorCode
 from accp_core.ports import Verifier
 
@@ -178,7 +178,9 @@ def judge(
 
 def _rejected(claim: Claim, verdict: object) -> OpenItem:
     if isinstance(verdict, NotJudged):
-        reason, outcome = f"the result was not judged: {verdict.reason}", Outcome.UNVERIFIED
+        reason, outcome = f"{NOT_JUDGED}: {verdict.reason}", Outcome.UNVERIFIED
+    elif verdict == NOT_JUDGED:
+        reason, outcome = NOT_JUDGED, Outcome.UNVERIFIED
     elif isinstance(verdict, str):
         reason, outcome = verdict or "rejected", Outcome.FAILED
     else:

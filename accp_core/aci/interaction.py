@@ -226,6 +226,7 @@ class Interaction:
             Move.ACCEPT,
             reply=reply.context,
             unread=dict(reply.unread),
+            reported=tuple(reply.reported),
             usage=progress.usage + reply.usage,
             stored=tuple(dict.fromkeys((*progress.stored, *new))),
         )
@@ -298,11 +299,10 @@ class Interaction:
         progress = self.progress[subtask_id]
         abstracts = progress.reply.abstracts if progress.reply else {}
         verified = {**progress.verified, **{item: abstracts[item] for item in evaluation.verified}}
-        judged = replace(progress, verified=verified, open=evaluation.open, reply=None, unread={})
+        judged = replace(progress, verified=verified, open=evaluation.open, reply=None, unread={}, reported=())
         if evaluation.complete:
             return self._with(subtask_id, judged.advance(Move.COMPLETE))
-        is_known = all(item.outcome is Outcome.FAILED for item in evaluation.open)
-        return self._with(subtask_id, judged)._again_or_end(subtask_id, may_repeat=is_known)
+        return self._with(subtask_id, judged)._again_or_end(subtask_id, may_repeat=progress.are_undone(evaluation.open))
 
     def _after_loss(self, subtask_id: str, reason: str, outcome: Outcome) -> Interaction:
         """Return the interaction after an attempt of which no reply can be used."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -88,6 +88,8 @@ class Progress:
     """The accepted reply that has to be verified, or None."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """itemId to what was not understood in that reply."""
+    reported: tuple[str, ...] = ()
+    """The items of that reply whose answers a reporter gave."""
     usage: Usage = field(default_factory=Usage)
     """What all attempts cost."""
     started: str | None = None
@@ -101,6 +103,13 @@ class Progress:
     def reason(self) -> str:
         """Why it is not complete: the reasons of its open items, each once; empty where there is none."""
         return "; ".join(dict.fromkeys(item.reason for item in self.open))
+
+    def are_undone(self, items: Iterable[OpenItem]) -> bool:
+        """Return whether it is known that the open `items` of the reply are not done.
+
+        That the verifier rejects what a reporter found says nothing of the work.
+        """
+        return all(item.outcome is Outcome.FAILED and item.item_id not in self.reported for item in items)
 
     def at(self, time: str) -> Progress:
         """Return the progress with `time` as the time of its last change, and of its beginning and end."""

@@ -55,6 +55,8 @@ class AgentReply:
     """The references to what the agent itself stored; no others may be new in the context."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """itemId to what was not understood of its answer; a reporter may read it from the transcript (`with_report`)."""
+    reported: Collection[str] = ()
+    """The items whose answers a reporter gave: their work was done, so that it is not repeated for these words."""
     usage: Usage = field(default_factory=Usage)
     """What the work cost."""
 
@@ -88,7 +90,14 @@ class AcceptedReply(AgentReply):
         reply = returned if isinstance(returned, AgentReply) else AgentReply(context=returned, stored=stored)
         context = accept_reply(sent, reply.context, stored=reply.stored)
         new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
-        return cls(context=context, full=reply.full, stored=new, unread=dict(reply.unread), usage=reply.usage)
+        return cls(
+            context=context,
+            full=reply.full,
+            stored=new,
+            unread=dict(reply.unread),
+            reported=tuple(reply.reported),
+            usage=reply.usage,
+        )
 
     def _is_for(self, sent: AgentContext) -> bool:
         """Return whether identity, plan and granted references are those of `sent`."""
@@ -97,7 +106,7 @@ class AcceptedReply(AgentReply):
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON of a reply whose long results are stored: `{"context": {...}, "stored": [...]}` and more."""
-        more = {"unread": dict(self.unread), "usage": self.usage.to_json()}
+        more = {"unread": dict(self.unread), "reported": list(self.reported), "usage": self.usage.to_json()}
         data = {"context": self.context.to_json(), "stored": list(self.stored)}
         return data | {name: value for name, value in more.items() if value}
 
@@ -114,6 +123,7 @@ class AcceptedReply(AgentReply):
             context=AgentContext.from_json(data["context"]),
             stored=tuple(data["stored"]),
             unread=dict(data.get("unread", {})),
+            reported=tuple(data.get("reported", ())),
             usage=Usage.from_json(data.get("usage", {})),
         )
 
@@ -226,7 +236,10 @@ def failed_reply(context: AgentContext, reason: str) -> AgentReply:
 
 
 def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentReply:
-    """Return `reply` with a reporter's answers to the items in `reply.unread`; what it leaves unread stays so.
+    """Return `reply` with the results that a reporter found for the items in `reply.unread`; the others stay unread.
+
+    A reporter knows what the record shows, not what was done: what it does not find is no failure, which would be
+    delivered again. Its words become part of the reason.
 
     Args:
         context: The context that the agent was sent.
@@ -234,8 +247,9 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
         words: The reporter's answer to `report_request`.
     """
     asked = report_context(context, reply.unread)
-    answers = {item: answer for item, answer in read_answers(asked, words).items() if not _missing_words(answer)}
-    read = with_answers(context, _short(answers))
+    said = read_answers(asked, words)
+    answers = {item: each for item, each in said.items() if each.outcome is Outcome.DONE and not _missing_words(each)}
+    read, short = with_answers(context, _short(answers)), _short(said)
     known = AcceptedReply.of(context, reply).context
     merged = replace(
         known,
@@ -243,8 +257,14 @@ def with_report(context: AgentContext, reply: AgentReply, words: str) -> AgentRe
         key_information=(*_others(known.key_information, answers), *read.key_information),
     )
     full = {item: text for item, text in reply.full.items() if item not in answers}
-    unread = {item: problem for item, problem in reply.unread.items() if item not in answers}
-    return replace(reply, context=merged, full={**full, **_long(answers)}, unread=unread)
+    unread = {item: _with_words(problem, short[item]) for item, problem in reply.unread.items() if item not in answers}
+    reported = (*reply.reported, *answers)
+    return replace(reply, context=merged, full={**full, **_long(answers)}, unread=unread, reported=reported)
+
+
+def _with_words(problem: str, said: ItemAnswer) -> str:
+    """Return what is missing in an answer, and why a reporter did not find it."""
+    return f"{problem}; the reporter: {said.text}" if said.outcome is Outcome.FAILED and said.text else problem
 
 
 EntryT = TypeVar("EntryT", ItemState, KeyInformation)

@@ -62,6 +62,7 @@ def _progress_to_json(progress: Progress) -> dict[str, Json]:
         "stored": list(progress.stored),
         "reply": progress.reply.to_json() if progress.reply else None,
         "unread": dict(progress.unread),
+        "reported": list(progress.reported),
         "usage": progress.usage.to_json(),
         **{name: text for name in _TEXTS if (text := getattr(progress, name))},
     }
@@ -80,6 +81,7 @@ def _progress_from_json(data: Json) -> Progress:
         stored=tuple(data["stored"]),
         reply=None if reply is None else AgentContext.from_json(reply),
         unread=dict(data["unread"]),
+        reported=tuple(data.get("reported", ())),
         usage=Usage.from_json(data["usage"]),
         **{name: data[name] for name in _TEXTS if name in data},
     )

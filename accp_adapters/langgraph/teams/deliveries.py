@@ -21,6 +21,7 @@ from accp_adapters.langgraph.teams.replies import agent_input, cited_texts, mess
 from accp_adapters.langgraph.teams.reporter import Reporter
 from accp_adapters.langgraph.teams.usage import UsageCounter, usage_of
 from accp_adapters.policy import Policy
+from accp_adapters.telemetry import Telemetry
 from accp_core import aci
 from accp_core.aci import (
     AcceptedReply,
@@ -195,7 +196,7 @@ class Deliveries:
             raise TimeoutError(f"no answer within {self.timeout:g} s") from error
 
     def close(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
-        """Return the update for the parent, after the texts that it cites were stored; or it carries them."""
+        """Return the update for the parent, after the texts that it cites were stored; else it carries them."""
         if attempt.lost is not None:
             return self._lost(delivery, attempt, attempt.lost)
         reply, messages = read_reply(delivery.sent, attempt.result), messages_in(attempt.result)
@@ -203,7 +204,9 @@ class Deliveries:
             reply = self.reporter.complete(delivery.sent, reply, messages, attempt.config)
         accepted, texts = self._accept(delivery, _paid(reply, attempt, messages), messages)
         if delivery.store:
-            stores.put(delivery.store, delivery.session_id, texts)
+            with _storing(delivery.store):
+                stores.put(delivery.store, delivery.session_id, texts)
+                texts = []
         return self._update(delivery, accepted, texts)
 
     async def aclose(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
@@ -215,7 +218,9 @@ class Deliveries:
             reply = await self.reporter.acomplete(delivery.sent, reply, messages, attempt.config)
         accepted, texts = await asyncio.to_thread(self._accept, delivery, _paid(reply, attempt, messages), messages)
         if delivery.store:
-            await stores.aput(delivery.store, delivery.session_id, texts)
+            with _storing(delivery.store):
+                await stores.aput(delivery.store, delivery.session_id, texts)
+                texts = []
         return self._update(delivery, accepted, texts)
 
     def _accept(
@@ -251,8 +256,18 @@ class Deliveries:
         update: dict[str, Any] = {"agent_contexts": {kept.subtask_id: kept.to_json()}}
         if delivery.id:
             update["aci_replies"] = {delivery.id: reply.to_json()}
-        carried = {} if delivery.store else {text.key: text.text for text in texts}
+        carried = {text.key: text.text for text in texts}
         return {**update, TEXTS_KEY: carried} if carried else update
+
+
+@contextmanager
+def _storing(store: ColdStore) -> Iterator[None]:
+    """Go on where the store fails, with the texts in the state: the agent has worked, and must not for this again."""
+    try:
+        with stores.failures_as_refusals(store):
+            yield
+    except ProtocolError as failure:
+        Telemetry("langgraph").store_failed(str(failure))
 
 
 def delivery_state(delivery: aci.Delivery, session_id: str, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
@@ -68,8 +69,8 @@ def master_graph(
             knows what was done, only a step declared repeatable is tried again.
         catch: Exceptions of an agent that fail its subtask, and of the verifier that leave an item unverified, with the
             reason; others end the run. An interrupt is never caught.
-        retry_policy: When LangGraph runs an agent again after an exception, before it counts as failed: only for agents
-            that may be run again.
+        retry_policy: When LangGraph runs an agent again after an exception, before it counts as failed; only steps
+            that are declared repeatable.
         timeout: Seconds that an agent may take before it counts as failed, in an asynchronous run; a synchronous
             agent cannot be stopped. None: no limit.
         state_schema: `MasterState`, or another class with the keys of `AciState`.
@@ -85,29 +86,20 @@ def master_graph(
     _check(agents, timeout)
     policies = _policies(retry_policy)
     tell = None if reporter is None else Reporter(reporter)
-    nodes = {
-        name: isolated(
-            agent,
-            Deliveries(
-                agent_id=name,
-                policy=policy or Policy(),
-                store=store,
-                catch=catch,
-                retry=policies,
-                timeout=timeout,
-                reporter=tell,
-            ),
-        )
-        for name, agent in agents.items()
-    }
+    deliveries = [
+        Deliveries(agent_id=name, policy=policy or Policy(), store=store, catch=catch, timeout=timeout, reporter=tell)
+        for name in agents
+    ]
+    nodes = {each.agent_id: isolated(agents[each.agent_id], each) for each in deliveries}
+    again = {each.agent_id: isolated(agents[each.agent_id], replace(each, retry=policies)) for each in deliveries}
     judge = Judge(verifier, catch)
     team = Team(
         agents=nodes,
         judge=judge,
         mode=Mode(mode),
         retries=retries,
-        tasks=Tasks.of(nodes, judge, policies, awaited=False),
-        awaited=Tasks.of(nodes, judge, policies, awaited=True),
+        tasks=Tasks.of(nodes, again, judge, policies, awaited=False),
+        awaited=Tasks.of(nodes, again, judge, policies, awaited=True),
         timeout=timeout,
     )
     return _graph(plan_node(plan, agents), work_node(team), report_node(report), state_schema)

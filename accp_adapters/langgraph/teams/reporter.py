@@ -8,7 +8,6 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.errors import GraphBubbleUp
 
 from accp_adapters.langgraph.turns import as_json
 from accp_core.aci import AgentContext, AgentReply, report_request, with_report
@@ -20,7 +19,8 @@ __all__ = ["Reporter"]
 class Reporter:
     """Asks a model once for the results that an agent's answer lacks.
 
-    An exception of the model leaves the reply as it is, with the reason: the work is done, whoever can tell of it.
+    An exception of the model leaves the reply as it is, with the reason: the work is done, whoever can tell of it. So
+    does an interrupt, after which the agent would work again.
     """
 
     model: Runnable[Any, BaseMessage]
@@ -34,8 +34,6 @@ class Reporter:
             return reply
         try:
             words = self.model.invoke(_request(sent, reply, messages), config).text
-        except GraphBubbleUp:
-            raise
         except Exception as error:
             return _without_report(reply, error)
         return with_report(sent, reply, words)
@@ -48,8 +46,6 @@ class Reporter:
             return reply
         try:
             words = (await self.model.ainvoke(_request(sent, reply, messages), config)).text
-        except GraphBubbleUp:
-            raise
         except Exception as error:
             return _without_report(reply, error)
         return with_report(sent, reply, words)

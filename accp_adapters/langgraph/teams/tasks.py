@@ -26,15 +26,17 @@ class Tasks:
     """The tasks of a run; each call returns a future, whose result the checkpointer keeps."""
 
     agents: Mapping[str, Callable[[Json], Any]]
-    """AgentID to the task that delivers to that agent."""
+    """AgentID to the task that delivers a step to that agent."""
+    repeatable: Mapping[str, Callable[[Json], Any]]
+    """AgentID to the task that delivers a step that may be run again."""
     verdict: Callable[[Json], Any]
     """The task that asks the verifier."""
     take: Callable[[str], Any]
     """The task that returns what it is given; in a later run of the node, what it was given in the first."""
 
-    def call(self, agent_id: str, sent: Json) -> Any:
+    def call(self, agent_id: str, sent: Json, *, repeatable: bool) -> Any:
         """Deliver to an agent; the result is {"reply", "texts", "ended"}."""
-        return self.agents[agent_id](sent)
+        return (self.repeatable if repeatable else self.agents)[agent_id](sent)
 
     def judge(self, claim: Claim | None) -> Any:
         """Ask for the verdict on a claim; the result is {"verdict", "ended"}."""
@@ -42,19 +44,27 @@ class Tasks:
 
     @classmethod
     def of(
-        cls, agents: Mapping[str, Runnable[Any, Json]], judge: Judge, retry: Sequence[RetryPolicy], *, awaited: bool
+        cls,
+        agents: Mapping[str, Runnable[Any, Json]],
+        repeatable: Mapping[str, Runnable[Any, Json]],
+        judge: Judge,
+        retry: Sequence[RetryPolicy],
+        *,
+        awaited: bool,
     ) -> Tasks:
         """Return the tasks of a synchronous run, or of an asynchronous one.
 
         Args:
             agents: AgentID to isolated node.
+            repeatable: The same for steps that may be run again.
             judge: Asks the verifier.
-            retry: When LangGraph runs an agent again.
+            retry: When LangGraph runs such a step again.
             awaited: Whether the run is asynchronous.
         """
         call = _awaited_call if awaited else _call
         return cls(
-            agents={name: _task(call(node), name, retry) for name, node in agents.items()},
+            agents={name: _task(call(node), name) for name, node in agents.items()},
+            repeatable={name: _task(call(node), name, retry) for name, node in repeatable.items()},
             verdict=_task(_awaited_verdict(judge) if awaited else _verdict(judge), "verdict"),
             take=_task(_awaited_order() if awaited else _order(), "next"),
         )

@@ -175,7 +175,9 @@ class _Course:
         self._interaction, deliveries = self._interaction.deliver(self._now)
         for each in deliveries:
             sent = delivery_state(each, self._session_id, self._texts)
-            self._running[self._tasks.call(each.context.agent_id, sent)] = _Awaited(each.id, each.id)
+            repeatable = each.context.subtask_id in self._interaction.plan.repeatable
+            called = self._tasks.call(each.context.agent_id, sent, repeatable=repeatable)
+            self._running[called] = _Awaited(each.id, each.id)
 
     def _next(self) -> Generator[set[Future], set[Future], Future | None]:
         """Return the future whose result comes next, None where only interrupted ones are left."""

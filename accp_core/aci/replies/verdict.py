@@ -21,7 +21,7 @@ _LIMIT: Final = re.compile(r"\b(?:only|if|unless|until|wrong|incorrect|instead|h
 
 
 def read_verdict(answer: str) -> str | None:
-    """Return None if `answer` is clearly a yes, else the feedback for the agent."""
+    """Return None if `answer` is clearly a yes, else the feedback for the agent; `NOT_JUDGED` if there are no words."""
     simple = _PRAISE.sub(" ", plain(answer))
     patterns = (words.UNDONE, words.DOUBT, _LIMIT)
     if _YES.match(simple) and not any(pattern.search(simple) for pattern in patterns) and not is_foreign(answer):

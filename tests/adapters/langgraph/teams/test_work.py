@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, RetryPolicy, interrupt
 
-from accp_adapters.langgraph import master_graph, read_interaction, read_results, step
+from accp_adapters.langgraph import ModelVerifier, master_graph, read_interaction, read_results, step
+from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, SubtaskState, TaskContext
 from tests.adapters.langgraph.jobs import thread
 from tests.adapters.langgraph.teams.plans import worker
@@ -326,7 +327,7 @@ async def test_a_retry_policy_runs_an_agent_again_before_it_has_failed(retry_on:
         RetryPolicy(initial_interval=0.001, max_attempts=3, retry_on=retry_on, jitter=False),
     ]
     agents = {"a": agent, "b": fails(ConnectionError("again"))}
-    plan = [step("a", "A"), step("b", "B")]
+    plan = [step("a", "A", repeatable=True), step("b", "B")]
     graph = master_graph(agents, plan=plan, retry_policy=policies).compile(checkpointer=InMemorySaver())
     state = await run(graph, {}, asynchronous, thread("t"))
     assert read_results(state) == {"A": "at last", "B": "failed: ConnectionError: again"}
@@ -341,7 +342,8 @@ def test_one_retry_policy_needs_no_list() -> None:
         raise ConnectionError("again")
 
     policy = RetryPolicy(initial_interval=0.001, max_attempts=2)
-    graph = master_graph({"a": agent}, plan=[step("a", "A")], retry_policy=policy).compile()
+    plan = [step("a", "A", repeatable=True)]
+    graph = master_graph({"a": agent}, plan=plan, retry_policy=policy, retries=0).compile()
     assert read_results(graph.invoke({})) == {"A": "failed: ConnectionError: again"}
     assert len(ran) == 2
 
@@ -349,8 +351,8 @@ def test_one_retry_policy_needs_no_list() -> None:
 # Work is not repeated to please a parser
 
 
-def mailer(answers: list[Any]) -> tuple[Any, ScriptedModel, list[str]]:
-    """Return an agent whose tool sends a mail, its model, and the mails."""
+def mailer(answer: str) -> tuple[Any, ScriptedModel, list[str]]:
+    """Return an agent that sends a mail each time it works and then gives `answer`, its model, and the mails."""
     sent: list[str] = []
 
     @tool
@@ -359,8 +361,12 @@ def mailer(answers: list[Any]) -> tuple[Any, ScriptedModel, list[str]]:
         sent.append(to)
         return f"250 accepted for {to}"
 
+    def act(messages: list[BaseMessage]) -> AIMessage:
+        has_sent = isinstance(messages[-1], ToolMessage)
+        return AIMessage(answer) if has_sent else calls(call("send_mail", to="ana@example.com"))
+
     send: BaseTool = send_mail
-    agent, model = worker([calls(call("send_mail", to="ana@example.com")), *answers], send)
+    agent, model = worker([act], send)
     return agent, model, sent
 
 
@@ -369,7 +375,7 @@ ANSWERS = ["Done.", "", "ok", "✅", "1) yes\n2) no", "I did what you asked.", "
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_mail_is_sent_once_whatever_its_agent_answers(answer: str) -> None:
-    agent, model, sent = mailer([answer])
+    agent, model, sent = mailer(answer)
     plan = [step("mail", "Write to Ana", items=["Send it"])]
     state = master_graph({"mail": agent}, plan=plan, retries=5).compile().invoke({})
     assert (sent, len(model.received)) == (["ana@example.com"], 2)
@@ -380,7 +386,7 @@ def test_a_mail_is_sent_once_whatever_its_agent_answers(answer: str) -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_reporter_reads_the_result_from_the_transcript(asynchronous: bool) -> None:
-    agent, _, sent = mailer(["Done."])
+    agent, _, sent = mailer("Done.")
     reporter = ScriptedModel(script=["done: mail to ana@example.com accepted with 250"])
     plan = [step("mail", "Write to Ana", items=["Send it"])]
     graph = master_graph({"mail": agent}, plan=plan, reporter=reporter).compile()
@@ -395,7 +401,7 @@ async def test_a_reporter_reads_the_result_from_the_transcript(asynchronous: boo
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_reporter_that_fails_leaves_the_answer_unverified(asynchronous: bool) -> None:
-    agent, _, sent = mailer(["Done."])
+    agent, _, sent = mailer("Done.")
 
     def broken(_: Any) -> AIMessage:
         raise ConnectionError("no model")
@@ -408,9 +414,126 @@ async def test_a_reporter_that_fails_leaves_the_answer_unverified(asynchronous: 
     assert "the reporter failed: ConnectionError: no model" in result.reason
 
 
+REPORTS = [
+    "not done: the messages do not say",
+    "failed: 550",
+    "I cannot tell.",
+    "",
+    "not done",
+    "1: not done: no",
+    '{"1": {"done": false}}',
+    "Done.",
+]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("report", REPORTS)
+async def test_a_mail_is_sent_once_whatever_a_reporter_says(report: str, asynchronous: bool) -> None:
+    agent, _, sent = mailer("Done.")
+    plan = [step("mail", "Write to Ana", items=["Send it"])]
+    graph = master_graph({"mail": agent}, plan=plan, reporter=ScriptedModel(script=[report]), retries=5).compile()
+    state = await run(graph, {}, asynchronous)
+    result = read_interaction(state).results["Write to Ana"]
+    assert (sent, result.state) == (["ana@example.com"], SubtaskState.UNVERIFIED)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_mail_is_sent_once_though_the_verifier_rejects_what_a_reporter_says(asynchronous: bool) -> None:
+    agent, _, sent = mailer("Done.")
+    plan = [step("mail", "Write to Ana", items=["Send it"])]
+    reporter = ScriptedModel(script=["done: accepted with 250"])
+    graph = master_graph({"mail": agent}, plan=plan, reporter=reporter, verifier=lambda *claim: "say to whom").compile()
+    state = await run(graph, {}, asynchronous)
+    assert (sent, read_results(state)) == (["ana@example.com"], {"Write to Ana": "failed: say to whom"})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_mail_is_sent_once_though_the_verifier_has_no_words(asynchronous: bool) -> None:
+    agent, _, sent = mailer("done: accepted with 250")
+    plan = [step("mail", "Write to Ana", items=["Send it"])]
+    verifier = ModelVerifier(ScriptedModel(script=[" "]))
+    state = await run(master_graph({"mail": agent}, plan=plan, verifier=verifier).compile(), {}, asynchronous)
+    assert sent == ["ana@example.com"]
+    assert read_results(state) == {"Write to Ana": "unverified: accepted with 250"}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_mail_is_sent_once_though_a_reporter_asks_a_person(asynchronous: bool) -> None:
+    agent, _, sent = mailer("Done.")
+
+    def asking(_: Any) -> AIMessage:
+        return AIMessage(interrupt("was it sent?"))
+
+    plan = [step("mail", "Write to Ana", items=["Send it"])]
+    graph = master_graph({"mail": agent}, plan=plan, reporter=ScriptedModel(script=[asking]))
+    state = await run(graph.compile(checkpointer=InMemorySaver()), {}, asynchronous, thread("t"))
+    assert (sent, "__interrupt__" in state) == (["ana@example.com"], False)
+    assert "the reporter failed: GraphInterrupt" in read_interaction(state).results["Write to Ana"].reason
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("answer", ["Done.", "done: accepted with 250"])
+async def test_a_mail_is_sent_once_though_what_comes_after_it_ends_the_run(answer: str, asynchronous: bool) -> None:
+    agent, _, sent = mailer(answer)
+    broken = [OSError("disk full")]
+
+    def file(_: AgentContext) -> str:
+        if broken:
+            raise broken.pop()
+        return "done: filed as 7"
+
+    plan = [step("mail", "Write to Ana", items=["Send it"]), step("file", "File it")]
+    reporter = ScriptedModel(script=["not done: the messages do not say"])
+    options: Any = {"plan": plan, "reporter": reporter, "catch": (ValueError,), "mode": "synchronous"}
+    saver = InMemorySaver()
+    with pytest.raises(OSError, match="disk full"):
+        graph = master_graph({"mail": agent, "file": file}, **options).compile(checkpointer=saver)
+        await run(graph, {}, asynchronous, thread("t"))
+    graph = master_graph({"mail": agent, "file": file}, **options).compile(checkpointer=saver)
+    state = await run(graph, None, asynchronous, thread("t"))
+    assert (sent, read_results(state)["File it"]) == (["ana@example.com"], "filed as 7")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_mail_is_sent_once_though_its_result_cannot_be_stored(asynchronous: bool) -> None:
+    letter = "done: " + " ".join(f"line {n} of the letter" for n in range(400))
+    agent, _, sent = mailer(letter)
+    read: list[str] = []
+
+    def last(context: AgentContext) -> str:
+        read.extend(context.context_uri)
+        return "done: told 7"
+
+    store = SqliteColdStore()
+    store.close()
+    plan = [step("mail", "Write to Ana", items=["Send it"]), step("last", "Tell", after="mail")]
+    policy = RetryPolicy(initial_interval=0.001, retry_on=Exception)
+    graph = master_graph({"mail": agent, "last": last}, plan=plan, store=store, retry_policy=policy)
+    state = await run(graph.compile(checkpointer=InMemorySaver()), {}, asynchronous, thread("t"))
+    assert (sent, read_results(state)["Tell"]) == (["ana@example.com"], "told 7")
+    assert [letter.removeprefix("done: ")] == list(state["aci_texts"].values())
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_retry_policy_is_for_the_steps_that_are_repeatable(asynchronous: bool) -> None:
+    team = Team()
+
+    def broken() -> str:
+        raise ConnectionError("again")
+
+    agents = {name: team.agent(name, broken) for name in ("read", "mail")}
+    plan = [step("read", "Read", repeatable=True), step("mail", "Mail")]
+    policy = RetryPolicy(initial_interval=0.001, max_attempts=2, jitter=False)
+    graph = master_graph(agents, plan=plan, retry_policy=policy, retries=0).compile()
+    state = await run(graph, {}, asynchronous)
+    assert (team.called.count("read"), team.called.count("mail")) == (2, 1)
+    assert read_results(state) == dict.fromkeys(["Read", "Mail"], "failed: ConnectionError: again")
+
+
 def test_a_reporter_is_asked_only_where_words_are_missing() -> None:
     reporter = ScriptedModel(script=["done: never asked"])
-    agent, _, _ = mailer(["done: sent to Ana"])
+    agent, _, _ = mailer("done: sent to Ana")
     graph = master_graph({"mail": agent}, plan=[step("mail", "Write to Ana")], reporter=reporter).compile()
     assert read_results(graph.invoke({})) == {"Write to Ana": "sent to Ana"}
     assert reporter.received == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from accp_core.aci import (
     AcceptedReply,
+    Outcome,
     evaluate,
     failed_reply,
     reply_from_words,
@@ -34,7 +36,7 @@ def test_a_reporter_reads_the_record_as_data_and_the_items_that_lack_words() -> 
     ("said", "states", "unread"),
     [
         ("done: sent, id 7", {"1": 1, "2": 1}, []),
-        ("not done: the mail bounced", {"1": 1, "2": 0}, []),
+        ("not done: the mail bounced", {"1": 1, "2": 1}, ["2"]),
         ("Done.", {"1": 1, "2": 1}, ["2"]),
         ("I will see.", {"1": 1, "2": 1}, ["2"]),
         ("done: " + "long " * 1_000, {"1": 1, "2": 1}, []),
@@ -46,10 +48,19 @@ def test_its_answer_takes_the_place_of_the_missing_words(said: str, states: dict
     assert accepted.context.states == states
     assert accepted.context.abstracts["1"] == "6 of 40"
     assert list(accepted.unread) == unread
-    assert {item.item_id for item in evaluate(accepted.context, accepted.unread)[0]} == set(unread) | {
-        item for item, state in states.items() if not state
-    }
+    assert {item.item_id for item in evaluate(accepted.context, accepted.unread)[0]} == set(unread)
+    assert list(accepted.reported) == [item for item in "2" if item not in unread]
+    assert AcceptedReply.from_json(accepted.to_json()) == replace(accepted, full={})
     assert ("2" in reply.full) == (len(said) > 2_000)
+
+
+def test_what_a_reporter_does_not_find_is_no_failure_but_says_why_nobody_knows() -> None:
+    said = "not done: " + "the record does not say " * 200
+    reply = with_report(TWO, reply_from_words(TWO, "1: 6 of 40\n2: Done."), said)
+    (item,) = evaluate(AcceptedReply.of(TWO, reply).context, reply.unread)[0]
+    assert (item.item_id, item.outcome) == ("2", Outcome.UNVERIFIED)
+    assert item.reason.startswith("reported as done, but without a result; say what came out; the reporter: the record")
+    assert len(item.reason) < 2_200
 
 
 def test_a_long_record_is_shown_from_its_end_and_a_long_entry_in_part() -> None:

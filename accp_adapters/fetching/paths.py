@@ -67,16 +67,21 @@ def follow(value: Any, path: str) -> Any:
 
 
 def _follow(value: Any, path: str) -> Any:
-    if isinstance(value, dict) and path in value:
-        return value[path]
-    if not path:
-        return value
-    if isinstance(value, dict):
-        names = [name for name in value if path.startswith(f"{name}.")]
-        parts = (_follow(value[name], path[len(name) + 1 :]) for name in names)
-        return next((part for part in parts if part is not ABSENT), ABSENT)
-    if isinstance(value, list):
-        index, dot, rest = path.partition(".")
-        if index.isdecimal() and len(index) < 10 and int(index) < len(value):
-            return _follow(value[int(index)], rest) if dot else value[int(index)]
+    # A loop: a tool may nest its result as deep as it likes, and a path may have as many keys.
+    waiting = [(value, path)]
+    while waiting:
+        value, path = waiting.pop()
+        if isinstance(value, dict) and path in value:
+            return value[path]
+        if not path:
+            return value
+        if isinstance(value, dict):
+            names = [name for name in value if path.startswith(f"{name}.")]
+            waiting += [(value[name], path[len(name) + 1 :]) for name in reversed(names)]
+        elif isinstance(value, list):
+            index, dot, rest = path.partition(".")
+            if index.isdecimal() and len(index) < 10 and int(index) < len(value):
+                if not dot:
+                    return value[int(index)]
+                waiting.append((value[int(index)], rest))
     return ABSENT

@@ -40,6 +40,21 @@ def test_a_path_leads_to_keys_that_look_like_one() -> None:
     assert follow([{"a": 1}], "0.") == follow([{"a": 1}], "$.0.") == {"a": 1}
 
 
+def test_of_several_keys_that_begin_a_path_the_first_that_leads_on_counts() -> None:
+    value = {"a": {"b": {"x": 1}}, "a.b": {"c": 2, "x": 3}}
+    assert [follow(value, path) for path in ("a.b.x", "a.b.c", "a.b")] == [1, 2, value["a.b"]]
+    assert follow(value, "a.b.d") is ABSENT
+
+
+def test_a_path_may_have_as_many_keys_as_a_value_is_deep() -> None:
+    value: object = "deep"
+    for _ in range(50_000):
+        value = {"a": [value]}
+    path = ".".join(["a", "0"] * 50_000)
+    assert follow(value, path) == "deep"
+    assert follow(value, f"{path}.x") is ABSENT
+
+
 @pytest.mark.parametrize("path", ["data.people.2", "data.people.-1", "data.people.name", "data.x", "x[1]", "0" * 5000])
 def test_a_path_that_leads_nowhere_is_absent(path: str) -> None:
     assert follow(VALUE, path) is ABSENT

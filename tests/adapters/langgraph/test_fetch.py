@@ -201,3 +201,45 @@ def test_a_query_joins_two_references_and_each_needs_its_grant() -> None:
     *_, joined, refused = results(graph.invoke({"messages": "go"}))
     assert joined.text == "name Customer 0\ntotal 0.0"
     assert (refused.status, refused.text[:6]) == ("error", "E5002:")
+
+
+def nested(depth: int, kind: str) -> tuple[str, str]:
+    """Return JSON that is `depth` deep, and the path to the value within."""
+    openers = {"objects": ['{"a":'], "lists": ["["], "both": ['{"a":', "["]}[kind]
+    parts = [openers[n % len(openers)] for n in range(depth)]
+    closers = ["}" if part.startswith("{") else "]" for part in reversed(parts)]
+    path = ".".join("a" if part.startswith("{") else "0" for part in parts)
+    return "".join([*parts, '"deep"', *closers]), path
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", ["objects", "lists", "both"])
+@pytest.mark.parametrize("depth", [300, 350, 500, 900, 3_000, 30_000])
+async def test_a_path_into_a_deep_result_is_answered_or_refused(depth: int, kind: str, asynchronous: bool) -> None:
+    source, path = nested(depth, kind)
+
+    @tool
+    def deep() -> str:
+        """Return what is nested."""
+        return source
+
+    ref = f"${key_of(source)}"
+    half = path[: len(path) // 4 * 2 - 1]
+    queries = [
+        path,
+        f"{path}.x",
+        half,
+        f"${''.join(f'[{each}]' if each == '0' else f'.{each}' for each in path.split('.'))}",
+    ]
+    script = [
+        calls(call("deep", "d1")),
+        *(calls(call("accp_fetch", f"f{n}", ref=ref, query=query)) for n, query in enumerate(queries)),
+    ]
+    graph, _ = agent([*script, "done"], deep, middleware=AccpMiddleware(offer="always"))
+    asked: Any = {"messages": "go"}
+    state = await graph.ainvoke(asked) if asynchronous else graph.invoke(asked)
+    answers = results(state)[1:]
+    assert len(answers) == len(queries) and state["messages"][-1].text == "done"
+    assert all(each.status == "success" or each.text.startswith(("E1004: ", "E2003: ")) for each in answers)
+    if depth <= 900:
+        assert "deep" in answers[0].text and answers[1].text.startswith("E1004: ")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
 from langchain.tools import ToolRuntime
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from accp_adapters import fetching
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, read_request
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import find_text
+from accp_adapters.langgraph.references.node_grants import grants_in
 from accp_adapters.langgraph.references.retention import stored_keys
-from accp_adapters.langgraph.results import cited_keys
 from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of, private_session, thread_id
 from accp_adapters.langgraph.turns import find_request
 from accp_adapters.policy import Policy
@@ -25,7 +25,7 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import check_grant, checked_text, parse_reference
+from accp_core.references import StoredText, check_grant, checked_text, parse_reference
 
 __all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
 
@@ -38,12 +38,35 @@ class _Stored:
     """The store."""
     session_id: str
     """The session there."""
-    keys: Container[str]
+    keys: Container[str] = ()
     """The keys that it may be asked for."""
+    messages: Sequence[BaseMessage] = ()
+    """The messages for whose previews a `CompressNode` may have stored others."""
 
-    def missing(self, texts: Mapping[str, str | None]) -> list[str]:
-        """Return the keys of `texts` without a text that the store may be asked for."""
-        return [key for key, text in texts.items() if text is None and key in self.keys]
+    def read(self, texts: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Return those of the missing `texts` that the store may be asked for."""
+        missing = self._missing(texts)
+        granted = [key for key, grants in missing.items() if key in self.keys or any(map(self._has, grants))]
+        return {key: self.cold.get(self.session_id, key) for key in granted}
+
+    async def aread(self, texts: Mapping[str, str | None]) -> dict[str, str | None]:
+        """`read`, asynchronously."""
+        missing = await asyncio.to_thread(self._missing, texts)
+        granted = [
+            key
+            for key, grants in missing.items()
+            if key in self.keys or any([await self._ahas(each) for each in grants])
+        ]
+        return {key: await stores.aget(self.cold, self.session_id, key) for key in granted}
+
+    def _missing(self, texts: Mapping[str, str | None]) -> dict[str, tuple[StoredText, ...]]:
+        return grants_in(self.messages, [key for key, text in texts.items() if text is None])
+
+    def _has(self, grant: StoredText) -> bool:
+        return self.cold.get(self.session_id, grant.key) == grant.text
+
+    async def _ahas(self, grant: StoredText) -> bool:
+        return await stores.aget(self.cold, self.session_id, grant.key) == grant.text
 
 
 _METADATA: Final = "accp_fetch"
@@ -54,9 +77,9 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
     """Return the tool `accp_fetch` for hand-built graphs; `AccpMiddleware` registers its own.
 
     It opens the texts of the agent's own messages, and those that `CompressNode` put into the store for previews that
-    are still among these messages. An answer takes at most `policy.fetch_limit` tokens. A refusal is a ToolMessage with
-    status "error" that begins with the code: E5002 (no longer a text of this conversation), E2001 (the store has
-    another text), E1004 (no such part).
+    are still among these messages, as the store knows it: what a message says of itself grants nothing. An answer takes
+    at most `policy.fetch_limit` tokens. A refusal is a ToolMessage with status "error" that begins with the code: E5002
+    (no longer a text of this conversation), E2001 (the store has another text), E1004 (no such part).
 
     Args:
         policy: The policy of the node.
@@ -66,8 +89,8 @@ def fetch_tool(policy: Policy | None = None, *, store: stores.Store | None = Non
 
     def find_stored(runtime: ToolRuntime) -> _Stored | None:
         cold, session_id = stores.choose(chosen, store, runtime.store), graph_session(runtime)
-        keys = cited_keys(messages_of(runtime.state))
-        return _Stored(cold=cold, session_id=session_id, keys=keys) if cold and session_id else None
+        messages = messages_of(runtime.state)
+        return _Stored(cold=cold, session_id=session_id, messages=messages) if cold and session_id else None
 
     return _fetch_tool(chosen, find_stored, Telemetry("langgraph"))
 
@@ -92,7 +115,7 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
             }
             if stored := find_stored(runtime):
                 with stores.failures_as_refusals(stored.cold):
-                    texts |= {key: stored.cold.get(stored.session_id, key) for key in stored.missing(texts)}
+                    texts |= stored.read(texts)
             answered = _answer(texts, request, chosen, runtime)
             telemetry.opened([*texts])
             return answered
@@ -105,9 +128,8 @@ def _fetch_tool(chosen: Policy, find_stored: Callable[[ToolRuntime], _Stored | N
                 for each in request.references
             }
             if stored := find_stored(runtime):
-                cold, session_id = stored.cold, stored.session_id
-                with stores.failures_as_refusals(cold):
-                    texts |= {key: await stores.aget(cold, session_id, key) for key in stored.missing(texts)}
+                with stores.failures_as_refusals(stored.cold):
+                    texts |= await stored.aread(texts)
             answered = await asyncio.to_thread(_answer, texts, request, chosen, runtime)
             telemetry.opened([*texts])
             return answered

@@ -14,6 +14,7 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph.projection import MessageProjector, projector_after
 from accp_adapters.langgraph.references import stores
+from accp_adapters.langgraph.references.node_grants import grant_of
 from accp_adapters.langgraph.results import compressed_message, is_compressed
 from accp_adapters.langgraph.runtime import agent_name, graph_session, messages_of
 from accp_adapters.policy import Policy
@@ -97,7 +98,7 @@ class CompressNode(Runnable[Any, Any]):
             small, stored = compressed_message(message, projector.compress(record))
             if small is not message:
                 changed.append(_with_id(small))
-                texts += stored
+                texts += [*stored, *(grant_of(small.id, text.key) for text in stored)]
         update = changed if isinstance(state, list) else {self._key: changed}
         return update, texts, session_id or ""
 

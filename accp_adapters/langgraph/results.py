@@ -6,7 +6,7 @@ a view, or {"ref": key} of a preview. Nothing but `restore_message` reads it; it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -15,9 +15,9 @@ from accp_adapters.langchain.messages import texts_of, with_texts
 from accp_core import view
 from accp_core.compression import Compressed
 from accp_core.packing.expansion import OWN_EXPANSION
-from accp_core.references import StoredText, checked_text, find_references, is_hash_key
+from accp_core.references import StoredText, checked_text, is_hash_key
 
-__all__ = ["cited_keys", "compressed_message", "is_compressed", "restore_message"]
+__all__ = ["compressed_message", "is_compressed", "restore_message"]
 
 _METADATA_KEY: Final = "accp"
 
@@ -25,17 +25,6 @@ _METADATA_KEY: Final = "accp"
 def is_compressed(message: BaseMessage) -> bool:
     """Return whether the metadata of `message` says that its text is stored compressed."""
     return _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts_of(message))) is not None
-
-
-def cited_keys(messages: Iterable[BaseMessage]) -> frozenset[str]:
-    """Return the keys of the texts whose previews stored messages hold."""
-    keys = set()
-    for message in messages:
-        texts = texts_of(message)
-        ways_back = _ways_back(message.additional_kwargs.get(_METADATA_KEY), len(texts)) or []
-        cited = {key for text in texts for key in find_references(text or "")}
-        keys |= cited & {way_back["ref"] for way_back in ways_back if way_back and "ref" in way_back}
-    return frozenset(keys)
 
 
 def compressed_message(

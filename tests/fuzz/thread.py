@@ -13,8 +13,9 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from accp_adapters.langgraph import AccpMiddleware, Policy, read_results
 from accp_adapters.langgraph.references.grants import expand, find_text, find_texts, keys_handed_over
+from accp_adapters.langgraph.references.node_grants import grants_in
 from accp_adapters.langgraph.references.retention import stored_keys
-from accp_adapters.langgraph.results import cited_keys, compressed_message, restore_message
+from accp_adapters.langgraph.results import compressed_message, restore_message
 from accp_adapters.langgraph.runtime import private_session
 from accp_adapters.langgraph.teams.state import merge_contexts, read_interaction
 from accp_adapters.stores import SqliteColdStore
@@ -134,10 +135,11 @@ def check_state(state: dict[str, Any], tried: Sequence[AccpMiddleware]) -> None:
         answer = middleware.wrap_model_call(request, lambda sent: answered(sent, messages))
         assert answer is not None
     named = {key for message in messages for key in find_references(message.text)}
-    for key in {*named, *keys_handed_over(state), *stored_keys(state), *cited_keys(messages)}:
+    for key in {*named, *keys_handed_over(state), *stored_keys(state)}:
         found = find_text(key, state)
         assert found is None or key_of(found) == key
         assert all(key_of(text) == each for each, text in find_texts([key], state).items())
+    assert grants_in(messages, named).keys() == named
     expand(" ".join(named), state)
     assert private_session(state) is None or isinstance(private_session(state), str)
     for message in messages:

@@ -27,13 +27,34 @@ SESSION_HEADER: Final = "mcp-session-id"
 _MAX_CANDIDATES: Final = 1_000
 """Callers that the server has not answered yet."""
 
-# Every other field may be what the server tells users by, so it is part of the principal.
-_NO_CREDENTIAL: Final = re.compile(
-    rb"accept|accept-(?:charset|encoding|language)|baggage|b3|cache-control|content-(?:length|type)|correlation-id|date|dnt"
-    rb"|forwarded|idempotency-key|if-none-match|last-event-id|mcp-.*|origin|pragma|priority|referer|request-id|sec-(?:ch|fetch|gpc).*"
-    rb"|traceparent|tracestate|uber-trace-id|upgrade-insecure-requests|user-agent|via|x-amzn-trace-id|x-b3-.*"
-    rb"|x-cloud-trace-context|x-correlation-id|x-datadog-.*|x-forwarded-(?:for|host|port|proto)|x-real-ip|x-request-id"
-)
+_NO_IDENTITY: Final[dict[str, str]] = {
+    "what the client takes and sends, the same for all users": (
+        "accept accept-charset accept-encoding accept-language content-encoding content-length content-type expect"
+    ),
+    "the connection and the caches on the way; the server gets the host that the proxy calls": (
+        "cache-control connection host if-none-match keep-alive pragma priority te trailer transfer-encoding upgrade"
+        " via"
+    ),
+    "the program and the page that send it": (
+        "dnt referer sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site"
+        " sec-fetch-user sec-gpc sec-purpose upgrade-insecure-requests user-agent"
+    ),
+    "this one request": (
+        "cf-ray correlation-id date idempotency-key last-event-id request-id x-correlation-id x-request-id"
+    ),
+    "the trace that the request is a part of": (
+        "b3 baggage sentry-trace traceparent tracestate uber-trace-id x-amzn-trace-id x-b3-flags x-b3-parentspanid"
+        " x-b3-sampled x-b3-spanid x-b3-traceid x-cloud-trace-context x-datadog-origin x-datadog-parent-id"
+        " x-datadog-sampling-priority x-datadog-tags x-datadog-trace-id"
+    ),
+    "the message in the body, and its session, which is compared by itself": (
+        "mcp-method mcp-name mcp-protocol-version mcp-session-id"
+    ),
+}
+"""The fields that identify nobody, by what they tell instead. Any other one may be what the server tells users by."""
+_NAMES: Final = frozenset(name.encode() for names in _NO_IDENTITY.values() for name in names.split())
+_ARGUMENT: Final = b"mcp-param-"
+"""Begins the name of a field that repeats an argument of a call, which the body has, too."""
 _CREDENTIAL: Final = re.compile(rb"(?i).*(?:auth|cookie|credential|key|password|secret|signature|token).*")
 
 
@@ -67,11 +88,15 @@ class Caller:
 
 def caller_of(headers: Headers) -> Caller:
     """Return who sends a request with `headers`, the fields that the server gets from the client."""
-    fields = sorted((name, value) for name, value in headers if not _NO_CREDENTIAL.fullmatch(name))
+    fields = sorted((name, value) for name, value in headers if not _identifies_nobody(name))
     principal = sha256(b"\n".join(b"%s: %s" % field for field in fields)).hexdigest()
     session_id = header(headers, SESSION_HEADER.encode())
     has_credentials = any(_CREDENTIAL.fullmatch(name) for name, _ in fields)
     return Caller(session_id, principal, bool(session_id) or has_credentials, has_credentials)
+
+
+def _identifies_nobody(name: bytes) -> bool:
+    return name in _NAMES or name.startswith(_ARGUMENT)
 
 
 class Sessions:

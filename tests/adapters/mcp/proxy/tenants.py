@@ -36,7 +36,8 @@ def rows_server(
     """Return the ASGI application of a server whose tools return many rows that only their user may see.
 
     Args:
-        users: The tokens that it accepts in `Authorization` or `X-Api-Key`; none: everybody.
+        users: The tokens that it accepts in `Authorization` or `X-Api-Key`, with `Mcp-User-Token` in place of what
+            these say of the user; none: everybody.
         stateless: Whether it gives no session ids.
         rows: Rows of a result.
         tools: Their names; a user has only those that do not end in the name of another one.
@@ -45,7 +46,8 @@ def rows_server(
 
     def user_of(ctx: Any) -> str:
         given = ctx.request.headers
-        return str(given.get("authorization", given.get("x-api-key", "nobody"))).removeprefix("Bearer ")
+        named = given.get("mcp-user-token", given.get("authorization", given.get("x-api-key", "nobody")))
+        return str(named).removeprefix("Bearer ")
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         others = tuple(user for user in users if user != user_of(ctx))

@@ -158,6 +158,16 @@ def test_without_session_ids_a_reference_belongs_to_the_credentials(stateless: s
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_users_with_one_key_are_told_apart_by_any_other_field(stateless: str, version: str) -> None:
+    key = {"x-api-key": "alice"}
+    ann, ben = (Client(stateless, {**key, "mcp-user-token": name}, version).start() for name in ("ann", "ben"))
+    reference = reference_in(ann.call("report"))
+    assert "ann" in ann.call("accp_fetch", ref=reference, query="SELECT owner FROM items WHERE id = 3")
+    assert "E5002" in ben.call("accp_fetch", ref=reference, query="SELECT owner FROM items WHERE id = 3")
+    assert "E5002" in Client(stateless, key, version).call("accp_fetch", ref=reference)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 def test_where_nobody_can_be_told_apart_there_are_no_previews(public: str, version: str) -> None:
     client = Client(public, version=version).start()
     shown = client.call("report")

@@ -37,12 +37,18 @@ def keep_text(relay: Relay) -> str:
     return relay.from_server(json.dumps(response(BIG)).encode()).decode()
 
 
-@pytest.mark.parametrize("name", ["user_agent", "accept", "content_length", "traceparent", "mcp_name", "last_event_id"])
+@pytest.mark.parametrize(
+    "name",
+    ["user_agent", "accept", "content_length", "traceparent", "mcp_name", "mcp_param_region", "last_event_id", "via"],
+)
 def test_a_field_that_is_no_credential_says_nothing_of_the_caller(name: str) -> None:
     assert caller(**{name: "1"}) == caller(**{name: "2"}) == caller()
 
 
-@pytest.mark.parametrize("name", ["authorization", "cookie", "x_api_key", "x_amz_security_token", "dpop_secret"])
+@pytest.mark.parametrize(
+    "name",
+    ["authorization", "cookie", "x_api_key", "x_amz_security_token", "dpop_secret", "mcp_user_token", "mcp_api_key"],
+)
 def test_credentials_say_who_the_caller_is(name: str) -> None:
     assert caller(**{name: "1"}).principal != caller(**{name: "2"}).principal
     assert caller(**{name: "1"}).is_identified
@@ -50,9 +56,10 @@ def test_credentials_say_who_the_caller_is(name: str) -> None:
     assert caller("s").is_identified
 
 
-def test_an_unknown_field_tells_callers_apart_but_identifies_nobody() -> None:
-    assert caller(x_tenant="1").principal != caller(x_tenant="2").principal
-    assert not caller(x_tenant="1").is_identified
+@pytest.mark.parametrize("name", ["x_tenant", "mcp_user", "x_forwarded_for", "x_real_ip", "origin", "sec_ch_user"])
+def test_an_unknown_field_tells_callers_apart_but_identifies_nobody(name: str) -> None:
+    assert caller(**{name: "1"}).principal != caller(**{name: "2"}).principal
+    assert not caller(**{name: "1"}).is_identified
 
 
 def test_the_owner_of_texts_is_the_same_in_every_process_and_for_nobody_else() -> None:

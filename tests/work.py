@@ -15,13 +15,14 @@ __all__ = ["CountedPattern", "count_calls", "count_patterns", "grows_in_proporti
 _REPEATS: Final = {_constants.MAX_REPEAT, _constants.MIN_REPEAT}
 
 
-def count_calls(run: Callable[[], object]) -> int:
-    """Return how many functions `run` calls, those written in C included."""
+def count_calls(run: Callable[[], object], named: str = "") -> int:
+    """Return how many functions `run` calls, those written in C included; with a name, those of that name in C."""
     calls = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:
         nonlocal calls
-        calls += event in {"call", "c_call"}
+        is_counted = event == "c_call" and getattr(argument, "__name__", "") == named
+        calls += is_counted if named else event in {"call", "c_call"}
 
     sys.setprofile(count)
     try:

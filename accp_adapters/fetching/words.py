@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from accp_adapters.fetching.deadline import Deadline
 from accp_adapters.fetching.page import cut_row, largest_page, note_part, remaining_rows, text_page, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import OpenedText, Row, Table
@@ -21,6 +24,10 @@ _MAX_LINE: Final = 400
 """Characters of a line that is shown whole."""
 _BEFORE: Final = 100
 """Characters of a long line that are shown before the words."""
+_MAX_WORDS: Final = 100
+"""Words that each row is searched for."""
+_MAX_SECONDS: Final = 10.0
+"""Time of a search; a row of a table takes longer than in a query, since all of its cells are looked through."""
 
 _Matches = Callable[[str], bool]
 
@@ -34,7 +41,7 @@ class _Hits(NamedTuple):
 
 def has_phrase(words: str, opened: Sequence[OpenedText]) -> bool:
     """Return whether a line or a cell contains `words` as they stand, without regard to case."""
-    matches = _phrase(words)
+    matches = _phrase(words, _deadline())
     return any(next(_matching(table, matches), None) is not None for each in opened for table in each.tables())
 
 
@@ -46,9 +53,11 @@ def answer_words(
     None: no row or line does.
 
     Raises:
-        ProtocolError: E1004, the offset is behind the last one.
+        ProtocolError: E1004, the offset is behind the last one; E2003, there are too many words, or it takes too long.
     """
-    for matches in (_phrase(words), *([_each_of(words)] if len(words.split()) > 1 else ())):
+    deadline = _deadline()
+    for search in (_phrase, *((_each_of,) if len(words.split()) > 1 else ())):
+        matches = search(words, deadline)
         found = list(_find(opened, matches))
         if found and all(hits.table.holds_lines for hits in found):
             lines = [_line(hits.table.rows[number], words) for hits in found for number in hits.numbers]
@@ -110,14 +119,29 @@ def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else write_styled_json(cell, "0u")
 
 
-def _phrase(words: str) -> _Matches:
-    wanted = words.strip("\"'").casefold()
-    return lambda text: wanted in text.casefold()
+def _deadline() -> Deadline:
+    return Deadline(_MAX_SECONDS, f"expected a search of at most {_MAX_SECONDS:g} seconds, it was stopped; use SELECT")
 
 
-def _each_of(words: str) -> _Matches:
-    wanted = [word.strip("\"'").casefold() for word in words.split()]
-    return lambda text: all(word in text.casefold() for word in wanted)
+def _phrase(words: str, deadline: Deadline) -> _Matches:
+    return _all_in([words.strip("\"'").casefold()], deadline)
+
+
+def _each_of(words: str, deadline: Deadline) -> _Matches:
+    wanted = list(dict.fromkeys(word.strip("\"'").casefold() for word in words.split()))
+    if len(wanted) > _MAX_WORDS:
+        reason = f"expected words that stand together, or at most {_MAX_WORDS} words, found {len(wanted)}"
+        raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
+    return _all_in(wanted, deadline)
+
+
+def _all_in(wanted: Sequence[str], deadline: Deadline) -> _Matches:
+    def matches(text: str) -> bool:
+        deadline.check()
+        folded = deadline.in_pieces(str.casefold, text)
+        return all(word in folded for word in wanted)
+
+    return matches
 
 
 def _line(row: Row, words: str) -> str:

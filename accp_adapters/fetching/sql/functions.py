@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from accp_adapters.fetching.deadline import PIECE, Deadline
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -34,29 +35,37 @@ _FORMAT: Final = re.compile(r"%(?:%|[-+ 0,]*[0-9]{0,2}(?:\.[0-9]{1,2})?[sdifgxXe
 
 
 class QueryConnection(sqlite3.Connection):
-    """A connection that knows why one of our functions refused its arguments; SQLite only says that one did."""
+    """A connection of one query."""
 
     failure: ProtocolError | None = None
+    """Why one of our functions refused its arguments; SQLite only says that one did."""
+    deadline: Deadline | None = None
+    """When the query is over; SQLite does not look at the clock while one of our functions runs."""
 
 
 def add_functions(connection: QueryConnection) -> None:
     """Replace the functions of SQLite that a hostile text or pattern makes slow, and add what models expect.
 
     LIKE of SQLite tries every way to match `%a%a%a%`; these match in one pass, and letters of any alphabet without
-    regard to case.
+    regard to case. The deadline is that of `connection`.
     """
+    deadline = connection.deadline or Deadline(math.inf, "")
     for name, arguments, function in _REPLACED:
-        guarded = _guard(connection, function, takes_null=arguments < 0)
+        bound = functools.partial(function, deadline) if function in _TIMED else function
+        guarded = _guard(connection, bound, deadline, takes_null=arguments < 0)
         connection.create_function(name, arguments, guarded, deterministic=True)
 
 
-def _guard(connection: QueryConnection, function: Callable[..., Any], *, takes_null: bool) -> Callable[..., Any]:
+def _guard(
+    connection: QueryConnection, function: Callable[..., Any], deadline: Deadline, *, takes_null: bool
+) -> Callable[..., Any]:
     """Return the function with the answer null where an argument is null or fits it not, as in SQL."""
 
     def guarded(*arguments: Any) -> Any:
         if not takes_null and None in arguments:
             return None
         try:
+            deadline.check()
             return function(*arguments)
         except ProtocolError as error:
             connection.failure = error
@@ -75,12 +84,13 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _like(pattern: Any, text: Any, escape: str = "") -> bool:
-    return _matches(_like_parts(_text(pattern).casefold(), escape), _text(text).casefold())
+def _like(deadline: Deadline, pattern: Any, text: Any, escape: str = "") -> bool:
+    parts = _like_parts(deadline.in_pieces(str.casefold, _text(pattern)), escape)
+    return _matches(parts, deadline.in_pieces(str.casefold, _text(text)), deadline)
 
 
-def _glob(pattern: Any, text: Any) -> bool:
-    return _matches(_glob_parts(_text(pattern)), _text(text))
+def _glob(deadline: Deadline, pattern: Any, text: Any) -> bool:
+    return _matches(_glob_parts(_text(pattern)), _text(text), deadline)
 
 
 class _Part(NamedTuple):
@@ -133,16 +143,39 @@ def _glob_parts(pattern: str) -> tuple[_Part, ...]:
     return _compile(parts)
 
 
-def _matches(parts: tuple[_Part, ...], text: str) -> bool:
+def _matches(parts: tuple[_Part, ...], text: str, deadline: Deadline) -> bool:
     """Return whether `text` is the parts in order with any text between them; each is taken where it first occurs."""
     first, *others = parts
     if not others:
         return first.pattern.fullmatch(text) is not None
-    found = first.pattern.match(text)
+    end = first.width if first.pattern.match(text) else -1
     for part in others[:-1]:
-        found = found and part.pattern.search(text, found.end())
+        end = end if end < 0 else _search(part, text, end, deadline)
     last = len(text) - others[-1].width
-    return found is not None and found.end() <= last and others[-1].pattern.fullmatch(text, last) is not None
+    return 0 <= end <= last and others[-1].pattern.fullmatch(text, last) is not None
+
+
+def _search(part: _Part, text: str, start: int, deadline: Deadline) -> int:
+    """Return where the first occurrence of `part` from `start` on ends, -1 without one.
+
+    At each place of the text, `re` may look at the whole pattern; no other thread runs meanwhile.
+    """
+    places = PIECE // (len(part.pattern.pattern) + 1) + 1
+    for at in range(start, len(text) - part.width + 1, places):
+        deadline.check()
+        if found := part.pattern.search(text, at, at + places + part.width - 1):
+            return found.end()
+    return -1
+
+
+def _lower(deadline: Deadline, text: Any) -> str:
+    given = _text(text)
+    # How a sigma is written depends on the letters around it.
+    return given.lower() if "\u03a3" in given else deadline.in_pieces(str.lower, given)
+
+
+def _upper(deadline: Deadline, text: Any) -> str:
+    return deadline.in_pieces(str.upper, _text(text))
 
 
 def _instr(text: Any, part: Any) -> int:
@@ -186,8 +219,10 @@ def _concat(*values: Any) -> str:
 
 _REPLACED: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
     ("like", 2, _like), ("like", 3, _like), ("glob", 2, _glob), ("instr", 2, _instr), ("replace", 3, _replace),
-    ("lower", 1, lambda text: _text(text).lower()), ("upper", 1, lambda text: _text(text).upper()),
+    ("lower", 1, _lower), ("upper", 1, _upper),
     ("ceil", 1, math.ceil), ("ceiling", 1, math.ceil), ("floor", 1, math.floor), ("sqrt", 1, math.sqrt),
     ("mod", 2, math.fmod), ("pow", 2, math.pow), ("power", 2, math.pow),
     ("printf", -1, _printf), ("format", -1, _printf), ("concat", -1, _concat),
 )  # fmt: skip
+_TIMED: Final = frozenset((_like, _glob, _lower, _upper))
+"""Those that look at the deadline themselves, their first argument."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import sqlite3
-import time
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from accp_adapters.fetching.deadline import Deadline
 from accp_adapters.fetching.sql.comparing.comparisons import as_written
 from accp_adapters.fetching.sql.comparing.numerals import NUMBER_FUNCTIONS, add_number_functions
 from accp_adapters.fetching.sql.database import Database
@@ -89,7 +89,7 @@ def run_query(
     if not is_utf8(sql):
         reason = f"expected a query without halves of surrogate pairs, found {sql[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
-    with open_connection(databases, seconds) as connection, _refusals(connection, seconds):
+    with open_connection(databases, seconds) as connection, _refusals(connection):
         columns = _columns_of(sql, databases, connection)
         cursor = connection.execute(sql)
         names = DistinctNames()
@@ -134,6 +134,8 @@ def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS)
             connection.execute(f"ATTACH ':memory:' AS r{number}")
             if database.content:
                 connection.deserialize(database.content, name=f"r{number}")
+        reason = f"expected a query of at most {seconds:g} seconds, it was stopped; join by keys or filter first"
+        deadline = connection.deadline = Deadline(seconds, reason)
         add_functions(connection)
         add_number_functions(connection)
         for limit, value in _LIMITS.items():
@@ -142,8 +144,7 @@ def open_connection(databases: Sequence[Database], seconds: float = MAX_SECONDS)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_MIN_LENGTH, 4 * longest))
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, len(databases))
         connection.set_authorizer(_authorize)
-        end = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+        connection.set_progress_handler(lambda: deadline.is_over, _STEPS)
         yield connection
 
 
@@ -188,7 +189,7 @@ def _authorize_description(
 
 
 @contextmanager
-def _refusals(connection: QueryConnection, seconds: float) -> Iterator[None]:
+def _refusals(connection: QueryConnection) -> Iterator[None]:
     """Turn the errors of SQLite into refusals with a code."""
     try:
         yield
@@ -196,9 +197,8 @@ def _refusals(connection: QueryConnection, seconds: float) -> Iterator[None]:
         if connection.failure is not None:
             raise connection.failure from error
         reason = _clean(str(error))
-        if "interrupted" in reason:
-            limit = f"expected a query of at most {seconds:g} seconds, it was stopped; join by keys or filter first"
-            raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error
+        if "interrupted" in reason and connection.deadline is not None:
+            connection.deadline.check()
         if "too big" in reason:
             limit = "expected shorter texts as the result of a function, found one that is too long"
             raise ProtocolError(limit, code=ErrorCode.BUDGET_EXCEEDED) from error

@@ -7,12 +7,14 @@ import json
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.fetching.deadline import PIECE
 from accp_adapters.fetching.sql.catalog import Catalog
 from accp_adapters.fetching.sql.database import DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.run import open_connection, run_query
 from accp_adapters.tokens import count_o200k
 from accp_core.errors import ProtocolError
+from tests.work import count_calls
 
 ROWS = json.dumps([{"id": n, "text": "a" * 200, "n": n * 1.5} for n in range(500)])
 DATABASE = DatabaseCache().get(ROWS)
@@ -109,6 +111,28 @@ def test_a_pattern_of_many_stars_is_matched_in_one_pass(name: str) -> None:
         counter=count_o200k,
     )
     assert shown.startswith("n 0")
+
+
+LONG = DatabaseCache().get(json.dumps([{"id": 1, "text": "é" * 400_000, "plain": "a" * 400_000}]))
+CATALOG = Catalog([LONG], ["k"])
+LONG_PATTERNS = ["plain LIKE '%{}q%'", "plain LIKE '%q%{}q'", "plain GLOB '*{}q*'", "text LIKE '%{}q%'"]
+
+
+@pytest.mark.parametrize("condition", [*LONG_PATTERNS, "lower(text) = 'a'", "upper(text) = 'a'"])
+def test_the_time_of_a_query_ends_within_a_function(condition: str) -> None:
+    sql = f"SELECT id FROM rows WHERE {condition.format('a' * 900)}"
+    resolved = resolve_select(sql, CATALOG)
+    with pytest.raises(ProtocolError, match=r"E2003: expected a query of at most 0 seconds, it was stopped"):
+        run_query(resolved.sql, [LONG], max_rows=10, seconds=0)
+
+
+@pytest.mark.parametrize("condition", LONG_PATTERNS[::2])
+def test_other_threads_run_while_a_pattern_is_looked_for(condition: str) -> None:
+    wild = ("?" if "GLOB" in condition else "_") * 900
+    resolved = resolve_select(f"SELECT id FROM rows WHERE {condition.format(wild)}", CATALOG)
+    searches = count_calls(lambda: run_query(resolved.sql, [LONG], max_rows=10, seconds=60), named="search")
+    # Each character is compared with 900 parts of the pattern, in many calls of `re` between which others run.
+    assert searches > 0.9 * 400_000 * 900 / PIECE
 
 
 def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:

@@ -28,7 +28,8 @@ from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, rea
 from accp_adapters.mcp.shim.pending import PendingRequest
 from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
-from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, violates
+from accp_adapters.mcp.shim.tools.schema_check import violates
+from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
 from accp_core.accp import Envelope, ErrorCode, error_message, serialize_frame
 from accp_core.errors import ProtocolError
 

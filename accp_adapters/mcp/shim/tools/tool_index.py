@@ -16,8 +16,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
+from accp_adapters.mcp.shim.tools.schema_check import find_violation
 from accp_adapters.mcp.shim.tools.signatures import argument_names, signature, words_of
-from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, find_violation
+from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
 from accp_core import view
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError

@@ -10,7 +10,7 @@ from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
-from accp_adapters.mcp.proxy.exchange import relay_client, rewrite_bytes
+from accp_adapters.mcp.proxy.exchange import follow_up, from_server, relay_client
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay, write_message
 from accp_adapters.mcp.proxy.remote import lines_of
 from accp_adapters.mcp.proxy.stdio import LinePipe
@@ -93,7 +93,7 @@ class Outgoing:
             data, is_servers = item
             if not is_servers:
                 self._send(data)
-            elif self.call_again is not None and (further := self._relay.follow_up(data)) is not None:
+            elif self.call_again is not None and (further := await follow_up(self._relay, data)) is not None:
                 await self.call_again(further)
             else:
-                self._send(await rewrite_bytes(self._relay.from_server, data))
+                self._send(await from_server(self._relay, data))

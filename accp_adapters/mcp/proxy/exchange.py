@@ -10,7 +10,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.mcp.proxy.headers import client_headers
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, RelayedMessage, read_message, write_message
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, rewrite_event
@@ -22,7 +21,9 @@ __all__ = [
     "ListResponse",
     "Rewriting",
     "error_response",
+    "follow_up",
     "forward_response",
+    "from_server",
     "one_line",
     "relay_client",
     "rewrite_bytes",
@@ -93,18 +94,28 @@ async def _in_thread(work: Callable[[bytes], T], data: bytes, *, is_large: bool)
     return await asyncio.get_running_loop().run_in_executor(_LARGE if is_large else _SMALL, work, data)
 
 
-async def rewrite_bytes(rewrite: Callable[[bytes], T], data: bytes) -> T:
-    """Return `rewrite(data)`, computed in a thread unless `data` is short."""
-    if len(data) <= _MAX_ON_LOOP:
+async def rewrite_bytes(rewrite: Callable[[bytes], T], data: bytes, *, may_take_long: bool = False) -> T:
+    """Return `rewrite(data)`, computed in a thread unless `data` is short, and it cannot take long all the same."""
+    if len(data) <= _MAX_ON_LOOP and not may_take_long:
         return rewrite(data)
-    return await _in_thread(rewrite, data, is_large=len(data) > _MAX_SMALL)
+    return await _in_thread(rewrite, data, is_large=may_take_long or len(data) > _MAX_SMALL)
 
 
 async def relay_client(relay: Relay, data: bytes) -> RelayedMessage:
-    """Return `relay.from_client(data)`, computed in a thread where `data` may be a fetch, which can take seconds."""
-    if FETCH_NAME.encode() in data or len(data) > _MAX_SMALL:
+    """Return `relay.from_client(data)`, computed in a thread where it can take seconds, as a fetch can."""
+    if len(data) > _MAX_SMALL or relay.may_take_long(data):
         return await _in_thread(relay.from_client, data, is_large=True)
     return relay.from_client(data)
+
+
+async def follow_up(relay: Relay, data: bytes) -> bytes | None:
+    """Return `relay.follow_up(data)`, computed in a thread where a list of calls may query its results."""
+    return await rewrite_bytes(relay.follow_up, data, may_take_long=relay.runs_lists)
+
+
+async def from_server(relay: Relay, data: bytes) -> bytes:
+    """Return `relay.from_server(data)`, computed in a thread as `follow_up` is."""
+    return await rewrite_bytes(relay.from_server, data, may_take_long=relay.runs_lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +240,7 @@ class ListResponse:
 
     async def fail(self, reason: str, request: bytes) -> None:
         """Send the client what the list has, since there is no result of the call `request`."""
-        await self._end(await rewrite_bytes(self.relay.from_server, error_response(reason, request)))
+        await self._end(await from_server(self.relay, error_response(reason, request)))
 
     async def _receive_events(self, fields: Headers, chunks: AsyncIterator[bytes], request: bytes) -> bytes | None:
         if not self._response.started:
@@ -243,7 +254,7 @@ class ListResponse:
                 message = read_message(event_data(event)) or {}
                 if "method" in message or message.get("id") != identity:
                     await self._response.write(await self._rewritten(event))
-                elif (further := await rewrite_bytes(self.relay.follow_up, event_data(event))) is not None:
+                elif (further := await follow_up(self.relay, event_data(event))) is not None:
                     await self._skip(event)
                     return further
                 else:
@@ -267,13 +278,14 @@ class ListResponse:
         # An error from before the server read the request has no id; it answers this one.
         is_bare = message.get("id") is None
         data = write_message(message | {"id": (read_message(request) or {}).get("id")}) if is_bare else bytes(body)
-        further = await rewrite_bytes(self.relay.follow_up, data)
+        further = await follow_up(self.relay, data)
         if further is None:
-            await self._end(await rewrite_bytes(self.relay.from_server, data))
+            await self._end(await from_server(self.relay, data))
         return further
 
     async def _rewritten(self, event: bytes) -> bytes:
-        return await rewrite_bytes(partial(rewrite_event, rewrite=self.relay.from_server), event)
+        rewrite = partial(rewrite_event, rewrite=self.relay.from_server)
+        return await rewrite_bytes(rewrite, event, may_take_long=self.relay.runs_lists)
 
     async def _skip(self, event: bytes) -> None:
         """Leave out the answer in an event, but not the event's id, from which the client may resume the stream."""

@@ -36,6 +36,9 @@ MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 _LOG: Final = logging.getLogger(__name__)
 
+_MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "name", "arguments", "uri", "_meta"})
+"""The members of a request and of its params that say what is called."""
+
 JsonRpcMessage: TypeAlias = dict[str, Any]
 """A decoded JSON-RPC message."""
 
@@ -145,6 +148,15 @@ class Relay:
             return RelayedMessage(answer, is_answer=True)
         return RelayedMessage(_written(self._shim.from_client, message) or data, is_answer=False)
 
+    def may_take_long(self, data: bytes) -> bool:
+        """Return whether `from_client` may take seconds for `data`, however short that is."""
+        return False
+
+    @property
+    def runs_lists(self) -> bool:
+        """Whether a list of calls is on its way: then a message of the server may take seconds, however short it is."""
+        return False
+
     def runs_list(self, data: bytes) -> bool:
         """Return whether the client's message `data` is a list of calls that is on its way; see `follow_up`."""
         return False
@@ -227,6 +239,16 @@ class EncoderRelay(Relay):
         tools = self.encoder.options.offered(response["result"]["tools"])
         self.encoder.session.catalog.add({**response["result"], "tools": tools}, request.get("params"))
 
+    def may_take_long(self, data: bytes) -> bool:
+        """Return whether `from_client` may take seconds for `data`; JSON spells a name in many ways, so it is read."""
+        message = read_message(data)
+        return message is not None and self.encoder.may_take_long(message)
+
+    @property
+    def runs_lists(self) -> bool:
+        """Whether a list of calls is on its way: then a message of the server may take seconds, however short it is."""
+        return self.encoder.runs_lists
+
     def runs_list(self, data: bytes) -> bool:
         """Return whether the client's message `data` is a list of calls that is on its way."""
         message = read_message(data) if self.encoder.runs_lists else None
@@ -269,10 +291,20 @@ def _is_clear(data: bytes) -> bool:
     if not data.strip():
         return True
     message = read_message(data)
-    if message is None:
+    if message is None or not isinstance(message.get("method", ""), str):
+        # What has an id is refused with that id, see `check_names`.
+        return message is not None and message_id(message) is not None
+    params = message.get("params")
+    if not (_is_spelled_once(message) and _is_spelled_once(params)):
         return False
     is_call = message.get("method") == "tools/call"
-    return not is_call or (message_id(message) is not None and isinstance(message.get("params"), dict))
+    return not is_call or (message_id(message) is not None and isinstance(params, dict))
+
+
+def _is_spelled_once(members: object) -> bool:
+    """Return whether no server reads a member as another one: some do not look at the case of letters."""
+    names = members if isinstance(members, dict) else {}
+    return all(name in _MEMBERS or name.casefold() not in _MEMBERS for name in names)
 
 
 def refuse_unread() -> bytes:

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 import httpx
 
-from accp_adapters.mcp.proxy.exchange import error_response, one_line, relay_client, rewrite_bytes
+from accp_adapters.mcp.proxy.exchange import error_response, follow_up, from_server, one_line, relay_client
 from accp_adapters.mcp.proxy.relay import (
     MAX_MESSAGE_BYTES,
     JsonRpcMessage,
@@ -230,9 +230,9 @@ class RemoteServer:
         is_answer = "method" not in received and "id" in message and received.get("id") == message["id"]
         if is_answer:
             self._learn(message.get("method"), received.get("result"))
-            position.further = await rewrite_bytes(self._relay.follow_up, data)
+            position.further = await follow_up(self._relay, data)
         if position.further is None:
-            self._write(await rewrite_bytes(self._relay.from_server, data))
+            self._write(await from_server(self._relay, data))
         return is_answer
 
     def _learn(self, method: object, result: object) -> None:

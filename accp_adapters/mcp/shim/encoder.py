@@ -21,6 +21,7 @@ from accp_adapters.mcp.shim.protocol import (
     COLD_URI,
     REGISTRY_URI,
     JsonObject,
+    check_names,
     is_modern,
     message_id,
     text_block,
@@ -35,7 +36,6 @@ from accp_adapters.mcp.shim.tools import tool_index
 from accp_adapters.mcp.shim.tools.call_list import CallList, CallRules, ListedCall, read_calls
 from accp_adapters.mcp.shim.tools.running_lists import RunningLists
 from accp_adapters.stores import embedded_store
-from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
 
@@ -114,12 +114,14 @@ class Encoder:
 
     def answer_own(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request that the shim answers itself; None for one that the server answers."""
-        params = message.get("params") if type(message) is dict else None
-        if not isinstance(params, dict) or message_id(message) is None:
+        if type(message) is not dict or message_id(message) is None:
             return None
+        params = message.get("params")
         response: JsonObject = {"jsonrpc": "2.0", "id": message["id"]}
         try:
-            result = self._own_result(message.get("method"), params)
+            if not self.options.is_off:
+                check_names(message)
+            result = self._own_result(message.get("method"), params) if isinstance(params, dict) else None
         except ProtocolError as error:
             return {**response, "error": json_rpc_error(error)}
         except Exception:
@@ -128,6 +130,15 @@ class Encoder:
             _LOG.debug("the request failed with", exc_info=True)
             return None
         return None if result is None else {**response, "result": result}
+
+    def may_take_long(self, message: JsonObject) -> bool:
+        """Return whether `answer_own` may query, search or read texts for this message, which can take seconds."""
+        params = message.get("params")
+        if not isinstance(params, dict):
+            return False
+        if message.get("method") == "resources/read":
+            return str(params.get("uri")).startswith(COLD_URI)
+        return message.get("method") == "tools/call" and params.get("name") in (FETCH_NAME, tool_index.INDEX_NAME)
 
     def from_client(self, message: JsonObject) -> JsonObject:
         """Return a client's message for the server; what it declares and requests is remembered."""
@@ -191,11 +202,10 @@ class Encoder:
         Raises:
             ProtocolError: E4001, there is no such tool; E4003, the arguments violate its schema.
         """
-        name = params.get("name")
-        if isinstance(name, str) and not self.options.offers(name):
-            raise ProtocolError(f"expected the name of a tool, found {name[:200]!r}", code=ErrorCode.TOOL_NOT_FOUND)
+        name = str(params.get("name"))
+        self._rules().check_offered(name)
         if is_wrapped:
-            tool_index.check_call(str(name), params.get("arguments"), self.session.catalog)
+            tool_index.check_call(name, params.get("arguments"), self.session.catalog)
 
     def _read_calls(self, arguments: object) -> list[ListedCall] | None:
         """Return the list of calls in the arguments of `accp_tools`; None where it has none, or none are taken."""
@@ -203,7 +213,12 @@ class Encoder:
 
     def _rules(self) -> CallRules:
         options = self.options
-        return CallRules(catalog=self.session.catalog, allowed=options.allow, server_of=options.server_of)
+        return CallRules(
+            catalog=self.session.catalog,
+            offers=options.offers if options.is_filtered else None,
+            allowed=options.allow,
+            server_of=options.server_of,
+        )
 
     def _start_list(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
         """Return the request with the first call of a list of calls; None where `message` has no such list."""

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "SENDER",
     "JsonObject",
     "MessageId",
+    "check_names",
     "is_longer_than",
     "is_modern",
     "is_same_result",
@@ -50,6 +53,15 @@ CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 MAX_RESULT_CHARS: Final = 2_000_000
 """Characters of a result that is rewritten, which takes one or two seconds; a longer one passes unchanged."""
 
+_NAMED_BY: Final = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "resources/subscribe": "uri",
+    "resources/unsubscribe": "uri",
+}
+"""The member of the params that says what a request is about, by method."""
+
 JsonObject: TypeAlias = dict[str, Any]
 """A decoded JSON object."""
 MessageId: TypeAlias = tuple[type, str | int | float]
@@ -60,6 +72,21 @@ def message_id(message: JsonObject) -> MessageId | None:
     """Return the id of a request or response; None for a notification and for an id that JSON-RPC does not allow."""
     value = message.get("id")
     return (type(value), value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+
+
+def check_names(message: JsonObject) -> None:
+    """Check that what a request names is a text: a server may make one of anything else, after our rules have looked.
+
+    Raises:
+        ProtocolError: E1004, the method, or the name or URI that it needs, is none.
+    """
+    method, params = message.get("method", ""), message.get("params")
+    if not isinstance(method, str):
+        raise ProtocolError(f"expected 'method' to be a text, found {method!r:.200}", code=ErrorCode.INVALID_TYPE)
+    member = _NAMED_BY.get(method)
+    given = params.get(member) if member is not None and isinstance(params, dict) else ""
+    if not isinstance(given, str):
+        raise ProtocolError(f"expected {member!r} to be a text, found {given!r:.200}", code=ErrorCode.INVALID_TYPE)
 
 
 def is_modern(params: object) -> bool:

@@ -43,10 +43,12 @@ _MAX_FAILURE: Final = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRules:
-    """What a list of calls may run."""
+    """Which tools may be called, and which of them by a list of calls."""
 
     catalog: ToolCatalog
     """The tools."""
+    offers: Callable[[str], bool] | None = None
+    """Returns whether a tool of that name may be called; None: each may."""
     allowed: tuple[str, ...] = ()
     """Patterns of the names of tools that may run although they are not read-only."""
     server_of: Callable[[str], str] = lambda name: ""
@@ -54,12 +56,29 @@ class CallRules:
     seconds: float = 60.0
     """How long a list may take; a call that has begun is waited for."""
 
+    def check_offered(self, name: str) -> None:
+        """Check that the tool `name` may be called.
+
+        Where not all of them may, neither may one that the server's list, once it is known, does not have: the server
+        may take its name for that of another one.
+
+        Raises:
+            ProtocolError: E4001, it may not.
+        """
+        if self.offers is None:
+            return
+        if not self.offers(name) or (self.catalog.is_complete and name not in self.catalog.tools):
+            raise ProtocolError(
+                f"expected the name of a tool, found {name[:_MAX_ECHO]!r}", code=ErrorCode.TOOL_NOT_FOUND
+            )
+
     def check(self, name: str) -> None:
         """Check that a list may run the tool `name`.
 
         Raises:
-            ProtocolError: E5001, it may change something and nobody named it.
+            ProtocolError: E4001, it may not be called at all; E5001, it may change something and nobody named it.
         """
+        self.check_offered(name)
         tool = self.catalog.tools.get(name, {})
         annotations = tool.get("annotations")
         reads = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage, encoder_relay, read_lines, read_message, write_message
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.options import EncoderOptions
+from tests.adapters.mcp.messages import call, request, response
 from tests.adapters.mcp.proxy.marking_relay import marking
 
 UNTOUCHED = [
@@ -112,6 +113,10 @@ UNCLEAR = [
     b'{"id":1,"method":"ping",' + CALL + b"}\n",
     b'{"id":1,"params":{},' + CALL + b"}\n",
     b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":["write"]}\n',
+    b'{"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"name":"rows","Name":"write"}}\n',
+    b'{"id":1,"jsonrpc":"2.0","method":"ping","METHOD":"tools/call","params":{"name":"write"}}\n',
+    b'{"id":1,"params":{"name":"rows"},"param\\u017f":{"name":"write"},"method":"tools/call"}\n',
+    b'{"jsonrpc":"2.0","method":["tools/call"],"params":{"name":"write"}}\n',
     b'[{"id":1,' + CALL + b"}]\n",
     b'\xef\xbb\xbf{"id":1,' + CALL + b"}\n",
     ('{"id":1,' + CALL.decode() + "}").encode("utf-16"),
@@ -127,6 +132,48 @@ def test_where_a_tool_is_barred_nothing_passes_that_may_call_it(line: bytes) -> 
     assert error["error"]["message"].startswith("E1001: expected one JSON-RPC message with a usual id")
     free = encoder_relay(Encoder(EncoderOptions())).from_client(line)
     assert (free.data, free.is_answer) == (line, False)
+
+
+NAMED = [
+    ("tools/call", "name", ["write"]),
+    ("tools/call", "name", {"toString": "write"}),
+    ("tools/call", "name", None),
+    ("tools/call", "other", "write"),
+    ("prompts/get", "name", 5),
+    ("resources/read", "uri", ["accp://registry"]),
+    ("resources/subscribe", "uri", True),
+    (["tools/call"], "name", "write"),
+    (None, "name", "write"),
+]
+
+
+@pytest.mark.parametrize("options", [EncoderOptions(exclude=("wr*",)), EncoderOptions(fetch=True), EncoderOptions()])
+@pytest.mark.parametrize(("method", "member", "value"), NAMED)
+def test_a_request_that_names_anything_but_a_text_is_refused(
+    options: EncoderOptions, method: object, member: str, value: object
+) -> None:
+    asked = {"jsonrpc": "2.0", "id": "a", "method": method, "params": {member: value}}
+    answer = encoder_relay(Encoder(options)).from_client(json.dumps(asked).encode())
+    assert answer.is_answer
+    said = json.loads(answer.data)
+    assert (said["id"], said["error"]["code"]) == ("a", -32602)
+    assert said["error"]["message"].startswith(
+        "E1004: expected 'method' to be a text" if method in (["tools/call"], None) else "E1004: expected "
+    )
+
+
+def test_where_a_tool_is_barred_only_names_of_the_list_are_called_once_it_is_known() -> None:
+    encoder = Encoder(EncoderOptions(exclude=("delete_all",)))
+    relay = encoder_relay(encoder)
+    names = ["DELETE_ALL", "\uff44elete_all", "delete_all ", "other"]
+    lines = [json.dumps(call(name)).encode() for name in [*names, "rows"]]
+    assert [relay.from_client(line).is_answer for line in lines] == [False] * 5
+    relay.from_client(json.dumps(request("tools/list")).encode())
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("rows", "delete_all")]
+    relay.from_server(json.dumps(response({"tools": tools})).encode())
+    answers = [relay.from_client(line) for line in lines]
+    assert [each.is_answer for each in answers] == [True] * 4 + [False]
+    assert all(b"E4001: expected the name of a tool, found " in each.data for each in answers[:4])
 
 
 @pytest.mark.parametrize(

@@ -298,3 +298,10 @@ def test_texts_of_several_documents_are_one_list() -> None:
     server = Server({"shop.list_orders": lambda given: {"content": blocks}})
     buyer = {"call": "shop.get_buyer", "arguments": {"id": of(1, "2.buyer")}, "show": "id"}
     assert text_of(run(connected(), server, {"call": "shop.list_orders"}, buyer)) == "2 shop.get_buyer: b2"
+
+
+def test_a_list_calls_no_tool_that_is_barred_although_the_servers_list_is_not_known() -> None:
+    encoder = Encoder(tools="names", call_lists=True, exclude=("shop.delete_*",), allow=("*",))
+    result = run(encoder, server := Server(), {"call": "shop.delete_order", "arguments": {"id": "o1"}})
+    assert text_of(result).startswith("E4001: expected the name of a tool, found 'shop.delete_order'")
+    assert server.asked == []

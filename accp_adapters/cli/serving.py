@@ -18,6 +18,7 @@ __all__ = [
     "CertificateFile",
     "KeyFile",
     "TokenVariable",
+    "admission",
     "authentication",
     "host_and_port",
     "imported",
@@ -61,6 +62,15 @@ def authentication(token_env: str | None, host: str, option: str) -> Authenticat
         return BearerTokens(tokens_of(token_env))
     except ValueError as error:
         raise typer.BadParameter(f"{token_env}: {error}", param_hint="--token-env") from error
+
+
+def admission(token_env: str | None, host: str, option: str) -> Authenticate | None:
+    """Return whose tokens are asked for at `host`, given with `option`; None: of nobody, and it is this machine.
+
+    For a server behind which somebody else may authenticate the users, so that others may forward their requests.
+    """
+    authenticate = authentication(token_env, host, option)
+    return None if token_env is None else authenticate
 
 
 def tokens_of(token_env: str) -> dict[str, Principal]:

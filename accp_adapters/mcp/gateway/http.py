@@ -18,6 +18,7 @@ from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.reading import read_any
 from accp_adapters.mcp.gateway.session import GatewaySession
 from accp_adapters.mcp.gateway.stdio import Outgoing
+from accp_adapters.mcp.proxy.admission import Admit, admitted
 from accp_adapters.mcp.proxy.exchange import ClientResponse, relay_client
 from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
@@ -247,7 +248,13 @@ class GatewayApp:
 
 
 async def serve_gateway(
-    app: GatewayApp, *, host: str, port: int, header_seconds: float, announce: Callable[[str], None] = lambda _: None
+    app: GatewayApp,
+    *,
+    host: str,
+    port: int,
+    header_seconds: float,
+    admit: Admit | None = None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve the application until a signal ends it, then end all its servers.
 
@@ -256,6 +263,7 @@ async def serve_gateway(
         host: The address to listen at.
         port: The port to listen at; 0: a free one.
         header_seconds: Seconds after which a connection without a complete header is closed.
+        admit: Refuses requests without a token; None: each one is served.
         announce: Called with the endpoint's URL once it accepts connections.
 
     Raises:
@@ -265,7 +273,8 @@ async def serve_gateway(
         shown = f"[{host}]" if ":" in host else host
         announce(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         try:
-            await http_server(app, header_seconds=header_seconds).serve(sockets=[listening])
+            served = admitted(app, admit)
+            await http_server(served, header_seconds=header_seconds).serve(sockets=[listening])
         finally:
             await app.close()
 

@@ -8,7 +8,7 @@ is as authenticated as what it forwards: each time, the server is asked first (`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from accp_adapters.mcp.proxy.access_check import (
     read_answer,
     read_refusal,
 )
+from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, admitted
 from accp_adapters.mcp.proxy.exchange import (
     ClientResponse,
     ListResponse,
@@ -60,6 +61,7 @@ class HttpProxy:
         hosts: AllowedHosts | None = None,
         extra: Headers = (),
         limits: ProxyLimits | None = None,
+        withheld: Collection[bytes] = (),
     ) -> None:
         """Serve the server at `url`.
 
@@ -70,11 +72,12 @@ class HttpProxy:
             hosts: The names by which clients may reach the proxy; None: the loopback names.
             extra: Fields for every request to the endpoint, such as `authorization`.
             limits: The limits of memory and time; None: the defaults.
+            withheld: The names of the clients' fields that tell users apart, but are not for the server.
 
         Raises:
             ValueError: `url` is no http or https URL.
         """
-        self._upstream = Upstream(url, client, extra)
+        self._upstream = Upstream(url, client, extra, withheld)
         self._hosts = hosts or AllowedHosts()
         self._limits = limits or ProxyLimits()
         self._budget = ByteBudget(self._limits.buffered_bytes)
@@ -136,8 +139,9 @@ class HttpProxy:
                 return
             if not relayed.is_answer:
                 request = _rewritten(request, relayed.data, relay)
-            # Headers that do not fit are for the server to refuse.
-            elif fits(request.headers, read_message(request.body) or {}):
+            # Headers that do not fit are for the server to refuse; it may not, and the call of a barred tool is none of
+            # its business.
+            elif not relay.passes_unread or fits(request.headers, read_message(request.body) or {}):
                 await self._answer(request, relayed.data, caller, response)
                 return
         async with self._sent(request) as answer:
@@ -261,6 +265,7 @@ async def serve_http(
     hosts: AllowedHosts | None = None,
     extra: Headers = (),
     limits: ProxyLimits | None = None,
+    admit: Admit | None = None,
     prepare: Callable[[], None] = lambda: None,
     announce: Callable[[str], None] = lambda _: None,
 ) -> None:
@@ -274,6 +279,7 @@ async def serve_http(
         hosts: As in `HttpProxy`.
         extra: As in `HttpProxy`.
         limits: As in `HttpProxy`.
+        admit: Refuses requests without a token, which the server does not get; None: it is the server that refuses.
         prepare: Called in a thread before the first connection is accepted.
         announce: Called with the proxy's URL once it accepts connections.
 
@@ -285,7 +291,9 @@ async def serve_http(
     with listen_at(host, port) as listening:
         await asyncio.to_thread(prepare)
         async with connect() as client:
-            proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra, limits=limits)
+            withheld = () if admit is None else (TOKEN_FIELD,)
+            proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra, limits=limits, withheld=withheld)
             shown = f"[{host}]" if ":" in host else host
             announce(f"http://{shown}:{listening.getsockname()[1]}{proxy.path}")
-            await http_server(proxy, header_seconds=limits.request_seconds).serve(sockets=[listening])
+            app = admitted(proxy, admit)
+            await http_server(app, header_seconds=limits.request_seconds).serve(sockets=[listening])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -32,13 +32,16 @@ async def connect() -> AsyncIterator[httpx.AsyncClient]:
 class Upstream:
     """A server at a URL, with the fields that the proxy adds to each request to its endpoint."""
 
-    def __init__(self, url: str, client: httpx.AsyncClient, extra: Headers = ()) -> None:
+    def __init__(
+        self, url: str, client: httpx.AsyncClient, extra: Headers = (), withheld: Collection[bytes] = ()
+    ) -> None:
         """Send requests by `client` to the endpoint at `url`.
 
         Args:
             url: The endpoint; its user info becomes an `Authorization` field, its query is sent each time.
             client: Sends the requests.
             extra: Fields for every request, such as `authorization`.
+            withheld: The names of the fields of clients that are for the proxy alone.
 
         Raises:
             ValueError: `url` is no http or https URL.
@@ -46,6 +49,7 @@ class Upstream:
         self.endpoint = Endpoint.parse(url)
         """Where requests are sent; a redirect that adds or removes the slash at the end is remembered."""
         self._client: Final = client
+        self._withheld: Final = frozenset(withheld)
         given = {name for name, _ in extra}
         self._extra: Final = (*(field for field in self.endpoint.credentials if field[0] not in given), *extra)
 
@@ -66,7 +70,7 @@ class Upstream:
         """
         url = url or self.endpoint.url
         for _ in range(_MAX_REQUESTS):
-            request = httpx.Request(method, url, headers=server_headers(headers, self._extra), content=content)
+            request = httpx.Request(method, url, headers=self._fields(headers, self._extra), content=content)
             response = await self._client.send(request, stream=True)
             target = self.endpoint.follow(response)
             if target is None:
@@ -85,12 +89,15 @@ class Upstream:
         self, method: str, headers: Headers, content: bytes, url: httpx.URL
     ) -> AsyncIterator[httpx.Response]:
         """Send a request for a document about the server, without the credentials of the proxy itself."""
-        request = httpx.Request(method, url, headers=server_headers(headers), content=content)
+        request = httpx.Request(method, url, headers=self._fields(headers), content=content)
         response = await self._client.send(request, stream=True)
         try:
             yield response
         finally:
             await response.aclose()
+
+    def _fields(self, headers: Headers, extra: Headers = ()) -> Headers:
+        return server_headers([field for field in headers if field[0] not in self._withheld], extra)
 
     def explain(self, error: httpx.HTTPError) -> str:
         """Return why there is no response; only the kind of the error, since its text may hold a header."""

@@ -126,6 +126,37 @@ def test_what_cannot_begin_is_a_usage_error_that_names_it(arguments: list[str], 
     assert said in result.stderr
 
 
+@pytest.mark.parametrize("served", [["--url", "http://127.0.0.1:1/mcp"], ["--config", "team.json"], ["--", "cat"]])
+@pytest.mark.parametrize("place", ["0.0.0.0:0", "[::]:0", "192.0.2.1:8931", "example.com:8931"])
+def test_other_machines_are_served_with_tokens_only(
+    served: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("team.json").write_text('{"mcpServers": {"a": {"command": "cat"}}}', encoding="utf-8")
+    results = [
+        runner.invoke(app, words, env={"COLUMNS": "200"})
+        for words in (["mcp", "--listen", place, *served], ["serve", "--compress", "--http", place])
+    ]
+    host = place.rpartition(":")[0].strip("[]")
+    for result in results:
+        assert result.exit_code == 2
+        assert (
+            f"expected --token-env to listen at '{host}': without tokens, only this machine is served" in result.stderr
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--token-env", "TOKENS", "--", "cat"], "expected --listen, found none"),
+        (["--token-env", "TOKENS", "--listen", "0.0.0.0:0", "--", "cat"], "TOKENS: expected at least one token"),
+    ],
+)
+def test_tokens_without_a_use_or_a_value_are_refused(words: list[str], said: str) -> None:
+    result = runner.invoke(app, ["mcp", *words], env={"COLUMNS": "200"})
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
 def test_it_listens_says_where_and_ends_when_told() -> None:
     nobody = f"http://127.0.0.1:{free_port()}/mcp"
     command = [*ACCP, "mcp", "--url", nobody, "--listen", "127.0.0.1:0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -116,6 +117,25 @@ def test_a_command_is_served_over_http_and_a_signal_keeps_the_counts(tmp_path: P
         assert gateway.stderr.read() == b"accp mcp: red: results: 1 messages, 0 rewritten\n"
         assert gateway.wait(PATIENCE) == -signal.SIGTERM
     assert not Path("/proc", pid.json()["result"]["content"][0]["text"]).exists()
+
+
+def test_a_gateway_with_tokens_serves_nobody_without_one(tmp_path: Path) -> None:
+    path = tmp_path / "team.json"
+    path.write_text(json.dumps({"mcpServers": {"red": entry(asking("red"))}}), encoding="utf-8")
+    options = ["--config", str(path), "--listen", "0.0.0.0:0", "--token-env", "TOKENS", "--quiet"]
+    environment = {**os.environ, "TOKENS": "ann:token-of-ann"}
+    with subprocess.Popen([*ACCP, *options], stderr=subprocess.PIPE, env=environment) as gateway:
+        assert gateway.stderr is not None
+        url = gateway.stderr.readline().decode().split()[2].replace("0.0.0.0", "127.0.0.1")
+        begin = {"id": 0, "method": "initialize", "params": CLIENT}
+        for headers in ({}, {"authorization": "Bearer token-of-bob"}, {"authorization": "Basic token-of-ann"}):
+            refused = post(url, begin, headers)
+            assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+            assert "E5001" in refused.json()["error"]["message"]
+        begun = post(url, begin, {"authorization": "Bearer token-of-ann"})
+        assert begun.json()["result"]["serverInfo"]["name"] == "accp-mcp-gateway"
+        gateway.terminate()
+        gateway.wait(PATIENCE)
 
 
 def post(url: str, message: Any, headers: Any = None) -> httpx.Response:

@@ -14,6 +14,7 @@ from accp_adapters.cli.errors import ExtraMissing, refusal
 from accp_adapters.cli.sources import read_source
 
 if TYPE_CHECKING:
+    from accp_adapters.bindings.identity import Authenticate
     from accp_adapters.mcp.gateway.configuration import ServerSettings
     from accp_adapters.mcp.proxy.relay import Relay
 
@@ -65,6 +66,7 @@ def listen_for_servers(
     address: tuple[str, int],
     allow_host: Sequence[str],
     *,
+    admit: Authenticate | None,
     is_bare: bool,
     **limits: Any,
 ) -> None:
@@ -86,6 +88,7 @@ def listen_for_servers(
         host=host,
         port=port,
         header_seconds=bounds.request_seconds,
+        admit=admit,
         announce=lambda at: typer.echo(f"accp mcp: {at} serves {names}", err=True),
     )
     try:

@@ -22,8 +22,10 @@ from accp_adapters.cli.commands.mcp.headers import header_fields
 from accp_adapters.cli.commands.mcp.install import StateFolder
 from accp_adapters.cli.commands.mcp.meter import Terminated, metering, server_name
 from accp_adapters.cli.errors import ExtraMissing
+from accp_adapters.cli.serving import TokenVariable, admission, host_and_port
 
 if TYPE_CHECKING:
+    from accp_adapters.bindings.identity import Authenticate
     from accp_adapters.mcp.gateway.configuration import ServerSettings
     from accp_adapters.mcp.proxy.relay import Relay
     from accp_adapters.mcp.savings.meter import Meter
@@ -159,6 +161,7 @@ def run(
     bare_names: BareNames = False,
     name: Name = "",
     listen: Listen = "",
+    token_env: TokenVariable = None,
     policy: Policy = None,
     carrier: Carrier = "resource",
     host: Host = "auto",
@@ -194,6 +197,10 @@ def run(
     if sum(given) != 1:
         found = "more than one" if any(given) else "none"
         raise typer.BadParameter(f"expected a command after --, or --url, or --config; found {found}")
+    address = host_and_port(listen, "--listen") if listen else None
+    if token_env is not None and address is None:
+        raise typer.BadParameter("expected --listen, found none", param_hint="--token-env")
+    admit = admission(token_env, address[0], "--listen") if address else None
     extra = header_fields(header or [], header_env or [], header_file)
     chosen = policy or ("negotiate" if listen else "always")
     server = server_name(name or (config.stem if config else ""), command or [], url)
@@ -214,13 +221,14 @@ def run(
     limits = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:
         with _relays(server, None if decode else options, state_dir=state_dir, quiet=quiet) as new_relay:
-            if servers and listen:
+            if servers and address:
                 is_bare = bare_names or bool(command)
-                listen_for_servers(servers, new_relay, _address(listen), allow_host or [], is_bare=is_bare, **limits)
+                names = allow_host or []
+                listen_for_servers(servers, new_relay, address, names, admit=admit, is_bare=is_bare, **limits)
             elif servers:
                 serve_servers(servers, new_relay(), is_bare=bare_names)
-            elif listen:
-                _listen(url, listen, new_relay, extra, allow_host or [], **limits)
+            elif address:
+                _listen(url, address, new_relay, extra, allow_host or [], admit=admit, **limits)
             elif url:
                 _serve_remote(url, new_relay(), extra)
             code = _serve_command(command, new_relay()) if command and not servers else 0
@@ -313,7 +321,14 @@ def _end_like(code: int) -> int:
 
 
 def _listen(
-    url: str, listen: str, new_relay: Callable[[], Relay], extra: Headers, allow_host: list[str], **limits: Any
+    url: str,
+    address: tuple[str, int],
+    new_relay: Callable[[], Relay],
+    extra: Headers,
+    allow_host: list[str],
+    *,
+    admit: Authenticate | None,
+    **limits: Any,
 ) -> None:
     import asyncio
 
@@ -324,7 +339,7 @@ def _listen(
         from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
-    host, port = _address(listen)
+    host, port = address
     with _url_refused():
         server = Endpoint.parse(url).shown
     serving = serve_http(
@@ -335,6 +350,7 @@ def _listen(
         hosts=AllowedHosts.of([host, *allow_host]),
         extra=extra,
         limits=ProxyLimits(**limits),
+        admit=admit,
         prepare=_warm_up,
         announce=lambda at: typer.echo(f"accp mcp: {at} is a proxy for {server}", err=True),
     )
@@ -342,7 +358,7 @@ def _listen(
         with suppress(KeyboardInterrupt):
             asyncio.run(serving)
     except OSError as error:
-        raise typer.BadParameter(f"cannot listen at {listen}: {error.strerror}", param_hint="--listen") from error
+        raise typer.BadParameter(f"cannot listen at {host}:{port}: {error.strerror}", param_hint="--listen") from error
 
 
 def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:
@@ -366,10 +382,3 @@ def _url_refused() -> Iterator[None]:
         yield
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--url") from error
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65_535:
-        raise typer.BadParameter(f"expected HOST:PORT, found {listen!r}", param_hint="--listen")
-    return host.strip("[]") or "127.0.0.1", int(port)

@@ -176,6 +176,34 @@ def test_where_nobody_can_be_told_apart_there_are_no_previews(public: str, versi
     assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["report"]
 
 
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_headers_that_name_another_tool_do_not_pass_a_barred_one(version: str) -> None:
+    for url in proxied(rows_server(stateless=True), "--exclude", "rep*"):
+        for headers in ({"mcp-name": "other"}, {"mcp-method": "ping"}, {"mcp-param-region": "x"}):
+            assert "E4001" in Client(url, headers, version).call("report")
+
+
+def test_a_token_of_the_proxy_tells_users_apart_and_stays_with_it(secret_server: tuple[Upstream, str]) -> None:
+    tokens = {"TOKENS": "ann:token-of-ann ben:token-of-ben", "KEY": "Bearer alice"}
+    options = ["--token-env", "TOKENS", "--header-env", "Authorization=KEY", *FETCHING]
+    with ExitStack() as stack:
+        origin = stack.enter_context(serving(rows_server("alice", stateless=True), lifespan="on"))
+        url, _ = stack.enter_context(proxy_process(f"{origin}/mcp", *options, **tokens))
+        ann, ben = (Client(url, {"authorization": f"Bearer token-of-{name}"}).start() for name in ("ann", "ben"))
+        reference = reference_in(ann.call("report"))
+        assert "alice" in ann.call("accp_fetch", ref=reference, query="SELECT owner FROM items WHERE id = 3")
+        assert "E5002" in ben.call("accp_fetch", ref=reference)
+        assert Client(url).call("report").startswith("401")
+    upstream, origin = secret_server
+    with proxy_process(f"{origin}/mcp", "--token-env", "TOKENS", **tokens) as (url, _):
+        for place in (url, f"{url[: -len('mcp')]}.well-known/x"):
+            assert httpx.get(place, timeout=PATIENCE).status_code == 401
+            assert httpx.get(place, headers={"authorization": "Bearer token-of-ann"}, timeout=PATIENCE).is_success
+    sent = [headers for _, _, headers, _ in upstream.requests]
+    upstream.requests.clear()
+    assert [headers.get("authorization") for headers in sent] == [None, None]
+
+
 def test_secrets_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
     file = tmp_path / "fields"
     file.write_text("X-Api-Key: hidden\n", encoding="utf-8")

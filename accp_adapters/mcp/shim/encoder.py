@@ -235,7 +235,7 @@ class Encoder:
         return (tool_index.call_in_index(params) if self._is_own_tool(tool_index.INDEX_NAME) else None) or params
 
     def _is_own_tool(self, name: object) -> bool:
-        """Return whether the shim serves the tool `name`; a tool of the server with that name takes precedence."""
+        """Return whether the shim serves the tool `name`; one of the server that had it before takes precedence."""
         serves = {
             tool_index.INDEX_NAME: self.options.tools != "full",
             FETCH_NAME: self.session.stored_results is not None,

@@ -82,16 +82,18 @@ class ResultRewriter:
 
     def _list_tools(self, result: JsonObject, request: PendingRequest) -> JsonObject:
         catalog, options = self.session.catalog, self.options
-        tools = options.offered(result["tools"])
+        tools = catalog.of_server(options.offered(result["tools"]))
         catalog.add({**result, "tools": tools}, request.params)
         if options.tools != "full" and INDEX_NAME not in catalog.tools:
             # The index covers all pages, so it is returned with the last of them.
             lists = ListOptions(options.tools, options.call_lists)
             tools = listed_tools(catalog, lists, options.counter) if catalog.is_complete else []
+            catalog.own.update(tool["name"] for tool in tools if tool.get("name") == INDEX_NAME)
         if self._drops_structured(request):
             tools = [without(tool, "outputSchema") for tool in tools]
         if self._cites(request) and catalog.is_complete and FETCH_NAME not in catalog.tools:
             tools = [*tools, FETCH_TOOL]
+            catalog.own.add(FETCH_NAME)
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})
 
     def _list_resources(self, result: JsonObject, request: PendingRequest) -> JsonObject:

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from accp_adapters import fetching
@@ -30,8 +30,9 @@ from accp_adapters.fetching import FetchRequest
 from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compress_messages, key_of_hash
 from accp_adapters.gateway.kept_texts import KeptTexts
 from accp_adapters.policy import Policy
-from accp_adapters.serving.bodies import BodyRefused, ByteLease, Scope, read_body
+from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send, read_body
 from accp_adapters.serving.hosts import AllowedHosts, header
+from accp_adapters.serving.responses import ResponseWriter
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
@@ -45,6 +46,7 @@ GATEWAY_POLICY: Final = replace(Policy.lossless(), cache_aware=False)
 GATEWAY_LIMITS: Final = BindingLimits(frame_bytes=8 * 1024 * 1024, places=256, places_each=32, rate=50.0, burst=200)
 """The limits of the service: its frames are requests."""
 _MAX_MESSAGES: Final = 10_000
+_FIELDS: Final = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
 
 _Work: TypeAlias = Callable[[Request, Principal, ByteLease], Awaitable[dict[str, Any]]]
 
@@ -76,45 +78,50 @@ def compress_app(
     if chosen.previews and kept.max_bytes < limits.frame_bytes:
         reason = f"expected to keep at least the {limits.frame_bytes} bytes of a request, found {kept.max_bytes!r}"
         raise ValueError(reason)
-    service = _Service(Gate(authenticate, limits, AllowedHosts.of(hosts)), chosen, kept, tool)
+    gate = Gate(authenticate, limits, AllowedHosts.of(hosts))
+    service = _Service(limits, chosen, kept, tool)
     return Starlette(
         routes=[
-            Route("/v1/compress", service.compress, methods=["POST"]),
-            Route("/v1/retrieve/{hash}", service.retrieve, methods=["GET"]),
+            Route("/v1/compress", _Endpoint(gate, service.compress), methods=["POST"]),
+            Route("/v1/retrieve/{hash}", _Endpoint(gate, service.retrieve), methods=["GET"]),
             Route("/health", lambda _: PlainTextResponse("ok\n")),
         ]
     )
 
 
+class _Endpoint:
+    """The ASGI application of one path; a request has its place and its bytes until its answer is read."""
+
+    def __init__(self, gate: Gate, work: _Work) -> None:
+        self._gate, self._work = gate, work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = ResponseWriter(send, self._gate.limits.write_time)
+        try:
+            principal = await self._gate.admit(scope)
+            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
+                self._gate.rate.check(principal.name)
+                body = _json_of(await self._work(Request(scope, receive), principal, lease))
+                lease.hold(len(body) - lease.size)
+                await response.send_all(HTTPStatus.OK, _FIELDS, body)
+        except Exception as error:  # every failure is told to the client; none ends the server
+            if response.started:
+                raise
+            refusal = refusal_of(error)
+            told = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
+            await response.send_all(refusal.status, [*_FIELDS, *refusal.headers], _json_of(told))
+
+
 class _Service:
-    def __init__(self, gate: Gate, policy: Policy, kept: KeptTexts, tool: str) -> None:
-        self._gate, self._policy, self._kept, self._tool = gate, policy, kept, tool
+    def __init__(self, limits: BindingLimits, policy: Policy, kept: KeptTexts, tool: str) -> None:
+        self._limits, self._policy, self._kept, self._tool = limits, policy, kept, tool
         self._turns: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
         """The turn of each principal, as long as it has a request that compresses or waits."""
 
-    async def compress(self, request: Request) -> Response:
-        return await self._answered(request, self._compress)
-
-    async def retrieve(self, request: Request) -> Response:
-        return await self._answered(request, self._retrieve)
-
-    async def _answered(self, request: Request, work: _Work) -> Response:
-        try:
-            principal = await self._gate.admit(request.scope)
-            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
-                self._gate.rate.check(principal.name)
-                return _json_response(await work(request, principal, lease))
-        except Exception as error:  # every failure is told to the client; none ends the server
-            refusal = refusal_of(error)
-            told = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
-            return _json_response(told, refusal.status, refusal.headers)
-
-    async def _compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
+    async def compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         _check_content(request.scope)
-        limits = self._gate.limits
-        body = await read_body(
-            request.scope, request.receive, lease, limit=limits.frame_bytes, seconds=limits.body_time
-        )
+        limit, seconds = self._limits.frame_bytes, self._limits.body_time
+        body = await read_body(request.scope, request.receive, lease, limit=limit, seconds=seconds)
         # Its other requests wait here, not in the threads that all share.
         async with self._turns.setdefault(principal.name, asyncio.Lock()):
             done = await asyncio.to_thread(self._compressed, body)
@@ -136,7 +143,7 @@ class _Service:
         except (ValueError, TypeError, RecursionError) as error:
             raise ProtocolError(f"{error}", code=ErrorCode.INVALID_TYPE) from error
 
-    async def _retrieve(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
+    async def retrieve(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
         name = request.path_params["hash"].lower()
         key, text = key_of_hash(name), self._kept.get(_owner_of(principal, request.scope), name)
         if key is None or text is None:
@@ -178,10 +185,6 @@ def _owner_of(principal: Principal, scope: Scope) -> str:
     return hashlib.sha256(f"{principal.name}\n{token}".encode()).hexdigest()
 
 
-def _json_response(
-    value: Mapping[str, Any], status: int = HTTPStatus.OK, headers: Iterable[tuple[bytes, bytes]] = ()
-) -> Response:
+def _json_of(value: Mapping[str, Any]) -> bytes:
     # ASCII: JSON may hold halves of surrogate pairs, which UTF-8 cannot.
-    response = Response(json.dumps(value).encode(), status, media_type="application/json")
-    response.raw_headers += [(b"cache-control", b"no-store"), *headers]
-    return response
+    return json.dumps(value).encode()

@@ -28,39 +28,60 @@ class BodyRefused(Exception):
 
 
 class ByteBudget:
-    """Bytes that all exchanges of a proxy share."""
+    """Bytes that all exchanges of a server share."""
 
-    def __init__(self, limit: int) -> None:
-        """Allow `limit` bytes at once."""
+    def __init__(self, limit: int, *, each: int | None = None) -> None:
+        """Allow `limit` bytes at once, and `each` of them to one owner; None: as many."""
         self.left = limit
         """Bytes that are free."""
+        self._each: Final = limit if each is None else each
+        self._held: Final[dict[str, int]] = {}
 
     @contextmanager
-    def lease(self) -> Iterator[ByteLease]:
-        """Yield the share of one exchange, which is returned at the end of the block."""
-        lease = ByteLease(self)
+    def lease(self, owner: str = "") -> Iterator[ByteLease]:
+        """Yield the share of one exchange of `owner`, which is returned at the end of the block."""
+        lease = ByteLease(self, owner)
         try:
             yield lease
         finally:
-            self.left += lease.size
+            lease.resize(0)
+
+    def take(self, owner: str, count: int) -> bool:
+        """Take `count` bytes for `owner`, give them back if negative; return False, without change, if not free."""
+        held = self._held.get(owner, 0) + count
+        if count > 0 and (count > self.left or held > self._each):
+            return False
+        self.left -= count
+        self._held[owner] = held
+        if not held:
+            del self._held[owner]
+        return True
 
 
 class ByteLease:
     """The bytes that one exchange holds of a budget."""
 
-    def __init__(self, budget: ByteBudget) -> None:
-        """Hold nothing of `budget`."""
-        self._budget = budget
+    def __init__(self, budget: ByteBudget, owner: str) -> None:
+        """Hold nothing of `budget`, in the name of `owner`."""
+        self._budget, self._owner = budget, owner
         self.size = 0
         """Bytes that are held."""
 
     def add(self, count: int) -> bool:
         """Hold `count` bytes more, fewer if negative; return False, and change nothing, if they are not free."""
-        if count > self._budget.left:
+        if not self._budget.take(self._owner, count):
             return False
-        self._budget.left -= count
         self.size += count
         return True
+
+    def hold(self, count: int) -> None:
+        """Hold `count` bytes more.
+
+        Raises:
+            BodyRefused: 503, they are not free.
+        """
+        if not self.add(count):
+            raise BodyRefused(HTTPStatus.SERVICE_UNAVAILABLE, "expected fewer requests at once")
 
     def resize(self, size: int) -> bool:
         """Hold `size` bytes; return False, and change nothing, if they are not free."""
@@ -103,8 +124,7 @@ async def _joined(receive: Receive, lease: ByteLease, limit: int) -> bytes:
         data = part.get("body", b"")
         if len(body) + len(data) > limit:
             raise _too_long(limit)
-        if not lease.add(len(data)):
-            raise BodyRefused(HTTPStatus.SERVICE_UNAVAILABLE, "expected fewer requests at once")
+        lease.hold(len(data))
         body += data
         more = part.get("more_body", False)
     return bytes(body)

@@ -1,4 +1,6 @@
-"""HTTP servers: a socket, and uvicorn with what it lacks: a time limit for headers, and the client's certificate."""
+"""HTTP servers: a socket, and uvicorn with what it lacks: time limits for headers and for peers that do not read, and
+the client's certificate.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["TlsFiles", "http_server", "listen_at", "with_certificate"]
+from accp_adapters.serving.responses import BUFFERED, WRITE_SECONDS, ResponseWriter
+
+__all__ = ["TimedWrites", "TlsFiles", "http_server", "listen_at", "with_certificate"]
 
 _BACKLOG: Final = 2048
 
@@ -55,7 +59,8 @@ def http_server(
     app: Any,
     *,
     header_seconds: float,
-    websocket: type[asyncio.Protocol] | None = None,
+    write_seconds: float = WRITE_SECONDS,
+    websocket: type[TimedWrites] | None = None,
     message_bytes: int = 1 << 20,
     header_bytes: int = 1 << 14,
     tls: TlsFiles | None = None,
@@ -67,21 +72,22 @@ def http_server(
         app: The application.
         header_seconds: Seconds after which a connection without a complete header is closed, one with a part of it
             after an answer (408).
+        write_seconds: Seconds for which a peer may leave unread what was written; then its connection is cut.
         websocket: Takes the connections that become WebSockets; None: there are none.
         message_bytes: Bytes of a WebSocket message; a longer one closes the connection (1009).
         header_bytes: Bytes of a request's line and fields; longer ones are refused (414, 431).
         tls: The files for TLS; None: plain text.
         drain_seconds: Seconds for which open responses delay the end.
     """
-    protocol = type("_Protocol", (_TimedProtocol,), {"header_seconds": header_seconds})
+    times = {"header_seconds": header_seconds, "write_seconds": write_seconds}
     # Streams stay open as long as clients want; after a second they no longer delay the end.
     return uvicorn.Server(
         uvicorn.Config(
             app,
             lifespan="off",
             # One parser everywhere: httptools, where it is installed, hides the host of a request target.
-            http=protocol,
-            ws=websocket or "none",
+            http=type("_Protocol", (_TimedProtocol,), times),
+            ws=type("_WebSocket", (websocket,), times) if websocket else "none",
             ws_max_size=message_bytes,
             h11_max_incomplete_event_size=header_bytes,
             # A few bytes of a compressed message can stand for its greatest length.
@@ -118,7 +124,49 @@ def with_certificate(app: Any, transport: asyncio.BaseTransport) -> Any:
     return told
 
 
-class _TimedProtocol(H11Protocol):
+class TimedWrites(asyncio.Protocol):
+    """A connection that is cut when its peer leaves unread, for too long, more than the transport buffers."""
+
+    write_seconds: ClassVar[float] = WRITE_SECONDS
+    _writing: asyncio.Transport | None = None
+    _cut: asyncio.TimerHandle | None = None
+    _is_lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, and have the transport say early that it buffers."""
+        assert isinstance(transport, asyncio.Transport)
+        super().connection_made(transport)
+        self._writing = transport
+        transport.set_write_buffer_limits(high=BUFFERED)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the peer."""
+        super().pause_writing()
+        self.cut_later()
+
+    def resume_writing(self) -> None:
+        """Go on: the peer has read."""
+        super().resume_writing()
+        self._spare()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End with the connection."""
+        super().connection_lost(exc)
+        self._is_lost = True
+        self._spare()
+
+    def cut_later(self) -> None:
+        """Cut the connection unless the peer reads in time."""
+        if self._cut is None and self._writing is not None and not self._is_lost:
+            self._cut = asyncio.get_running_loop().call_later(self.write_seconds, self._writing.abort)
+
+    def _spare(self) -> None:
+        if self._cut is not None:
+            self._cut.cancel()
+            self._cut = None
+
+
+class _TimedProtocol(TimedWrites, H11Protocol):
     """A connection that is closed unless the header of its next request is complete in time."""
 
     header_seconds: ClassVar[float]
@@ -126,8 +174,8 @@ class _TimedProtocol(H11Protocol):
     _refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn narrows the type
-        self.app = with_certificate(self.app, transport)
+        super().connection_made(transport)
+        self.app = self._written(with_certificate(self.app, transport))
         # A path may hold a token, as in ACP A and C: no handler of an application gets an access log.
         self.access_log = False
         self._watch()
@@ -161,6 +209,8 @@ class _TimedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        if self.transport.is_closing():
+            self.cut_later()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -172,6 +222,18 @@ class _TimedProtocol(H11Protocol):
             self._stop()
         elif self._deadline is None and not self.transport.is_closing():
             self._deadline = self.loop.call_later(self.header_seconds, self._end)
+
+    def _written(self, app: Any) -> Any:
+        """Return `app`, whose responses are written in pieces; where one breaks off, what is left of it is cut off."""
+
+        async def written(scope: Any, receive: Any, send: Any) -> None:
+            try:
+                await app(scope, receive, ResponseWriter(send, self.write_seconds).send)
+            except BaseException:
+                self.cut_later()
+                raise
+
+        return written
 
     def _end(self) -> None:
         """Close the connection; a peer that does not read what it was sent before is cut off later."""

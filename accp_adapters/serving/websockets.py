@@ -1,4 +1,7 @@
-"""WebSockets of an HTTP server: uvicorn with the client's certificate, and without the paths of requests in its log."""
+"""WebSockets of an HTTP server: uvicorn with the client's certificate, and a bound for peers that do not read.
+
+It writes no paths of requests into its log.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from accp_adapters.serving.listening import with_certificate
+from accp_adapters.serving.listening import TimedWrites, with_certificate
 
 __all__ = ["WebSocketConnection"]
 
@@ -17,7 +20,7 @@ _LOG: Final = logging.getLogger(__name__)
 _LOG.setLevel(logging.CRITICAL)
 
 
-class WebSocketConnection(WebSocketsSansIOProtocol):
+class WebSocketConnection(TimedWrites, WebSocketsSansIOProtocol):
     """A connection that has become a WebSocket; for `http_server`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -29,3 +32,14 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         """Take the connection, and tell the application of its certificate."""
         super().connection_made(transport)
         self.app = with_certificate(self.app, transport)
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Cut the connection that the application has left, unless it closes in time."""
+        super().on_task_complete(task)
+        self.cut_later()
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the peer leaves unread what it was sent: pings of a flood get no pong."""
+        pong = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pong)

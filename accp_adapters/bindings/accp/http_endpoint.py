@@ -7,16 +7,16 @@ answer, and nothing is done twice.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from http import HTTPStatus
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from accp_adapters.bindings.accp.gate import HostGate, refusal_of
+from accp_adapters.bindings.accp.gate import Gate, HostGate, refusal_of
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import Headers, header
+from accp_adapters.serving.responses import ResponseWriter
 from accp_core.accp.head import frame_head
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import DecodeError
@@ -36,7 +36,7 @@ class HttpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
-        response = _Response(send, self._gate.limits.write_time)
+        response = _Response(send, self._gate)
         try:
             principal = await self._gate.admit(scope)
             with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
@@ -47,11 +47,11 @@ class HttpEndpoint:
                 await run_until_disconnect(receive, self._answer(principal, _decode(body), response))
         except Exception as error:  # every failure is told to the client; none ends the server
             # A response that has started lacks its end: the connection is cut, and the client asks again.
-            if response.has_started:
+            if response.started:
                 raise
             refusal = refusal_of(error)
             frame = self._gate.host.refusal(refusal.error)
-            await response.send_all(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
+            await response.refuse(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
 
     async def _answer(self, principal: Principal, text: str, response: _Response) -> None:
         try:
@@ -59,10 +59,10 @@ class HttpEndpoint:
             async with aclosing(answer) as frames:
                 await _send_frames(frames, response)
         except Exception as error:
-            if response.has_started:
+            if response.started:
                 raise
             refusal = refusal_of(error)
-            await response.send_all(refusal.status, refusal.headers, self._gate.host.refusal(refusal.error, text))
+            await response.refuse(refusal.status, refusal.headers, self._gate.host.refusal(refusal.error, text))
 
 
 # "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
@@ -95,14 +95,14 @@ async def _send_frames(frames: AsyncIterator[str], response: _Response) -> None:
     first = await anext(frames, None)
     second = await anext(frames, None) if first is not None and _is_failure(first) else None
     if first is not None and second is None and _is_failure(first):
-        await response.send_all(HTTPStatus.BAD_REQUEST, (), first)
+        await response.refuse(HTTPStatus.BAD_REQUEST, (), first)
         return
-    await response.start(HTTPStatus.OK)
+    await response.open()
     for frame in filter(None, (first, second)):
-        await response.write(frame)
+        await response.write_frame(frame)
     async for frame in frames:
-        await response.write(frame)
-    await response.end()
+        await response.write_frame(frame)
+    await response.write(b"", more=False)
 
 
 def _is_failure(text: str) -> bool:
@@ -112,28 +112,21 @@ def _is_failure(text: str) -> bool:
         return False
 
 
-class _Response:
-    """The response to one request; a peer that does not read it in time loses its connection."""
+class _Response(ResponseWriter):
+    """The response to one request: frames, each held while it is written."""
 
-    def __init__(self, send: Send, seconds: float) -> None:
-        self._to_peer, self._seconds = send, seconds
-        self.has_started = False
+    def __init__(self, send: Send, gate: Gate) -> None:
+        super().__init__(send, gate.limits.write_time)
+        self._budget = gate.budget
 
-    async def _send(self, event: MutableMapping[str, Any]) -> None:
-        async with asyncio.timeout(self._seconds):
-            await self._to_peer(event)
+    async def open(self) -> None:
+        await self.start(HTTPStatus.OK, _FIELDS)
 
-    async def start(self, status: HTTPStatus, headers: Headers = ()) -> None:
-        self.has_started = True
-        await self._send({"type": "http.response.start", "status": status, "headers": [*_FIELDS, *headers]})
+    async def write_frame(self, frame: str) -> None:
+        data = f"{frame}\n".encode()
+        with self._budget.lease() as lease:
+            lease.hold(len(data))
+            await self.write(data)
 
-    async def write(self, frame: str) -> None:
-        await self._send({"type": "http.response.body", "body": f"{frame}\n".encode(), "more_body": True})
-
-    async def end(self) -> None:
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def send_all(self, status: HTTPStatus, headers: Headers, frame: str) -> None:
-        body = f"{frame}\n".encode()
-        await self.start(status, [*headers, (b"content-length", str(len(body)).encode())])
-        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+    async def refuse(self, status: HTTPStatus, headers: Headers, frame: str) -> None:
+        await self.send_all(status, [*_FIELDS, *headers], f"{frame}\n".encode())

@@ -159,7 +159,7 @@ class GatewayApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        response = ClientResponse(send)
+        response = ClientResponse(send, self._limits.write_seconds)
         if refusal := self._hosts.refusal(scope["headers"]):
             await response.refuse(*refusal)
         elif scope["path"] != PATH:

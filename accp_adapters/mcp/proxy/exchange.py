@@ -13,8 +13,9 @@ from typing import Final, TypeVar
 from accp_adapters.mcp.proxy.headers import client_headers
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, RelayedMessage, read_message, write_message
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field, rewrite_event
-from accp_adapters.serving.bodies import ByteLease, Send
+from accp_adapters.serving.bodies import ByteLease
 from accp_adapters.serving.hosts import Headers, header
+from accp_adapters.serving.responses import ResponseWriter
 
 __all__ = [
     "ClientResponse",
@@ -56,28 +57,8 @@ def one_line(document: bytes) -> bytes:
     return document.strip().replace(b"\r", b" ").replace(b"\n", b" ")
 
 
-class ClientResponse:
+class ClientResponse(ResponseWriter):
     """The HTTP response to the client of one exchange."""
-
-    def __init__(self, send: Send) -> None:
-        """Send by the ASGI callable `send`."""
-        self._send = send
-        self.started = False
-        """Whether status and headers were sent."""
-
-    async def start(self, status: int, headers: Headers) -> None:
-        """Send status and headers."""
-        self.started = True
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
-
-    async def write(self, data: bytes, *, more: bool = True) -> None:
-        """Send a part of the body."""
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
-
-    async def send_all(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send a complete response."""
-        await self.start(status, [*headers, (b"content-length", str(len(body)).encode())])
-        await self.write(body, more=False)
 
     async def send_message(self, body: bytes, status: int = HTTPStatus.OK) -> None:
         """Send a JSON-RPC message of the proxy itself."""
@@ -179,9 +160,13 @@ async def _forward_document(
         is_held = rewriting.lease.add(len(chunk))
         body += chunk
         if not is_held or len(body) > rewriting.limit:
-            await _stream(status, headers, _prepend(bytes(body), chunks), response)
+            begun = bytes(body)
+            body.clear()
+            await _stream(status, headers, _prepend(begun, chunks), response)
             return
     written = await rewrite_bytes(rewriting.relay.from_server, bytes(body))
+    body.clear()
+    rewriting.lease.resize(len(written))
     await response.send_all(status, client_headers(headers, keep_length=False), written)
 
 

@@ -91,7 +91,7 @@ class HttpProxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; if the client disconnects, the request to the server is cancelled, too."""
-        response = ClientResponse(send)
+        response = ClientResponse(send, self._limits.write_seconds)
         if refusal := self._hosts.refusal(scope["headers"]):
             await response.refuse(*refusal)
             return
@@ -104,10 +104,9 @@ class HttpProxy:
             try:
                 limit, seconds = self._limits.body_bytes, self._limits.request_seconds
                 body = await read_body(scope, receive, lease, limit=limit, seconds=seconds)
+                await run_until_disconnect(receive, self._serve(scope, url, body, response))
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
-                return
-            await run_until_disconnect(receive, self._serve(scope, url, body, response))
 
     async def _serve(self, scope: Scope, url: httpx.URL, body: bytes, response: ClientResponse) -> None:
         request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), body)
@@ -220,7 +219,10 @@ class HttpProxy:
                 await forward_response(checked.status_code, self._headers(checked), body, None, response)
                 return
             refusal = await read_refusal(checked)
-        await response.send_message(answer if refusal is None else answer_with(refusal, request.body))
+        told = answer if refusal is None else answer_with(refusal, request.body)
+        with self._budget.lease() as lease:
+            lease.hold(len(told))
+            await response.send_message(told)
 
     def _sent(self, request: ClientRequest) -> AbstractAsyncContextManager[httpx.Response]:
         return self._upstream.send(request.method, request.headers, request.body, request.url)
@@ -296,4 +298,5 @@ async def serve_http(
             shown = f"[{host}]" if ":" in host else host
             announce(f"http://{shown}:{listening.getsockname()[1]}{proxy.path}")
             app = admitted(proxy, admit)
-            await http_server(app, header_seconds=limits.request_seconds).serve(sockets=[listening])
+            server = http_server(app, header_seconds=limits.request_seconds, write_seconds=limits.write_seconds)
+            await server.serve(sockets=[listening])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
+from accp_adapters.serving.responses import WRITE_SECONDS
 
 __all__ = ["ProxyLimits"]
 
@@ -26,3 +27,5 @@ class ProxyLimits:
     """Characters of the texts that previews cite; beyond, the session that was silent for longest loses its texts."""
     request_seconds: float = 30.0
     """Seconds for the header of a request, and as many for its body (408)."""
+    write_seconds: float = WRITE_SECONDS
+    """Seconds for which a client may leave a piece of a response unread; then its connection is cut."""

@@ -15,6 +15,7 @@ from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import AccessDenied, Principal, with_bearer_token
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts
+from accp_adapters.serving.responses import HeldResponse
 from accp_core.acp import AcpError, error_body
 from accp_core.acp.document import Json
 from accp_core.acp.handshake import TOKEN_HEADER
@@ -76,18 +77,22 @@ class Gate:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         return data.decode()
 
-    def wrap(self, endpoint: Endpoint) -> Endpoint:
+    def wrap(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[HeldResponse]]:
         """Return `endpoint`, for allowed hosts and origins only, and with every refusal as ACP writes it."""
 
-        async def wrapped(request: Request) -> Response:
+        async def wrapped(request: Request) -> HeldResponse:
             if refusal := self.allowed.refusal(request.scope["headers"]):
-                return refuse(AcpError.INVALID_REQUEST, refusal[1], status=refusal[0])
+                return self._held(refuse(AcpError.INVALID_REQUEST, refusal[1], status=refusal[0]))
             try:
-                return await endpoint(request)
+                return self._held(await endpoint(request))
             except Exception as error:
-                return _refusal_of(error)
+                return self._held(_refusal_of(error))
 
         return wrapped
+
+    def _held(self, response: Response) -> HeldResponse:
+        busy = refuse(AcpError.NOT_CONNECTED, "expected fewer answers at once")
+        return HeldResponse(response, self._budget, seconds=self.host.limits.write_seconds, refusal=busy)
 
 
 def answer(value: Json, status: int = 200) -> Response:

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from accp_adapters.serving.responses import WRITE_SECONDS
+from accp_adapters.serving.shares import TooMany
 from accp_core.bounded import BoundedDict
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 
-__all__ = ["BindingLimits", "Places", "RateLimit", "TooMany"]
+__all__ = ["BindingLimits", "Places", "RateLimit"]
 
 _MIB: Final = 1024 * 1024
 _MAX_PRINCIPALS: Final = 10_000
@@ -37,44 +37,41 @@ class BindingLimits:
     """Frames that a principal may send at once after a pause."""
     body_time: float = 30.0
     """How long a frame may take to arrive (408), and how long a header may."""
-    write_time: float = 30.0
-    """How long a peer may take to receive a frame; then its connection is closed."""
+    write_time: float = WRITE_SECONDS
+    """How long a peer may take to receive a frame, or a piece of a response; then its connection is closed."""
     idle_time: float = 75.0
     """After how long without any frame a connection is closed: more than two heartbeats of 30 seconds."""
-
-
-class TooMany(ProtocolError):
-    """A limit is reached; the same may be accepted later (E2003)."""
-
-    def __init__(self, reason: str, *, is_own: bool, retry_after: float = 1.0) -> None:
-        """Refuse, and say why.
-
-        Args:
-            reason: The reason.
-            is_own: Whether it is the principal's own limit (429), not that of all (503).
-            retry_after: When to try again, in seconds from now.
-        """
-        super().__init__(reason, code=ErrorCode.BUDGET_EXCEEDED)
-        self.is_own: Final = is_own
-        self.retry_after: Final = retry_after
 
 
 class RateLimit:
     """How many frames each principal may send (token bucket)."""
 
-    def __init__(self, limits: BindingLimits, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with a full burst for everybody; `clock` returns seconds, of which only differences count."""
-        self._rate, self._burst, self._clock = limits.rate, limits.burst, clock
+    def __init__(self, rate: float, burst: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with a full burst for everybody.
+
+        Args:
+            rate: Frames of one principal in a second.
+            burst: Frames that a principal may send at once after a pause.
+            clock: Returns seconds, of which only differences count.
+        """
+        self._rate, self._burst, self._clock = rate, burst, clock
         self._left: BoundedDict[str, tuple[float, float]] = BoundedDict(_MAX_PRINCIPALS)
+
+    def delay(self, name: str) -> float:
+        """Return the seconds until principal `name` may send a frame, 0 for now."""
+        return max(0.0, (1 - self._now(name)[0]) / self._rate)
 
     def take(self, name: str) -> float:
         """Take one frame of principal `name`; return 0, or without taking it, the seconds until it may be taken."""
-        left, then = self._left.get(name, (float(self._burst), self._clock()))
+        left, now = self._now(name)
+        self._left.put(name, (left - 1 if left >= 1 else left, now))
+        return 0.0 if left >= 1 else (1 - left) / self._rate
+
+    def _now(self, name: str) -> tuple[float, float]:
+        """Return how many frames a principal may send, and the time."""
         now = self._clock()
-        left = min(self._burst, left + (now - then) * self._rate)
-        is_free = left >= 1
-        self._left.put(name, (left - 1 if is_free else left, now))
-        return 0.0 if is_free else (1 - left) / self._rate
+        left, then = self._left.get(name, (float(self._burst), now))
+        return min(float(self._burst), left + (now - then) * self._rate), now
 
     def check(self, name: str) -> None:
         """Take one frame.
@@ -94,9 +91,9 @@ class RateLimit:
 class Places:
     """The places for requests and connections."""
 
-    def __init__(self, limits: BindingLimits) -> None:
-        """Start empty."""
-        self._limits = limits
+    def __init__(self, places: int, each: int) -> None:
+        """Have `places`, and at most `each` for one principal."""
+        self._places, self._each = places, each
         self._taken: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -111,9 +108,9 @@ class Places:
             TooMany: There is none.
         """
         taken = self._taken.get(name, 0)
-        if taken >= self._limits.places_each:
-            raise TooMany(f"expected at most {self._limits.places_each} requests and connections", is_own=True)
-        if len(self) >= self._limits.places:
+        if taken >= self._each:
+            raise TooMany(f"expected at most {self._each} requests and connections", is_own=True)
+        if len(self) >= self._places:
             raise TooMany("expected fewer requests and connections of all", is_own=False)
         self._taken[name] = taken + 1
         try:

@@ -10,10 +10,11 @@ from typing import Final
 
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, Scope
-from accp_adapters.bindings.limits import BindingLimits, Places, RateLimit, TooMany
+from accp_adapters.bindings.limits import BindingLimits, Places, RateLimit
 from accp_adapters.bindings.logs import LogError
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget
 from accp_adapters.serving.hosts import AllowedHosts
+from accp_adapters.serving.shares import TooMany
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
@@ -32,9 +33,9 @@ class Gate:
         """Let in whom `authenticate` knows, at the names of `hosts`."""
         self.limits: Final = limits
         """Limits of memory and time."""
-        self.rate: Final = RateLimit(limits)
+        self.rate: Final = RateLimit(limits.rate, limits.burst)
         """How many frames each principal may send."""
-        self.places: Final = Places(limits)
+        self.places: Final = Places(limits.places, limits.places_each)
         """The places for requests and connections."""
         self.budget: Final = ByteBudget(limits.buffered_bytes)
         """Bytes of the frames that are being received."""

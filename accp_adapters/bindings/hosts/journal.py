@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
+from accp_adapters.bindings.hosts.names import owner_of
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind
 from accp_adapters.bindings.hosts.steps import Step
 from accp_adapters.bindings.hosts.workers import end_task
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
 from accp_adapters.bindings.off_loop import LONG, off_loop
+from accp_adapters.serving.shares import Shares
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -51,6 +53,19 @@ class Place:
         self._announced = 0
         self._changed = asyncio.Event()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a step is being taken, a connection is open, or a request waits for its answer."""
+        has_requests = self.replica is not None and bool(self.replica.open)
+        return self.lock.locked() or bool(self.listeners) or has_requests
+
+    def forget(self) -> None:
+        """Forget the session, whose log is removed; its connection ends, and the peer connects again."""
+        connection = self.replica.connection if self.replica is not None else ""
+        self.replica, self._announced = None, 0
+        for listener in list(self.listeners):
+            listener(connection, None)
+
     def announce(self, replica: Replica, frames: list[str] | None) -> None:
         """Tell those who wait that a step was taken, once: where the log is read again, steps are taken again."""
         if replica.number <= self._announced:
@@ -81,6 +96,9 @@ class Journal:
         """Called with a session that has all logged steps, while its place is locked, after each look at the log."""
         self._places: Final[BoundedDict[str, Place]] = BoundedDict(limits.replicas)
         self._tasks: Final[set[asyncio.Task[Any]]] = set()
+        self._shares: Final = Shares(limits.sessions, limits.sessions_each)
+        self._numbers: Final[BoundedDict[str, int]] = BoundedDict(limits.sessions)
+        """The number of the last step of each session, as far as this worker knows."""
 
     def place(self, name: str, session_id: str) -> Place:
         """Return the place of a session."""
@@ -134,6 +152,7 @@ class Journal:
 
     async def _commit(self, place: Place, decide: Callable[[Replica], Step | None], size: int) -> list[str] | None:
         async with place.lock:
+            await self._make_room(place.name)
             fence = await self._lease(place.name)
             try:
                 replica = await self._catch_up(place, fence.last)
@@ -145,10 +164,41 @@ class Journal:
                     place.announce(replica, frames)
                     await self._save_sometimes(replica, step, fence)
                 self.on_current(place, replica)
+                self._numbers.put(place.name, replica.number)
                 return frames
             finally:
                 with suppress(ProtocolError):  # it ends by itself
                     await self._log.release(fence)
+
+    async def _make_room(self, name: str) -> None:
+        """Count a session as used; where it is one too many, another one is removed.
+
+        Raises:
+            TooMany: E2003, its principal has its share, and all of it is in use.
+        """
+        removed = self._shares.admit(owner_of(name), name, self._is_busy)
+        if removed is None:
+            return
+        if (place := self._places.pop(removed, None)) is not None:
+            place.forget()
+        try:
+            await self._remove(removed, self._numbers.pop(removed, 0))
+        except ProtocolError as error:
+            _LOG.warning("the session %r was not removed: %s", removed, error)  # its log ends by itself
+
+    def _is_busy(self, name: str) -> bool:
+        place = self._places.get(name)
+        return place is not None and place.is_busy
+
+    async def _remove(self, name: str, number: int) -> None:
+        """Remove the log of a session, unless another worker uses it: there it counts as one of its own."""
+        fence = await self._log.lease(name, self._worker, self._limits.lease)
+        if fence is not None:
+            try:
+                if fence.last == number:
+                    await self._log.delete(name)
+            finally:
+                await self._log.release(fence)
 
     @asynccontextmanager
     async def _working(self, place: Place, replica: Replica, fence: Fence, size: int) -> AsyncIterator[None]:

@@ -22,6 +22,7 @@ __all__ = [
     "foreign_session",
     "is_named",
     "is_older",
+    "owner_of",
     "sender_name",
     "session_name",
 ]
@@ -62,6 +63,11 @@ def connection_name(principal: Principal, connection: str) -> str:
 def is_named(name: str) -> bool:
     """Return whether the frames of a session name it, so that the answers do."""
     return name.startswith(f"{_NAMED}/")
+
+
+def owner_of(name: str) -> str:
+    """Return whose session a name is of: the principal, as the name writes it."""
+    return name.split("/", 2)[1]
 
 
 def _owner(principal: Principal) -> str:

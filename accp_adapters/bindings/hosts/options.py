@@ -14,6 +14,10 @@ __all__ = ["HOST_SESSION", "HostLimits"]
 class HostLimits:
     """The limits and times of a host; times are in seconds."""
 
+    sessions: int = 10_000
+    """Sessions in the log that a worker knows of; for another one, the principal that has most loses its oldest."""
+    sessions_each: int = 1_000
+    """Sessions of one principal; for another one it loses its oldest, or is refused (E2003) where all are in use."""
     replicas: int = 1_000
     """Sessions that a worker keeps in memory; the others are read from the log when they are used again."""
     answers: int = 128

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, check_number, check_texts
-from accp_core.error_codes import ErrorCode
-from accp_core.errors import ProtocolError
 
 __all__ = ["MemoryFrameLog"]
 
@@ -30,17 +28,13 @@ class _Log:
 class MemoryFrameLog:
     """A `FrameLog` for the workers of one event loop."""
 
-    def __init__(
-        self, *, sessions: int = 10_000, ttl: float = 86_400.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Start empty.
+    def __init__(self, *, ttl: float = 86_400.0, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start empty. How many logs there are is bounded by the hosts (`HostLimits.sessions`).
 
         Args:
-            sessions: Logs that may be kept; another one is refused with E2003.
             ttl: Seconds after its last use until a log may be removed.
             clock: Returns seconds; only differences count.
         """
-        self._limit: Final = sessions
         self._ttl: Final = ttl
         self._clock: Final = clock
         self._logs: Final[dict[str, _Log]] = {}
@@ -107,13 +101,13 @@ class MemoryFrameLog:
         """Return the log of `name`, which is now the one used last."""
         log = self._logs.pop(name, None)
         if log is None:
-            self._make_room()
+            self._remove_old()
             log = _Log()
         log.used_at = self._clock()
         self._logs[name] = log
         return log
 
-    def _make_room(self) -> None:
+    def _remove_old(self) -> None:
         """Remove the logs that were not used for `ttl`: they stand first. The holder of a lease uses its log."""
         now = self._clock()
         for name, log in list(self._logs.items()):
@@ -121,8 +115,6 @@ class MemoryFrameLog:
                 break
             if log.lease_ends <= now:
                 del self._logs[name]
-        if len(self._logs) >= self._limit:
-            raise ProtocolError(f"expected at most {self._limit} sessions", code=ErrorCode.BUDGET_EXCEEDED)
 
     def _held(self, fence: Fence) -> _Log:
         log = self._logs.get(fence.name)

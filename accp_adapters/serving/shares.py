@@ -1,0 +1,87 @@
+"""What owners keep here, and what gives way where there is no room: of whoever has most, never of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from accp_core.error_codes import ErrorCode
+from accp_core.errors import ProtocolError
+
+__all__ = ["Shares", "TooMany"]
+
+
+class TooMany(ProtocolError):
+    """A limit is reached; the same may be accepted later (E2003)."""
+
+    def __init__(self, reason: str, *, is_own: bool, retry_after: float = 1.0) -> None:
+        """Refuse, and say why.
+
+        Args:
+            reason: The reason.
+            is_own: Whether it is the principal's own limit (429), not that of all (503).
+            retry_after: When to try again, in seconds from now.
+        """
+        super().__init__(reason, code=ErrorCode.BUDGET_EXCEEDED)
+        self.is_own: Final = is_own
+        self.retry_after: Final = retry_after
+
+
+class Shares:
+    """The names of what is kept, by their owners; those of one owner are in the order of their last use."""
+
+    def __init__(self, total: int, each: int) -> None:
+        """Keep at most `total` names, and `each` of one owner."""
+        self._total, self._each = total, each
+        self._names: Final[dict[str, dict[str, None]]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Return how many names are kept."""
+        return self._count
+
+    def admit(self, owner: str, name: str, is_busy: Callable[[str], bool] = lambda _: False) -> str | None:
+        """Keep `name` as the one that `owner` has used last.
+
+        Args:
+            owner: Whose it is.
+            name: A name that no other owner has.
+            is_busy: Returns whether a name should not give way now.
+
+        Returns:
+            The name that gives way, and is kept no more: where `owner` has its share, its own that was not used for
+            longest; where there are too many in all, that of the owner who has most. None: there is room.
+
+        Raises:
+            TooMany: E2003, `owner` is the one who has to give way, and all that it has is busy.
+        """
+        mine = self._names.get(owner, {})
+        gives_way = None if name in mine else self._least_used(owner, len(mine), is_busy)
+        if gives_way is not None:
+            self.remove(*gives_way)
+        self.remove(owner, name)
+        self._names.setdefault(owner, {})[name] = None
+        self._count += 1
+        return gives_way[1] if gives_way else None
+
+    def remove(self, owner: str, name: str) -> None:
+        """Forget a name, if it is kept."""
+        mine = self._names.get(owner, {})
+        if name in mine:
+            del mine[name]
+            self._count -= 1
+            if not mine:
+                del self._names[owner]
+
+    def _least_used(self, owner: str, count: int, is_busy: Callable[[str], bool]) -> tuple[str, str] | None:
+        """Return who gives way, and with what, for another name of `owner`, who has `count`."""
+        if count < self._each and self._count < self._total:
+            return None
+        most = owner
+        if count < self._each:
+            most = max(self._names, key=lambda each: (len(self._names[each]) + (each == owner), each == owner))
+        names = self._names.get(most, {})
+        free = next((each for each in names if not is_busy(each)), None)
+        if free is None and most == owner:
+            raise TooMany(f"expected at most {count} at once of {owner!r:.80}, found all of them in use", is_own=True)
+        return most, free if free is not None else next(iter(names))

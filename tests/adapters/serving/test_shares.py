@@ -1,0 +1,58 @@
+"""Who gives way where there is no room for what several owners keep."""
+
+from __future__ import annotations
+
+import pytest
+
+from accp_adapters.serving.shares import Shares, TooMany
+
+
+def filled(names: str, total: int, each: int) -> Shares:
+    """Return shares of names as `a1`, whose first letter is their owner."""
+    shares = Shares(total, each)
+    for name in names.split():
+        assert shares.admit(name[0], name) is None
+    return shares
+
+
+def test_an_owner_at_its_share_gives_way_to_itself() -> None:
+    shares = filled("a1 a2 b1", total=9, each=2)
+    assert shares.admit("a", "a1") is None  # used again, so that a2 is its oldest
+    assert shares.admit("a", "a3") == "a2"
+    assert shares.admit("a", "a4") == "a1"
+    assert len(shares) == 3
+
+
+def test_where_there_are_too_many_the_owner_of_most_gives_way() -> None:
+    shares = filled("a1 a2 a3 b1", total=4, each=4)
+    assert shares.admit("c", "c1") == "a1"
+    assert shares.admit("c", "c2") == "c1"  # it would be one of those who have most
+    assert shares.admit("b", "b2") == "b1"
+    shares.remove("a", "a2")
+    shares.remove("a", "unknown")
+    assert shares.admit("d", "d1") is None
+    assert len(shares) == 4
+
+
+def test_what_is_busy_gives_way_last() -> None:
+    busy = {"a1", "a2", "b1"}
+    shares = filled("a1 a2 a3 b1", total=4, each=3)
+    assert shares.admit("a", "a4", busy.__contains__) == "a3"
+    assert shares.admit("c", "c1", busy.__contains__) == "a4"
+    assert shares.admit("d", "d1", busy.__contains__) == "a1"  # a has most, and nothing else
+
+
+def test_an_owner_whose_whole_share_is_busy_is_refused_alone() -> None:
+    shares = filled("a1 a2", total=9, each=2)
+    with pytest.raises(TooMany, match=r"E2003.*at most 2 at once of 'a'") as refused:
+        shares.admit("a", "a3", lambda _: True)
+    assert refused.value.is_own
+    assert shares.admit("b", "b1", lambda _: True) is None
+    assert len(shares) == 3
+
+
+def test_nobody_loses_what_is_busy_to_something_new_of_its_own() -> None:
+    shares = filled("a1 a2 b1", total=3, each=3)
+    with pytest.raises(TooMany, match=r"E2003.*at most 2 at once of 'a'"):
+        shares.admit("a", "a3", lambda _: True)
+    assert shares.admit("c", "c1", lambda _: True) == "a1"

@@ -5,13 +5,14 @@ A web page reaches a local server by DNS rebinding unless the server checks `Hos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, TypeAlias
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-__all__ = ["LOOPBACK", "AllowedHosts", "Headers", "header"]
+__all__ = ["LOOPBACK", "AllowedHosts", "Headers", "header", "network_of"]
 
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 """Names in lower case and values, in their order; a name may occur several times."""
@@ -27,6 +28,19 @@ _SINGLE: Final = frozenset(
 def header(headers: Headers, name: bytes) -> str:
     """Return the first value of the field `name` (in lower case), empty if there is none."""
     return next((value.decode("latin-1") for field, value in headers if field == name), "")
+
+
+def network_of(scope: Mapping[str, Any]) -> str:
+    """Return the address from which a request comes, empty for an unknown one.
+
+    Of IPv6 it is the network of 64 bits, since each of its hosts has as many addresses as it likes.
+    """
+    address = str((scope.get("client") or ("",))[0])
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else address
 
 
 def _repeated(headers: Headers) -> str:

@@ -12,8 +12,9 @@ from accp_core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from accp_adapters.bindings.acp.app import acp_app
     from accp_adapters.bindings.acp.connect import acp_connect
-    from accp_adapters.bindings.acp.relay.app import RelayLimits, relay_app
+    from accp_adapters.bindings.acp.relay.app import relay_app
     from accp_adapters.bindings.acp.relay.client import serve_relay
+    from accp_adapters.bindings.acp.relay.limits import RelayLimits
     from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost
     from accp_adapters.bindings.acp.sessions.limits import AcpLimits
     from accp_adapters.bindings.acp.sessions.session import AcpSession
@@ -25,7 +26,8 @@ else:
         {
             "accp_adapters.bindings.acp.app": "acp_app",
             "accp_adapters.bindings.acp.connect": "acp_connect",
-            "accp_adapters.bindings.acp.relay.app": "RelayLimits relay_app",
+            "accp_adapters.bindings.acp.relay.app": "relay_app",
+            "accp_adapters.bindings.acp.relay.limits": "RelayLimits",
             "accp_adapters.bindings.acp.relay.client": "serve_relay",
             "accp_adapters.bindings.acp.sessions.host": "AcpAgent AcpHost",
             "accp_adapters.bindings.acp.sessions.limits": "AcpLimits",

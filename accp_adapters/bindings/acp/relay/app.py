@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -20,11 +20,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from accp_adapters.bindings.acp.http_sse.requests import answer
+from accp_adapters.bindings.acp.relay.limits import DEFAULT_LIMITS, RelayLimits
 from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
 from accp_adapters.bindings.clock import SteadyClock
+from accp_adapters.bindings.limits import Places, RateLimit
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
-from accp_adapters.serving.hosts import AllowedHosts
-from accp_core.acp.document import MAX_MESSAGE_BYTES, read_object
+from accp_adapters.serving.hosts import AllowedHosts, network_of
+from accp_adapters.serving.responses import HeldResponse
+from accp_adapters.serving.shares import TooMany
+from accp_core.acp.document import read_object
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
 
@@ -32,35 +36,6 @@ __all__ = ["RelayLimits", "relay_app"]
 
 MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayLimits:
-    """What the users of a relay may use of it."""
-
-    rooms: int = 500
-    """Rooms at the same time."""
-    messages: int = 1_000
-    """Messages that a room keeps."""
-    room_bytes: int = 8 << 20
-    """Bytes of the messages that a room keeps."""
-    message_bytes: int = 2 * MAX_MESSAGE_BYTES
-    """Bytes of one message with what a relay adds."""
-    total_bytes: int = 256 << 20
-    """Bytes of all rooms."""
-    ttl_seconds: float = 60.0
-    """Seconds after which a message is deleted, and a room that was not used."""
-    wait_seconds: float = 25.0
-    """How long a poll may wait for a message, at most."""
-    body_seconds: float = 10.0
-    """Until the body of a request has arrived."""
-    waiting: int = 1_000
-    """Polls that wait at the same time."""
-    rate: float = 200.0
-    """Requests that change a room, for each second, after a burst of twice as many."""
-
-
-DEFAULT_LIMITS: Final = RelayLimits()
 
 
 def relay_app(*, limits: RelayLimits = DEFAULT_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
@@ -87,36 +62,44 @@ class _Endpoints:
         self._limits = limits
         self._allowed = allowed
         self._clock = SteadyClock()
-        self._budget = ByteBudget(limits.total_bytes)
-        self._waiting = 0
-        self._rooms = Rooms(
-            rooms=limits.rooms,
-            messages=limits.messages,
-            room_bytes=limits.room_bytes,
-            total_bytes=limits.total_bytes,
-            ttl=limits.ttl_seconds,
-            rate=limits.rate,
-        )
+        self._budget = ByteBudget(limits.total_bytes, each=limits.address_bytes)
+        self._waiting = Places(limits.waiting, limits.waiting_each)
+        self._new = RateLimit(limits.new_rate, limits.new_burst)
+        self._failed = RateLimit(limits.failed_rate, limits.failed_burst)
+        self._rooms = Rooms(limits)
 
-    def wrap(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def wrapped(request: Request) -> Response:
-            if refusal := self._allowed.refusal(request.scope["headers"]):
-                return answer({"error": "forbidden", "message": refusal[1]}, refusal[0])
-            try:
-                return await endpoint(request)
-            except RoomRefused as refused:
-                return answer({"error": refused.error}, refused.status)
-            except BodyRefused as refused:
-                error = {408: "timeout", 413: "message_too_large"}.get(refused.status, "invalid_request")
-                return answer({"error": error, "message": str(refused)}, refused.status)
-            except (ProtocolError, ValueError) as error:
-                return answer({"error": "invalid_request", "message": str(error)[:300]}, 400)
+    def wrap(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[HeldResponse]]:
+        async def wrapped(request: Request) -> HeldResponse:
+            busy = answer({"error": "out_of_memory"}, 503)
+            return HeldResponse(
+                await self._answered(endpoint, request),
+                self._budget,
+                owner=network_of(request.scope),
+                seconds=self._limits.write_seconds,
+                refusal=busy,
+            )
 
         return wrapped
 
+    async def _answered(self, endpoint: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
+        if refusal := self._allowed.refusal(request.scope["headers"]):
+            return answer({"error": "forbidden", "message": refusal[1]}, refusal[0])
+        try:
+            return await endpoint(request)
+        except RoomRefused as refused:
+            return answer({"error": refused.error}, refused.status)
+        except BodyRefused as refused:
+            error = {408: "timeout", 413: "message_too_large"}.get(refused.status, "invalid_request")
+            return answer({"error": error, "message": str(refused)}, refused.status)
+        except (ProtocolError, ValueError) as error:
+            return answer({"error": "invalid_request", "message": str(error)[:300]}, 400)
+
     async def new(self, request: Request) -> Response:
+        address = network_of(request.scope)
+        if self._new.take(address):
+            raise RoomRefused("rate_limited", 429)
         token, existed = self._rooms.create(
-            request.query_params.get("token", ""), self._clock(), lambda: f"tok_{secrets.token_hex(8)}"
+            request.query_params.get("token", ""), address, self._clock(), lambda: f"tok_{secrets.token_hex(8)}"
         )
         scheme = "acp+wss" if request.url.scheme == "https" else "acp+ws"
         return answer({"token": token, "link": f"{scheme}://{request.url.netloc}/acp/{token}", "existed": existed})
@@ -129,11 +112,12 @@ class _Endpoints:
         return answer({"ip": request.client.host if request.client else None})
 
     async def delete(self, request: Request) -> Response:
+        self._room(request)
         self._rooms.delete(request.path_params["token"])
         return answer({"ok": True, "deleted": True})
 
     async def act(self, request: Request) -> Response:
-        room = self._rooms.get(request.path_params["token"], self._clock())
+        room = self._room(request)
         match request.method, request.path_params["action"]:
             case "POST", "join":
                 return await self._join(request, room)
@@ -145,9 +129,20 @@ class _Endpoints:
                 return answer(room.status(self._clock()))
         raise RoomRefused("unknown_action", 400)
 
+    def _room(self, request: Request) -> Room:
+        """Return the room of a request; who tries one token after the other is told nothing any more."""
+        address = network_of(request.scope)
+        if self._failed.delay(address):
+            raise RoomRefused("rate_limited", 429)
+        try:
+            return self._rooms.get(request.path_params["token"], self._clock())
+        except RoomRefused:
+            self._failed.take(address)
+            raise
+
     async def _body(self, request: Request) -> dict[str, Any]:
         limits = self._limits
-        with self._budget.lease() as lease:
+        with self._budget.lease(network_of(request.scope)) as lease:
             data = await read_body(
                 request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
             )
@@ -175,14 +170,11 @@ class _Endpoints:
         limit = min(MAX_POLL, max(1, int(query.get("limit", "50")[:6])))
         after_id, since = query.get("after_id"), _finite(query.get("since"))
         wait = min(self._limits.wait_seconds, _finite(query.get("wait")) or 0.0)
-        texts, last = room.after(after_id, since, limit)
-        if not texts and wait > 0 and self._waiting < self._limits.waiting:
-            self._waiting += 1
-            try:
+        texts, last = room.after(after_id, since, limit, self._limits.answer_bytes)
+        if not texts and wait > 0:
+            with suppress(TooMany), self._waiting.take(network_of(request.scope)):
                 await room.changed.wait(wait)
-            finally:
-                self._waiting -= 1
-            texts, last = room.after(after_id, since, limit)
+            texts, last = room.after(after_id, since, limit, self._limits.answer_bytes)
         head = f'"count":{len(texts)},"last_id":{_quoted(last)},"server_seq":{room.last}'
         return Response(f'{{"messages":[{",".join(texts)}],{head}}}', media_type="application/json")
 

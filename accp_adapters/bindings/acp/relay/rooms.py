@@ -6,10 +6,13 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 
+from accp_adapters.bindings.acp.relay.limits import RelayLimits
 from accp_adapters.bindings.acp.sessions.limits import TokenBucket
 from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.serving.shares import Shares, TooMany
 from accp_core.bounded import BoundedDict
 from accp_core.strict_json import compact_json
 
@@ -40,9 +43,11 @@ class _Entry:
 class Room:
     """The messages of one session, numbered from 1."""
 
-    def __init__(self, session_id: str, now: float, *, messages: int, rate: float) -> None:
-        """Open a room at `now`, in seconds of the Unix epoch."""
+    def __init__(self, session_id: str, owner: str, now: float, *, messages: int, rate: float) -> None:
+        """Open a room for the address `owner` at `now`, in seconds of the Unix epoch."""
         self.session_id = session_id
+        self.owner = owner
+        """The address from which it was made."""
         self.agents: BoundedDict[str, bool] = BoundedDict(_MAX_AGENTS)
         """The names of who has joined."""
         self.changed = Signal()
@@ -55,12 +60,18 @@ class Room:
         """When it was used last."""
         self.bucket = TokenBucket(rate)
         """What may still be added to it."""
-        self._created = now
+        self.created = now
+        """When it was made."""
         self._entries: deque[_Entry] = deque()
         self._known: BoundedDict[str, int] = BoundedDict(4 * messages)
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether somebody has joined it or said something in it."""
+        return bool(self.agents) or self.last > 0
 
     def number_of(self, entry_id: str) -> int | None:
         """Return the number of a message that was added, None for an unknown one."""
@@ -86,17 +97,22 @@ class Room:
         while self._entries and self._entries[0].milliseconds < milliseconds:
             self.drop_oldest()
 
-    def after(self, after_id: str | None, since: float | None, limit: int) -> tuple[list[str], str | None]:
+    def after(
+        self, after_id: str | None, since: float | None, limit: int, max_bytes: int
+    ) -> tuple[list[str], str | None]:
         """Return the texts after a message, or from a time on, and the id of the last of them.
 
-        An id that is not known any more counts as none: everything that is kept is returned.
+        They are at most `limit`, and of at most `max_bytes` together, but for the first one. An id that is not
+        known any more counts as none: everything that is kept is returned.
         """
         number = self._known.get(after_id or "", 0)
         first = max(0, number - (self.last - len(self._entries)))
         found = [self._entries[index] for index in range(first, len(self._entries))]
         if since is not None and after_id is None:
             found = [entry for entry in found if entry.milliseconds > since]
-        return [entry.text for entry in found[:limit]], found[:limit][-1].id if found else after_id
+        sizes = accumulate(entry.size for entry in found[:limit])
+        fitting = found[: max(1, sum(size <= max_bytes for size in sizes))]
+        return [entry.text for entry in fitting], fitting[-1].id if fitting else after_id
 
     def status(self, now: float) -> dict[str, Any]:
         """Return what `GET /acp/T/status` says."""
@@ -104,7 +120,7 @@ class Room:
             "agents": list(self.agents),
             "messages": len(self._entries),
             "server_seq": self.last,
-            "created": int(self._created * 1000),
+            "created": int(self.created * 1000),
             "last_active": int(self.used * 1000),
             "idle_s": round(now - self.used, 3),
         }
@@ -113,20 +129,19 @@ class Room:
 class Rooms:
     """The rooms by their tokens."""
 
-    def __init__(
-        self, *, rooms: int, messages: int, room_bytes: int, total_bytes: int, ttl: float, rate: float
-    ) -> None:
-        """Start without rooms; the limits are those of `RelayLimits`."""
-        self._limits = rooms, messages, room_bytes, total_bytes
-        self._ttl = ttl
-        self._rate = rate
+    def __init__(self, limits: RelayLimits) -> None:
+        """Start without rooms."""
+        self._limits = limits
         self._rooms: dict[str, Room] = {}
+        self._shares = Shares(limits.rooms, limits.rooms_each)
 
     def __len__(self) -> int:
         return len(self._rooms)
 
-    def create(self, token: str, now: float, new_token: Callable[[], str]) -> tuple[str, bool]:
+    def create(self, token: str, owner: str, now: float, new_token: Callable[[], str]) -> tuple[str, bool]:
         """Return the token of a room and whether it was there; a token of another form is replaced by a new one.
+
+        For one room too many of the address `owner`, the oldest one that nobody has joined gives way.
 
         Raises:
             RoomRefused: There are too many rooms (503).
@@ -135,10 +150,15 @@ class Rooms:
         if token in self._rooms:
             self._rooms[token].used = now
             return token, True
-        if len(self._rooms) >= self._limits[0]:
-            raise RoomRefused("too_many_sessions", 503)
         token = token if _TOKEN.fullmatch(token) else new_token()
-        self._rooms[token] = Room(new_token(), now, messages=self._limits[1], rate=self._rate)
+        try:
+            gives_way = self._shares.admit(owner, token, lambda name: self._rooms[name].is_joined)
+        except TooMany:
+            raise RoomRefused("too_many_sessions", 503) from None
+        if gives_way is not None:
+            del self._rooms[gives_way]
+        limits = self._limits
+        self._rooms[token] = Room(new_token(), owner, now, messages=limits.messages, rate=limits.rate)
         return token, False
 
     def get(self, token: str, now: float) -> Room:
@@ -152,13 +172,14 @@ class Rooms:
         if room is None:
             raise RoomRefused("invalid_token", 403)
         room.used = now
-        room.drop_before(int((now - self._ttl) * 1000))
+        room.drop_before(int((now - self._limits.ttl_seconds) * 1000))
         return room
 
     def delete(self, token: str) -> None:
-        """Forget a room; raises as `get`."""
-        if self._rooms.pop(token, None) is None:
-            raise RoomRefused("invalid_token", 403)
+        """Forget a room, if it is there."""
+        room = self._rooms.pop(token, None)
+        if room is not None:
+            self._shares.remove(room.owner, token)
 
     def add(self, room: Room, entry: Mapping[str, Any], now: float, new_id: str) -> tuple[str, int, bool]:
         """Add a message to a room; return its id, its number, and whether it is new.
@@ -172,13 +193,19 @@ class Rooms:
             return entry_id, known, False
         if room.bucket.delay(now) > 1:
             raise RoomRefused("rate_limited", 429)
-        if sum(each.size for each in self._rooms.values()) > self._limits[3]:
+        sizes = {each: each.size for each in self._rooms.values()}
+        own = sum(size for each, size in sizes.items() if each.owner == room.owner)
+        if sum(sizes.values()) > self._limits.total_bytes or own > self._limits.address_bytes:
             raise RoomRefused("out_of_memory", 503)
         number = room.append(entry, entry_id, now)
-        while len(room) > self._limits[1] or (room.size > self._limits[2] and len(room) > 1):
+        while len(room) > self._limits.messages or (room.size > self._limits.room_bytes and len(room) > 1):
             room.drop_oldest()
         return entry_id, number, True
 
     def _expire(self, now: float) -> None:
-        for token in [token for token, room in self._rooms.items() if now - room.used > self._ttl]:
-            del self._rooms[token]
+        for token in [token for token, room in self._rooms.items() if self._is_over(room, now)]:
+            self.delete(token)
+
+    def _is_over(self, room: Room, now: float) -> bool:
+        is_missed = not room.is_joined and now - room.created > self._limits.join_seconds
+        return is_missed or now - room.used > self._limits.ttl_seconds

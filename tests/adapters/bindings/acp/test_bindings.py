@@ -209,8 +209,8 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
         made = (await client.post("/new", params={"token": TOKEN})).json()
         assert made == {"token": TOKEN, "link": f"acp+ws://127.0.0.1:{port}/acp/{TOKEN}", "existed": False}
         assert (await client.post("/new", params={"token": TOKEN})).json()["existed"]
-        assert (await client.post("/new")).status_code == 503
         joined = (await client.post(f"/{TOKEN}/join", json={"name": "n" * 99, "card": {"name": "G"}})).json()
+        assert (await client.post("/new")).status_code == 503
         assert (joined["seq"], joined["agent_name"]) == (1, "n" * 64)
         sent = [(await client.post(f"/{TOKEN}/send", json={"id": "a", "ts": 1})).json() for _ in range(2)]
         assert sent == [{"ok": True, "id": "a", "seq": 2}, {"ok": True, "deduped": True, "id": "a"}]
@@ -243,8 +243,8 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 
 def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
-    rooms = Rooms(rooms=2, messages=9, room_bytes=300, total_bytes=200, ttl=60, rate=1)
-    token, _ = rooms.create("bad token!", 0, lambda: "tok_made_here")
+    rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=300, total_bytes=200, rate=1))
+    token, _ = rooms.create("bad token!", "a", 0, lambda: "tok_made_here")
     assert token == "tok_made_here"
     room = rooms.get(token, 1)
     for number in range(2):

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 
 import httpx
 
+from accp_adapters.mcp.proxy.bodies import read_body_of, too_long, unpacked
 from accp_adapters.mcp.proxy.exchange import error_response, follow_up, from_server, one_line, relay_client
 from accp_adapters.mcp.proxy.relay import (
     MAX_MESSAGE_BYTES,
@@ -32,11 +33,14 @@ from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
 from accp_adapters.mcp.proxy.stdio import LinePipe
 from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import is_modern
+from accp_adapters.serving.bodies import ByteBudget
 from accp_adapters.serving.hosts import Headers
+from accp_core.errors import ProtocolError
 
 __all__ = ["LineWriter", "RemoteServer", "lines_of", "run_remote"]
 
-_ACCEPT: Final = "application/json, text/event-stream"
+_JSON: Final = "application/json"
+_ACCEPT: Final = f"{_JSON}, text/event-stream"
 _CHUNK: Final = 256 * 1024
 """Bytes that are read at once."""
 _CLOSE_SECONDS: Final = 10.0
@@ -49,6 +53,8 @@ _RETRY_SECONDS: Final = 1.0
 _MAX_RETRY_SECONDS: Final = 60.0
 _MAX_RETRY_DIGITS: Final = 10
 _MAX_QUEUED_LINES: Final = 16
+_AT_ONCE: Final = 4
+"""Responses of the greatest length that are held at once."""
 
 
 class LineWriter(Protocol):
@@ -80,7 +86,14 @@ class RemoteServer:
     """The server at a URL, for one client that sends and reads lines."""
 
     def __init__(
-        self, url: str, relay: Relay, http: httpx.AsyncClient, client: LineWriter, *, extra: Headers = ()
+        self,
+        url: str,
+        relay: Relay,
+        http: httpx.AsyncClient,
+        client: LineWriter,
+        *,
+        extra: Headers = (),
+        limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
         """Connect one client with the server.
 
@@ -90,10 +103,13 @@ class RemoteServer:
             http: Sends the requests to the server.
             client: Where the client reads.
             extra: Fields for every request, such as `authorization`.
+            limit: Bytes of a response or event, as it is without compression; four of them may be held at once.
 
         Raises:
             ValueError: `url` is no http or https URL.
         """
+        self._limit = limit
+        self._budget = ByteBudget(_AT_ONCE * limit)
         self._upstream = Upstream(url, http, extra)
         self._relay = relay
         self._client = client
@@ -179,7 +195,7 @@ class RemoteServer:
 
     async def _exchange(self, data: bytes, message: JsonRpcMessage) -> bytes | None:
         """Send a message and what the server responds to the client; return the further call to make, if any."""
-        headers = self._headers(message, content_type="application/json")
+        headers = self._headers(message, content_type=_JSON)
         position = _StreamPosition()
         try:
             async with self._upstream.send("POST", headers, data) as response:
@@ -189,6 +205,8 @@ class RemoteServer:
                 reason = ""
         except httpx.HTTPError as error:
             reason = self._upstream.explain(error)
+        except ProtocolError as error:
+            reason = str(error)
         if reason and "id" in message and "method" in message:
             self._write(self._relay.from_server(error_response(reason, data)))
         return position.further
@@ -201,27 +219,39 @@ class RemoteServer:
         if kind == "text/event-stream":
             is_answered = await self._forward_events(response, position, message)
             return "" if is_answered else "the server ended its stream without a response"
-        body = await response.aread()
-        answer = read_message(body) if kind == "application/json" else None
-        if answer is None or "jsonrpc" not in answer:
-            return f"expected a JSON-RPC response, found {_describe(response)}"
-        if answer.get("id") is None:
-            # An error from before the server read the request; it answers this one.
-            body = write_message(answer | {"id": message.get("id")})
-        await self._forward_message(body, position, message)
+        with self._budget.lease() as lease:
+            body = await read_body_of(response, lease, self._limit) if kind == _JSON else b""
+            answer = read_message(body)
+            if answer is None or "jsonrpc" not in answer:
+                return f"expected a JSON-RPC response, found {_describe(response)}"
+            if answer.get("id") is None:
+                # An error from before the server read the request; it answers this one.
+                body = write_message(answer | {"id": message.get("id")})
+            await self._forward_message(body, position, message)
         return ""
 
     async def _forward_events(
         self, response: httpx.Response, position: _StreamPosition, message: JsonRpcMessage
     ) -> bool:
-        """Send the client the events of a stream; return whether the response to `message` was among them."""
-        splitter = EventSplitter()
-        async for chunk in response.aiter_bytes():
-            for event, _ in splitter.feed(chunk):
-                position.advance(event)
-                data = event_data(event)
-                if data and await self._forward_message(data, position, message):
-                    return True
+        """Send the client the events of a stream; return whether the response to `message` was among them.
+
+        Raises:
+            ProtocolError: E2003, an event is too long, which may be that response; where none is awaited it is left
+                out.
+        """
+        splitter = EventSplitter(self._limit)
+        with self._budget.lease() as lease:
+            async for chunk in unpacked(response):
+                for event, is_complete in splitter.feed(chunk):
+                    if is_complete and lease.resize(len(event) + splitter.waiting):
+                        position.advance(event)
+                        data = event_data(event)
+                        if data and await self._forward_message(data, position, message):
+                            return True
+                    elif "id" in message:
+                        raise too_long(self._limit)
+                if not lease.resize(splitter.waiting):
+                    splitter.give_up()
         return False
 
     async def _forward_message(self, data: bytes, position: _StreamPosition, message: JsonRpcMessage) -> bool:
@@ -278,7 +308,15 @@ def _content_type(response: httpx.Response) -> str:
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
-async def run_remote(url: str, relay: Relay, *, source: int = 0, target: int = 1, extra: Headers = ()) -> None:
+async def run_remote(
+    url: str,
+    relay: Relay,
+    *,
+    source: int = 0,
+    target: int = 1,
+    extra: Headers = (),
+    limit: int = MAX_MESSAGE_BYTES,
+) -> None:
     """Connect the client on standard streams with the server at `url`, until the client closes.
 
     Args:
@@ -287,10 +325,11 @@ async def run_remote(url: str, relay: Relay, *, source: int = 0, target: int = 1
         source: The descriptor on which the client sends.
         target: The descriptor on which the client reads; it is closed at the end.
         extra: Fields for every request, such as `authorization`.
+        limit: As in `RemoteServer`.
     """
     client = LinePipe(target)
     async with connect() as http:
-        remote = RemoteServer(url, relay, http, client, extra=extra)
+        remote = RemoteServer(url, relay, http, client, extra=extra, limit=limit)
         with suppress(BrokenPipeError):
             async for line, is_complete in lines_of(source):
                 await remote.receive(line, is_complete=is_complete)

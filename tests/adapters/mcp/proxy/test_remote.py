@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import os
 import queue
 import threading
+import tracemalloc
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -168,6 +171,84 @@ def test_what_is_no_answer_is_an_error_for_the_request(
         answer = talk.call(ask("x", 3, **told))
     assert answer["error"]["code"] == -32603
     assert said in answer["error"]["message"]
+
+
+def packed(data: bytes, kind: str) -> bytes:
+    if kind == "gzip":
+        return gzip.compress(data)
+    return zlib.compress(data) if kind == "deflate" else data
+
+
+LIMIT = 10_000
+
+
+@pytest.mark.parametrize("kind", ["identity", "gzip", "deflate"])
+@pytest.mark.parametrize("type_", ["application/json", "text/event-stream"])
+def test_a_response_is_bounded_also_after_it_was_unpacked(
+    upstream: Upstream, remote: str, kind: str, type_: str
+) -> None:
+    async def answering(scope: Any, body: bytes, say: Saying) -> None:
+        asked = json.loads(body)
+        result = "x" * asked["params"]["size"]
+        data = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+        data = data if type_ == "application/json" else b"data: " + data + b"\n\n"
+        await say(packed(data, kind), content_type=type_, content_encoding=kind)
+
+    upstream.answering = answering
+    with Talk(remote, limit=LIMIT) as talk:
+        refused = [talk.call(ask("x", number, size=50 * LIMIT)) for number in (1, 2)]
+        assert talk.call(ask("x", 3, size=LIMIT // 2))["result"] == "x" * (LIMIT // 2)
+    for answer in refused:
+        assert answer["error"]["code"] == -32603
+        assert f"E2003: expected a response of at most {LIMIT} bytes" in answer["error"]["message"]
+
+
+def test_a_few_packed_bytes_do_not_become_gigabytes(upstream: Upstream, remote: str) -> None:
+    bomb, limit = gzip.compress(b" " * (64 << 20)), 1 << 20
+
+    async def answering(scope: Any, body: bytes, say: Saying) -> None:
+        await say(bomb, content_type="application/json", content_encoding="gzip")
+
+    upstream.answering = answering
+    tracemalloc.start()
+    try:
+        with Talk(remote, limit=limit) as talk:
+            answer = talk.call(ask("x", 1))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "E2003" in answer["error"]["message"]
+    assert peak < 10 * limit
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "said"),
+    [("br", b"{}", "E1001: expected no compression, found 'br'"), ("gzip", b"no gzip", "E1001: expected gzip, found")],
+)
+def test_a_body_that_cannot_be_unpacked_is_an_error(
+    upstream: Upstream, remote: str, encoding: str, body: bytes, said: str
+) -> None:
+    async def answering(scope: Any, _: bytes, say: Saying) -> None:
+        await say(body, content_type="application/json", content_encoding=encoding)
+
+    upstream.answering = answering
+    with Talk(remote) as talk:
+        assert said in talk.call(ask("x", 1))["error"]["message"]
+
+
+def test_a_long_event_that_nobody_awaits_is_left_out(upstream: Upstream, remote: str) -> None:
+    async def answering(scope: Any, body: bytes, say: Saying) -> None:
+        if scope["method"] != "GET":
+            await say(b"", 202)
+            return
+        notes = [json.dumps({"jsonrpc": "2.0", "method": "note", "params": each}) for each in ("x" * 3 * LIMIT, "y")]
+        await say("".join(f"data: {note}\n\n" for note in notes).encode(), more=True, **EVENTS)
+        await say.run_until_disconnect()
+
+    upstream.answering = answering
+    with Talk(remote, limit=LIMIT) as talk:
+        talk.send(START[1])
+        assert talk.hear()["params"] == "y"
 
 
 def test_an_error_without_an_id_is_the_requests(upstream: Upstream, remote: str) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from accp_adapters.stores.formats import check_format
+from accp_adapters.stores.private_files import make_private
 from accp_core.aacp.registry import RegistryEntry
 
 __all__ = ["SqliteInstructionRegistry"]
@@ -78,8 +79,7 @@ class SqliteInstructionRegistry:
         self._wait = wait
         if self.path != MEMORY:
             Path(self.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                Path(self.path).touch(mode=0o600, exist_ok=False)
+            make_private(self.path)
         self._connection: Final = sqlite3.connect(self.path, timeout=60, check_same_thread=False, isolation_level=None)
         self._lock: Final = threading.RLock()
         self._flights: Final[dict[str, _Flight]] = {}

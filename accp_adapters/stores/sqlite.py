@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import sqlite3
 import threading
 import weakref
-from pathlib import Path
 from typing import Final
 
 from accp_adapters.stores.formats import check_format
+from accp_adapters.stores.private_files import make_private
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.strict_json import is_utf8
 
@@ -96,9 +95,7 @@ class SqliteColdStore:
 
     def _open(self) -> None:
         if self.path != MEMORY:
-            # SQLite gives its -wal and -shm files the mode of the database.
-            with contextlib.suppress(FileExistsError):
-                Path(self.path).touch(mode=0o600, exist_ok=False)
+            make_private(self.path)
         self._connection = sqlite3.connect(self.path, timeout=_TIMEOUT, check_same_thread=False, isolation_level=None)
         self._closer = weakref.finalize(self, self._connection.close)
         self._process = os.getpid()

@@ -7,7 +7,6 @@ counts as ended when somebody has seen it unchanged for its whole time.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sqlite3
 import time
@@ -21,6 +20,7 @@ from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
 from accp_adapters.bindings.off_loop import off_loop
 from accp_adapters.stores.formats import check_format
+from accp_adapters.stores.private_files import make_private
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
 
@@ -231,9 +231,7 @@ class SqliteFrameLog:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            # SQLite gives its -wal and -shm files the mode of the database.
-            with contextlib.suppress(FileExistsError):
-                self._path.touch(mode=0o600, exist_ok=False)
+            make_private(self._path)
             connection = sqlite3.connect(self._path, timeout=30.0, check_same_thread=False, isolation_level=None)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(f"PRAGMA synchronous={self._synchronous}")

@@ -108,6 +108,7 @@ async def _serve_http(host: AcpHost, entrance: Entrance) -> None:
         server = http_server(
             app,
             header_seconds=host.limits.body_seconds,
+            write_seconds=host.limits.write_seconds,
             websocket=WebSocketConnection,
             message_bytes=host.limits.message_bytes,
             tls=entrance.tls,

@@ -55,6 +55,7 @@ async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tup
                 server = http_server(
                     app,
                     header_seconds=limits.body_time,
+                    write_seconds=limits.write_time,
                     websocket=WebSocketConnection,
                     message_bytes=limits.frame_bytes,
                     tls=entrance.tls,

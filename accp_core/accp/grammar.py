@@ -30,10 +30,6 @@ __all__ = [
     "ATOM",
     "BOOLEANS",
     "DEFAULT_LIMITS",
-    "ENDED_PAIR",
-    "FLAT_ARRAY",
-    "FLAT_MAP",
-    "FLAT_MAPS",
     "FORBIDDEN",
     "HEADER",
     "HIDDEN",
@@ -117,9 +113,6 @@ _SAFE = r"[^@>:{}\[\]|$,~\\]"
 _PLAIN = r"[!-#%-+\--9;-=?A-Z^-z]"
 _PLAIN_START = r"[!#%-+\--9;<?A-Z^-z]"
 _ID = rf"{_PLAIN}++"
-_USUAL_MEMBERS: Final = 10_000
-"""Members of a map or an array that is read at once."""
-
 _COUNT = rf"0|[1-9][0-9]{{0,{USUAL_DIGITS - 1}}}+"
 _KEY = r"(?:[A-Za-z0-9]++|_(?!x))++"
 _LIKE_NUMBER = r"-?[0-9]++(?:\.[0-9]++)?"
@@ -133,15 +126,6 @@ _SIMPLE = (
 HEADER: Final = re.compile(r"@([A-Za-z0-9_-]++)>([A-Za-z]++):([A-Za-z0-9_]++)\{")
 SIMPLE_VALUE: Final = re.compile(rf"{_SIMPLE}(?=[,|}}\]])")
 PAIR_START: Final = re.compile(rf"({_KEY}):(?:{_SIMPLE}(?=[,|}}\]]))?")
-# Greedy, not possessive: Python before 3.11.5 gets a possessive group wrong within which a choice is taken back. No
-# choice is ambiguous, so that taking all of them back takes linear time, which the bound keeps short.
-_UNCAPTURED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _SIMPLE)
-_FLAT_MAP = rf"\{{(?:{_KEY}:{_UNCAPTURED}(?:,(?!\}})|(?=\}}))){{1,{_USUAL_MEMBERS}}}\}}"
-FLAT_MAP: Final = re.compile(_FLAT_MAP)
-FLAT_MAPS: Final = re.compile(rf"\[(?:{_FLAT_MAP}(?:,(?!\])|(?=\]))){{1,{_USUAL_MEMBERS}}}\]")
-# For texts that one of these two matched: it distinguishes what they have checked.
-ENDED_PAIR: Final = re.compile(r'([A-Za-z0-9_]++):(?:(-?[0-9]++(\.[0-9]++)?)(?=[,}])|"([^"]*+)"|([^,}]++))(?:,|(\}))')
-FLAT_ARRAY: Final = re.compile(rf"\[(?:{_UNCAPTURED}(?:,(?!\])|(?=\]))){{1,{_USUAL_MEMBERS}}}\]")
 USUAL_METADATA: Final = re.compile(
     rf"\[mid:({_ID}),seq:({_COUNT}),ts:({_COUNT})(?:,cid:({_ID}))?(?:,aid:({_ID}))?(?:,sid:({_ID}))?"
     rf"(?:,ttl:({_COUNT}))?(?:,ack:({_COUNT}))?\]\Z"

@@ -27,13 +27,6 @@ class ParseState:
     members: int = 0
     """Number of members read so far."""
 
-    def count(self, members: int) -> bool:
-        """Count members; return whether a frame may have them, else nothing is counted."""
-        if self.members + members > self.limits.members:
-            return False
-        self.members += members
-        return True
-
 
 def refusal(text: str, position: int, reason: str, code: ErrorCode = ErrorCode.PARSE_ERROR) -> DecodeError:
     """Return the exception that refuses `text` at `position`."""

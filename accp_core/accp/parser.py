@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.flat_values import read_flat, read_flat_map, read_pair_start, read_simple_value
+from accp_core.accp.flat_values import read_pair_start, read_simple_value
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parse_state import ParseState, check_characters, check_level, count_member, refusal
@@ -208,8 +208,6 @@ def parse_mention(text: str, position: int, level: int, state: ParseState) -> tu
 def parse_array(text: str, position: int, level: int, state: ParseState) -> tuple[int, list[Value]]:
     """Read an array with its brackets."""
     check_level(text, position, level, state)
-    if flat := read_flat(text, position, level, state):
-        return flat
     items: list[Value] = []
     if text.startswith("]", position + 1):
         return position + 2, items
@@ -245,8 +243,6 @@ def parse_map(
 ) -> tuple[int, dict[str, Value]]:
     """Read a map with its braces; `parse_member` reads the values of one whose values are special."""
     check_level(text, position, level, state)
-    if parse_member is None and (flat := read_flat_map(text, position, state)):
-        return flat
     parse = parse_member or parse_value
 
     def parse_entry(text: str, position: int, state: ParseState) -> tuple[int, tuple[str, Value]]:

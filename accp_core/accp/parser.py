@@ -11,10 +11,10 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from accp_core.accp import grammar
-from accp_core.accp.flat_values import read_pair_start, read_simple_value
 from accp_core.accp.frame import REMOVED, Envelope, Frame, LiteralKey, Ref, Value
 from accp_core.accp.grammar import DEFAULT_LIMITS, GrammarLimits
 from accp_core.accp.parse_state import ParseState, check_characters, check_level, count_member, refusal
+from accp_core.accp.simple_values import read_pair_start, read_simple_value
 from accp_core.accp.vocabulary import ACKNOWLEDGED, FIELD_NAMES, ID_FIELDS, INTEGER_FIELDS, INTENTS, Intent, is_delta
 from accp_core.error_codes import ErrorCode
 

@@ -93,7 +93,7 @@ def test_any_text_is_read_alike(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["{a:1,b:2,c:3}", "[1,2,3]"])
-def test_the_members_of_flat_values_count(value: str) -> None:
+def test_the_members_of_a_map_and_of_an_array_count(value: str) -> None:
     text = f"@a>req:op{{k:{value}}}"
     assert parse_frame(text, limits=GrammarLimits(members=4)).params
     with pytest.raises(DecodeError, match="at most 3 members") as refused:

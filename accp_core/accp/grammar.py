@@ -152,7 +152,7 @@ LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
 UNSIGNED: Final = re.compile(r"0|[1-9][0-9]*+")
 
 # Two forms of our own, which are strings in the draft's grammar: "text_with_%25", =json.
-QUOTED: Final = re.compile(rf'"((?:(?!["%]){_SAFE}|\\{_DELIMITER}|%[0-9A-F]{{2}})*+)')
+QUOTED: Final = re.compile(rf'"((?:[^"%{_DELIMITER[1:-1]}]++|\\{_DELIMITER}|%[0-9A-F]{{2}})*+)')
 # Two code points in a Python string, but one character once JSON has been read.
 SPLIT_SURROGATES: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 

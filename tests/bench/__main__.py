@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.bench import hostile, patterns, payloads, speed, tool_results, trajectories
+from tests.bench import hostile, patterns, payloads, speed, tool_results, trajectories, wire
 from tests.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
@@ -55,8 +55,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "limits": with_data("limits"),
         "speed": speed.main,
         "imports": without_data("imports"),
-        "wire": without_data("wire"),
-        "codec": without_data("codec"),
+        "wire": wire.main,
         "session": without_data("session"),
         "aacp": without_data("aacp"),
         "hostile": hostile.main,

@@ -5,8 +5,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from accp_core import Frame
 from tests.adapters.replay.runs import trajectory
-from tests.bench import data, hostile, imports, limits, mcp_results, mcp_tools, payloads, tool_results, trajectories
+from tests.bench import (
+    data,
+    hostile,
+    imports,
+    limits,
+    mcp_results,
+    mcp_tools,
+    payloads,
+    tool_results,
+    trajectories,
+    wire,
+)
 from tests.bench.__main__ import SECTIONS, main
 from tests.hostile import ATTACKS
 
@@ -78,6 +90,24 @@ def test_the_data_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPa
     assert data.find_data() is None
 
 
+def test_frames_are_measured_on_payloads_and_rows_as_people_have_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[object] = []
+
+    def best(call: Callable[[], object]) -> float:
+        read.append(call())
+        return 1.0
+
+    monkeypatch.setattr(wire, "best", best)
+    console = Console(width=120)
+    with console.capture() as table:
+        wire.main(folder, console)
+    assert all(name in table.get() for name in ("flights", "50 tickets", "a short frame"))
+    assert {"mail", "url", "opened", "text"} <= wire.TICKETS[0].keys()
+    assert {"data": wire.TICKETS} in [frame.params for frame in read if isinstance(frame, Frame)]
+
+
 def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hostile, "ATTACKS", [attack for attack in ATTACKS if "overlong" in attack.name])
     console = Console(width=120)
@@ -107,6 +137,6 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
-        *("wire", "codec", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
+        *("wire", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "network", "limits", "large_results"),
     }

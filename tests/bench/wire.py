@@ -1,38 +1,75 @@
-"""How long a frame takes to read and to write, as a multiple of what its JSON twin takes."""
+"""How long a frame takes to read and to write, as a multiple of what its JSON twin takes in the same run.
+
+The rows are what agents exchange: a short frame, a tool call, the recorded payloads where there are some, and tickets
+with dates, mails, URLs and sentences.
+"""
+
+from __future__ import annotations
 
 import json
 import time
 import timeit
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from accp_core import Frame, parse_frame, serialize_frame
-from accp_core.accp.vocabulary import ENVELOPE_FIELDS
+from rich.console import Console
 
-FRAMES = {
-    "findings, 104 characters": (
+from accp_adapters.inspector.tables import plain_table
+from accp_core import Envelope, Frame, parse_frame, serialize_frame
+from accp_core.accp.vocabulary import ENVELOPE_FIELDS, Intent
+from tests.bench.data import read_json
+from tests.bench.payloads import geometric_mean
+
+__all__ = ["best", "main", "twin"]
+
+SHORT: Final = {
+    "a short frame, 104 characters": (
         r"@research>done:analyze{d:q3_sales|f:[{rev:-12%QoQ},{ent_seg:decline},{churn:+3.2%}]|nx:\@strategy\:plan}"
     ),
-    "tool call with envelope": (
+    "a tool call with envelope": (
         "@orchestrator>req:tool{tool:web_search|args:{max:5,q:ACCP}|schema:TC}"
         "[mid:49679033e07c,seq:3,ts:1714000000,cid:corr123,sid:abc-session]"
     ),
-    "200 rows": (
-        "@store>done:fetch{rows:["
-        + ",".join(f'{{id:{row},name:"row_number_{row}",price:{row}.25,sold:true}}' for row in range(200))
-        + "]}"
-    ),
 }
+TICKETS: Final[list[dict[str, Any]]] = [
+    {
+        "id": f"TCK-{number:05d}",
+        "opened": f"2026-03-{number % 28 + 1:02d}T10:{number % 60:02d}:00Z",
+        "mail": f"{('ann', 'priya.garcia', 'chen')[number % 3]}{number}@example.org",
+        "url": f"https://shop.example.com/orders/{number * 7919 % 100_000}?from=mail&lang=en",
+        "text": f"Order {number} arrived late, and its box was open: please call back after 5 pm.",
+        "total": number * 1.25,
+        "paid": number % 3 > 0,
+    }
+    for number in range(50)
+]
 
 
-class Row(NamedTuple):
-    """One frame; times in microseconds, the best of all repeats."""
+class Ratios(NamedTuple):
+    """The CPU time of a frame against that of its twin; each the best of all repeats."""
 
     name: str
+    characters: int
     parse: float
-    loads: float
+    """`parse_frame` / `json.loads`."""
     serialize: float
-    dumps: float
+    """`serialize_frame` / `json.dumps`."""
+
+
+def frames(data: Path | None) -> dict[str, str]:
+    """Return the frames that are measured, by name."""
+    paths = sorted((data / "payloads").glob("*.json")) if data else []
+    values = {"50 tickets": TICKETS, **{path.stem: read_json(path) for path in paths}}
+    return {**SHORT, **{name: frame_of(value) for name, value in values.items()}}
+
+
+def frame_of(value: Any) -> str:
+    """Return the frame with which an agent answers that it was asked for `value`."""
+    envelope = Envelope(msg_id="49679033e07c", sequence=3, timestamp=1714000000, correlation_id="corr123")
+    return serialize_frame(
+        Frame(sender="store", intent=Intent.COMPLETE, operation="fetch", params={"data": value}, envelope=envelope)
+    )
 
 
 def twin(frame: Frame) -> dict[str, object]:
@@ -53,34 +90,25 @@ def best(call: Callable[[], object], seconds: float = 0.02, repeats: int = 7) ->
     return min(timeit.repeat(call, number=number, repeat=repeats, timer=time.process_time)) / number * 1e6
 
 
-def measure(name: str, text: str) -> Row:
-    """Return the times of one frame and of its twin."""
+def measure(name: str, text: str) -> Ratios:
+    """Return the ratios of one frame and its twin."""
     frame = parse_frame(text)
     value = twin(frame)
     json_text = json.dumps(value, separators=(",", ":"))
-    return Row(
+    return Ratios(
         name,
-        best(lambda: parse_frame(text)),
-        best(lambda: json.loads(json_text)),
-        best(lambda: serialize_frame(frame)),
-        best(lambda: json.dumps(value, separators=(",", ":"))),
+        len(text),
+        best(lambda: parse_frame(text)) / best(lambda: json.loads(json_text)),
+        best(lambda: serialize_frame(frame)) / best(lambda: json.dumps(value, separators=(",", ":"))),
     )
 
 
-def table() -> list[Row]:
-    """Return one row for each frame."""
-    return [measure(name, text) for name, text in FRAMES.items()]
-
-
-def main() -> None:
-    """Print the table."""
-    print(f"{'frame':<26}{'parse':>10}{'json.loads':>12}{'ratio':>8}{'serialize':>12}{'json.dumps':>12}{'ratio':>8}")
-    for row in table():
-        reading = f"{row.parse:>10.1f}{row.loads:>12.1f}{row.parse / row.loads:>8.1f}"
-        writing = f"{row.serialize:>12.1f}{row.dumps:>12.1f}{row.serialize / row.dumps:>8.1f}"
-        print(f"{row.name:<26}{reading}{writing}")
-    print(f"{'target':<26}{'':>22}{'5':>8}{'':>24}{'4':>8}")
-
-
-if __name__ == "__main__":
-    main()
+def main(data: Path | None, console: Console) -> None:
+    """Print the table; without the data folder it has the short frames and the tickets only."""
+    rows = [measure(name, text) for name, text in frames(data).items()]
+    whole = rows[len(SHORT) :]
+    lines = [(row.name, f"{row.characters:,}", f"{row.parse:.1f}", f"{row.serialize:.1f}") for row in rows]
+    means = geometric_mean([row.parse for row in whole]), geometric_mean([row.serialize for row in whole])
+    lines.append(("geometric mean of all but the short ones", "", *(f"{mean:.1f}" for mean in means)))
+    columns = ("", "characters", "parse_frame / json.loads", "serialize_frame / json.dumps")
+    console.print(plain_table("5. frames: CPU time against that of JSON", columns, lines))

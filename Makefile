@@ -14,6 +14,8 @@ MCP1   := .venv-mcp1
 OTHERS := .venv-others
 # Other versions: make test-others OTHERS=.venv-others-lowest OTHERS_AT='google-adk==2.0.0'
 OTHERS_AT :=
+# Other encodings, which bring frameworks of their own: make bench-peers
+PEERS := .venv-peers
 # Whether there is a C compiler, and the headers of Python.
 CAN_COMPILE := $(PYTHON) -c 'import os, shutil, sys, sysconfig as s; sys.exit(not (shutil.which("cc") and os.path.exists(s.get_path("include") + "/Python.h")))'
 # A wheel with what Cython compiles, unpacked.
@@ -37,7 +39,7 @@ endef
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 test-others test-compiled check bench conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
+.PHONY: demo test test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
@@ -100,11 +102,14 @@ release: $(STAMP)  ## the wheel twice, byte for byte the same; SBOM and known we
 bench: $(STAMP)  ## tokens and speed, as tables; SECTIONS="latency mcp_latency" for these only
 	$(BIN)/python -m tests.bench $(SECTIONS)
 
+bench-peers: $(PEERS)/.installed  ## tokens of payloads beside other encodings, which are installed apart
+	$(PEERS)/bin/python -m tests.bench.payloads
+
 bench-compiled: $(COMPILED)/.installed  ## the same with what Cython compiles
 	PYTHONPATH=$(COMPILED):. $(BIN)/python -P -m tests.bench $(SECTIONS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS) $(COMPILED)
+	rm -rf $(VENV) $(LOWEST) $(MCP1) $(OTHERS) $(PEERS) $(COMPILED)
 
 $(STAMP): pyproject.toml
 	$(call install,$(VENV),--group dev --editable '.[all]')
@@ -123,6 +128,9 @@ $(COMPILED)/.installed: $(STAMP) hatch_build.py $(shell find accp_core accp_adap
 
 $(MCP1)/.installed: pyproject.toml
 	$(call install,$(MCP1),--group mcp1 --editable .)
+
+$(PEERS)/.installed: pyproject.toml
+	$(call install,$(PEERS),--group peers --editable .)
 
 $(OTHERS)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)

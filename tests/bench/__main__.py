@@ -17,12 +17,12 @@ from tests.bench.data import find_data
 __all__ = ["SECTIONS", "main"]
 
 BASELINES: Final = """\
-Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers are
-the lossless columns of BASELINES.md, measured with TOON, headroom densify, ZON and prototypes. Cost: a prompt of
-1,024 tokens or more costs 0.1 for each token of the prefix that it shares with its agent's last prompt (in steps of
-128) and 1.25 for each other token; a shorter prompt costs 1 for each token. Visible: of the values that a model
-went on to use; strictly, reachable: with names, quotations and short numbers. Costlier: % of runs whose cost rises by
-over 1 %. Larger: messages. Fetched: prompt / cost if every needed value that is not visible were fetched, an estimate.
+Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers
+were run and read back here. Cost: a prompt of 1,024 tokens or more costs 0.1 for each token of the prefix that it
+shares with its agent's last prompt (in steps of 128) and 1.25 for each other token; a shorter prompt costs 1 for each
+token. Visible: of the values that a model went on to use; strictly, reachable: with names, quotations and short
+numbers. Costlier: % of runs whose cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every needed
+value that is not visible were fetched, an estimate.
 """
 
 

@@ -1,10 +1,13 @@
-"""Table 1: tokens of payloads that agents exchange, compared with compact JSON and the smallest lossless peer."""
+"""Table 1: tokens of payloads that agents exchange, compared with compact JSON and the smallest lossless peers.
+
+`python -m tests.bench.payloads` needs nothing but the extra `cli`, so that it runs beside peers (`make bench-peers`).
+"""
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log
 from pathlib import Path
@@ -16,27 +19,23 @@ from accp_adapters.tokens import o200k_base
 from accp_core.packing.equality import is_same_json
 from accp_core.strict_json import compact_json
 from accp_core.view import Options, read, render
-from tests.bench.data import read_json
+from tests.bench.data import find_data, read_json
 from tests.bench.made_payloads import MADE_PAYLOADS
+from tests.bench.peers import Measured, Outcome, installed, measure
 
-__all__ = ["geometric_mean", "main", "read_baselines"]
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Another encoding and its tokens for a payload."""
-
-    name: str
-    tokens: int
+__all__ = ["geometric_mean", "main"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The tokens of one payload in compact JSON, in the smallest lossless peer, and in our view."""
+    """The tokens of one payload in compact JSON, in the smallest peers, and in our view."""
 
     payload: str
     compact: int
-    peer: Peer
+    peer: Measured
+    """The smallest that gives the value back with its keys in their order."""
+    any_order: Measured
+    """The smallest that gives the value back, perhaps with other orders of keys."""
     ours: int
     readable: int
     """Tokens of our view with `Options(readable=True)`."""
@@ -47,30 +46,16 @@ class Row:
 
 def main(data: Path | None, console: Console) -> None:
     """Print the tables, or a line that says why the first was skipped."""
-    made = [_measure(name, make(random.Random(name)), []) for name, make in MADE_PAYLOADS.items()]
+    run = ", ".join(f"{package} {number}" for package, number in installed().items())
+    console.print(f"peers that were run and read back here: {run or 'none'} (make bench-peers runs all)\n")
+    made = [_measure(name, make(random.Random(name))) for name, make in MADE_PAYLOADS.items()]
     console.print(_table("1b. payloads made after the notation was fixed, in o200k_base tokens", made))
     if data is None:
         console.print("payloads: skipped, no data folder (set ACCP_DATA)")
         return
-    baselines = data / "payloads" / "BASELINES.md"
-    known = read_baselines(baselines.read_text(encoding="utf-8")) if baselines.is_file() else {}
     paths = sorted((data / "payloads").glob("*.json"))
-    rows = [_measure(path.stem, read_json(path), known.get(path.stem, [])) for path in paths]
-    console.print(_table("1. payloads: o200k_base tokens against compact JSON and the smallest lossless peer", rows))
-    if not known:
-        console.print("no BASELINES.md beside the payloads: compact JSON is the only peer")
-
-
-def read_baselines(text: str) -> dict[str, list[Peer]]:
-    """Return the lossless cells of the first table of BASELINES.md, by payload.
-
-    A cell with a cross did not decode to the same value, and a cell with less than 100 % readable leaves something out;
-    both are not lossless.
-    """
-    lines = [_cells(line) for line in text.splitlines() if line.startswith("|")]
-    names = lines[0][1:]
-    rows = [line for line in lines[2:] if line[0].startswith("`")]
-    return {row[0].strip("`"): list(_lossless(names, row[1:])) for row in rows}
+    rows = [_measure(path.stem, read_json(path)) for path in paths]
+    console.print(_table("1. payloads: o200k_base tokens against compact JSON and the smallest lossless peers", rows))
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
@@ -78,69 +63,62 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     return exp(fsum(map(log, ratios)) / len(ratios)) if ratios else 1.0
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def _lossless(names: list[str], cells: list[str]) -> Iterator[Peer]:
-    for name, cell in zip(names, cells, strict=True):
-        number = re.fullmatch(r"([\d,]+)(?: \(100 ?%\))?", cell)
-        if number:
-            yield Peer(name, int(number[1].replace(",", "")))
-
-
-def _measure(name: str, value: object, peers: list[Peer]) -> Row:
+def _measure(name: str, value: object) -> Row:
     count = o200k_base()
     view = render(value, counter=count)
-    compact = count(compact_json(value))
-    peer = min([*peers, Peer("compact JSON", compact)], key=lambda peer: peer.tokens)
+    peers = sorted(measure(value, count), key=lambda peer: peer.tokens)
+    in_order = next(peer for peer in peers if peer.outcome is Outcome.SAME)
+    any_order = next(peer for peer in peers if peer.outcome is not Outcome.CHANGED)
     readable = render(value, counter=count, options=Options(readable=True))
     affixes = render(value, counter=count, options=Options(affixes=True))
     lossless = all(is_same_json(read(text), value) for text in (view, readable, affixes))
-    return Row(name, compact, peer, count(view), count(readable), count(affixes), lossless)
+    compact = count(compact_json(value))
+    return Row(name, compact, in_order, any_order, count(view), count(readable), count(affixes), lossless)
 
 
 def _table(title: str, rows: list[Row]) -> RenderableType:
     lines = [_line(row) for row in rows]
-    compact, peer, ours = (sum(c) for c in zip(*((r.compact, r.peer.tokens, r.ours) for r in rows), strict=True))
-    lost = sum(row.ours > row.peer.tokens for row in rows)
-    readable = percent(sum(row.readable for row in rows), compact)
-    affixes = percent(sum(row.affixes for row in rows), compact)
-    shares = (percent(ours, compact), percent(ours, peer), affixes, readable)
-    lines.append(("sum", f"{compact:,}", f"{peer:,}", "", f"{ours:,}", *shares, ""))
+    columns = zip(
+        *((r.compact, r.peer.tokens, r.any_order.tokens, r.ours, r.affixes, r.readable) for r in rows), strict=True
+    )
+    compact, peer, any_order, ours, affixes, readable = map(sum, columns)
+    shares = percent(ours, compact), percent(ours, peer), percent(affixes, compact), percent(readable, compact)
+    smaller = [sum(map(_is_smaller, rows, others)) for others in ([r.peer for r in rows], [r.any_order for r in rows])]
+    below = (f"{count} smaller" for count in smaller)
+    lines.append(("sum", f"{compact:,}", f"{peer:,}", next(below), f"{any_order:,}", next(below), f"{ours:,}", *shares))
     means = (
         geometric_mean([r.ours / r.compact for r in rows]),
         geometric_mean([r.ours / r.peer.tokens for r in rows]),
         geometric_mean([r.affixes / r.compact for r in rows]),
         geometric_mean([r.readable / r.compact for r in rows]),
     )
-    lines.append(("geometric mean", "", "", "", "", *(f"{100 * mean:.1f}" for mean in means), f"lost: {lost}"))
-    columns = (
-        "",
-        "compact JSON",
-        "smallest peer",
-        "which",
-        "ours",
-        "% of compact",
-        "% of peer",
-        "affixes",
-        "readable",
-        "",
-    )
-    return plain_table(title, columns, lines)
+    lines.append(("geometric mean", *[""] * 6, *(f"{100 * mean:.1f}" for mean in means)))
+    peers = ("keys in order", "which", "in any order", "which")
+    names = ("", "compact JSON", *peers, "ours", "% of compact", "% of in order", "affixes", "readable")
+    return plain_table(title, names, lines, caption="* smaller than the view")
+
+
+def _is_smaller(row: Row, peer: Measured) -> bool:
+    return peer.tokens < row.ours
 
 
 def _line(row: Row) -> tuple[str, ...]:
-    problem = "" if row.lossless else "NOT LOSSLESS"
     return (
-        row.payload,
+        row.payload if row.lossless else f"NOT LOSSLESS: {row.payload}",
         f"{row.compact:,}",
-        f"{row.peer.tokens:,}",
-        row.peer.name.replace(", columns+refs", "").replace(" escaping", ""),
+        *_peer(row, row.peer),
+        *_peer(row, row.any_order),
         f"{row.ours:,}",
         percent(row.ours, row.compact),
         percent(row.ours, row.peer.tokens),
         percent(row.affixes, row.compact),
         percent(row.readable, row.compact),
-        problem or ("LOST" if row.ours > row.peer.tokens else ""),
     )
+
+
+def _peer(row: Row, peer: Measured) -> tuple[str, str]:
+    return f"{peer.tokens:,}{'*' if _is_smaller(row, peer) else ''}", peer.name
+
+
+if __name__ == "__main__":
+    main(find_data(), Console() if sys.stdout.isatty() else Console(width=160))

@@ -1,11 +1,14 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from accp_core import Frame
+from accp_core.ports import TokenCounter
 from tests.adapters.replay.runs import trajectory
 from tests.bench import (
     data,
@@ -15,22 +18,16 @@ from tests.bench import (
     mcp_results,
     mcp_tools,
     payloads,
+    peers,
     tool_results,
     trajectories,
     wire,
 )
 from tests.bench.__main__ import SECTIONS, main
+from tests.bench.peers import Outcome
 from tests.hostile import ATTACKS
 
 Section = Callable[[Path | None, Console], None]
-
-BASELINES = """
-| payload | compact JSON | TOON | headroom default (readable) | ZON |
-|---|--:|--:|--:|--:|
-| `flights` | 90 | 60 | 20 (36%) | 10 ✗ |
-| `other` | 90 | 60 | 20 (100%) | 10 ✗ |
-| **sum** | **1** | **1** | **1** | **1** |
-"""
 
 
 @pytest.fixture
@@ -45,7 +42,6 @@ def folder(tmp_path: Path) -> Path:
     }
     for name, text in {
         "payloads/flights.json": json.dumps(records),
-        "payloads/BASELINES.md": BASELINES,
         "trajectories/runs.jsonl": json.dumps(trajectory()),
         "mcp/server.json": json.dumps(capture),
         "json_documents/mcp_tool_definitions/__toolsnaps__/now.snap": json.dumps({"name": "now"}),
@@ -72,10 +68,37 @@ def test_every_section_prints_a_table_or_says_what_it_skips(section: Section, fo
     assert "skipped, no data folder" in skipped.get()
 
 
-def test_lossy_and_unfaithful_cells_are_no_baselines() -> None:
-    peers = payloads.read_baselines(BASELINES)
-    assert [peer.name for peer in peers["flights"]] == ["compact JSON", "TOON"]
-    assert [peer.tokens for peer in peers["other"]] == [90, 60, 20]
+def test_what_a_peer_reads_is_compared_with_types_and_order() -> None:
+    value = {"rows": [{"id": 1, "price": 2.0}]}
+    assert peers.outcome_of({"rows": [{"id": 1, "price": 2.0}]}, value) is Outcome.SAME
+    assert peers.outcome_of({"rows": [{"price": 2.0, "id": 1}]}, value) is Outcome.REORDERED
+    assert peers.outcome_of({"rows": [{"id": 1, "price": 2}]}, value) is Outcome.CHANGED
+    assert peers.outcome_of({"rows": []}, value) is Outcome.CHANGED
+
+
+def test_only_peers_that_were_run_are_named_and_one_that_reorders_keys_has_its_own_column(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def encode(text: str, reading: Callable[[Any], Any]) -> Callable[[Any, TokenCounter], tuple[str, Any]]:
+        return lambda value, count: (text, reading(value))
+
+    def reordered(value: Any) -> Any:
+        return [dict(reversed(row.items())) for row in value] if isinstance(value, list) else value
+
+    encoders = {"changes": encode("x", lambda value: None), "reorders": encode("a b", reordered)}
+    running = {
+        name: peers.Peer(package="toon-format", module="toon_format", encode=each) for name, each in encoders.items()
+    }
+    monkeypatch.setattr(peers, "PEERS", {**running, "absent": replace(peers.PEERS["ZON"], module="not_installed")})
+    monkeypatch.setattr(payloads, "MADE_PAYLOADS", {"made": lambda pick: {"n": 1}})
+    console = Console(width=160)
+    with console.capture() as capture:
+        payloads.main(folder, console)
+    [row] = [line.split() for line in capture.get().splitlines() if line.split()[:1] == ["flights"]]
+    assert row[2:7] == [row[1], "compact", "JSON", "2*", "reorders"]
+    assert "toon-format" in capture.get()
+    assert "changes" not in capture.get()
+    assert "absent" not in capture.get()
 
 
 def test_the_geometric_mean_of_nothing_is_one() -> None:

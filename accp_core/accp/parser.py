@@ -38,7 +38,7 @@ def parse_frame(
 
     Args:
         text: One line without its line end.
-        strict: Whether only the draft's grammar is accepted.
+        strict: Whether only the draft's grammar is accepted, whose strings may be raw UTF-8.
         compat: Whether an amount such as `$42.30` is a string.
         decimal_type: The type of decimals. With float, one whose digits a float does not hold is a Decimal.
         limits: How much a frame may hold.

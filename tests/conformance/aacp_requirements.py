@@ -140,7 +140,9 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 _rule = rules(SHOWN_BY, "aacp:")
 _must, _must_not, _should, _should_not, _may, _states = (_rule[force] for force in Force)
-_OPEN: Final = "Sections 5.1 and 5.2 forbid to reject other values: a validator warns, our encoders write no others."
+_OPEN: Final = (
+    "Sections 5.1 and 5.2 forbid to reject other values: a validator warns. `encode_packet` writes what it is given."
+)
 
 REQUIREMENTS: Final = (
     _must("4-1", 0, "All other fields MUST be named key:value pairs."),

@@ -87,7 +87,10 @@ REQUIREMENTS: Final = (
         "3.6-1",
         0,
         "the connecting agent MAY include transport-level HTTP headers.",
-        "Only X-ACP-Token has a meaning; the other headers are lost at a change of the binding and are not used.",
+        (
+            "X-ACP-Token is read, X-ACP-Version sent and returned; our client sends no X-ACP-Agent. A change of the "
+            "binding loses all of them."
+        ),
     ),
     _states("4.2-1", 0, "One JSON object per line (newline-delimited JSON / NDJSON)"),
     _states("4.3-1", 0, "agent_a | agent_b"),

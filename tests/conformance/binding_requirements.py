@@ -15,6 +15,7 @@ SESSION: Final = "core/accp/session"
 MCP_FRAMES: Final = "adapters/mcp/shim/results/test_frames.py"
 MCP_NEGOTIATION: Final = "adapters/mcp/shim/test_negotiation.py"
 A2A_EVENTS: Final = "adapters/a2a/wire/test_events.py"
+SERVED: Final = "conformance/test_served.py"
 
 HTTP: Final = "adapters/bindings/accp/test_http_endpoint.py"
 WEBSOCKET: Final = "adapters/bindings/accp/test_websocket_endpoint.py"
@@ -49,14 +50,20 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{SESSION}/test_resumption.py::test_a_pong_shows_that_nothing_is_missing",
         ),
         "11.3-1": (f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",),
-        "11.3-2": (f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",),
+        "11.3-2": (
+            f"{MCP_FRAMES}::test_a_result_travels_as_a_frame_and_arrives_as_it_was",
+            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
+        ),
         "11.3-3": (f"{MCP_NEGOTIATION}::test_a_client_that_declares_is_answered_and_told_the_registry",),
         "11.4-1": (f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",),
         "11.4-2": (
             f"{A2A_EVENTS}::test_a_completed_task_is_a_request_and_what_was_done",
             f"{A2A_EVENTS}::test_every_state_has_its_intent",
         ),
-        "11.4-3": (f"{A2A_EVENTS}::test_the_parts_of_a_chunk_are_stream_frames_one_by_one",),
+        "11.4-3": (
+            f"{A2A_EVENTS}::test_the_parts_of_a_chunk_are_stream_frames_one_by_one",
+            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
+        ),
     }
 )
 
@@ -80,7 +87,10 @@ REQUIREMENTS: Final = (
         "11.2-4",
         0,
         "Heartbeat: ping/pong intent frames every 30 seconds",
-        "The interval is an option of a session, and none by default: over HTTP there is nobody to notice.",
+        (
+            "Over WebSocket our client pings every 30 seconds and our host answers. Over HTTP there is none: nobody "
+            "is there to notice."
+        ),
     ),
     _states("11.3-1", 0, "ACCP frames are carried as MCP resource content with MIME type application/accp"),
     _states(
@@ -90,6 +100,7 @@ REQUIREMENTS: Final = (
             "Tool calls use the TC profile; results are returned as MCP tool responses containing the TC-schema "
             "done:tool frame"
         ),
+        "The frame has no metadata: they are in `_meta` (3.5-1). Results of `resources/read` are not framed.",
     ),
     _states(
         "11.3-3",
@@ -99,7 +110,15 @@ REQUIREMENTS: Final = (
     ),
     _states("11.4-1", 0, "ACCP frames are embedded as A2A message parts with content type application/accp"),
     _states("11.4-2", 0, 'A2A task creation maps to ACCP "req" intent; task completion maps to "done"'),
-    _states("11.4-3", 0, "A2A streaming artifact parts map 1:1 to ST-schema stream frames"),
+    _states(
+        "11.4-3",
+        0,
+        "A2A streaming artifact parts map 1:1 to ST-schema stream frames",
+        (
+            "Without ts and cid, so that a session refuses them. JSON is in them as a view, our own notation, and a "
+            "part that a frame makes larger goes as it is."
+        ),
+    ),
 )
 
 FAMILY: Final = Family(

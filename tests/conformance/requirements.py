@@ -56,7 +56,15 @@ FORMAT: Final = (
 )
 
 ENVELOPE: Final = (
-    _must("3.5-1", 1, "Every ACCP frame MUST include the following envelope fields in its metadata block"),
+    _must(
+        "3.5-1",
+        1,
+        "Every ACCP frame MUST include the following envelope fields in its metadata block",
+        (
+            "What a session sends has them. The frame of an MCP result has its envelope beside it, in `_meta`, which "
+            "no model reads; the frames of A2A parts have mid and seq but no ts. A session refuses both (E1001)."
+        ),
+    ),
     _must(
         "3.5-2",
         1,
@@ -90,7 +98,15 @@ DELIVERY: Final = (
         'Idempotency: Decoders MUST maintain a set of seen "msg_id" values per session.',
         "The set is bounded; a frame older than it is refused for its sequence number.",
     ),
-    _must("3.7-2", 1, 'Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE.'),
+    _must(
+        "3.7-2",
+        1,
+        'Frames with a previously seen "msg_id" MUST be rejected with error E3002 DUPLICATE.',
+        (
+            "By `Session`. What is served gives the identical frame its first answer again, over HTTP, and none over "
+            "WebSocket, because a lost answer is asked for so; another frame with its msg_id gets E3002."
+        ),
+    ),
     _must("3.7-3", 1, 'Ordering: Frames MUST be processed in ascending "seq" order.'),
     _must("3.7-4", 1, "A gap in sequence numbers MUST trigger error E3003 SEQUENCE_GAP."),
     _may(
@@ -125,12 +141,23 @@ DELIVERY: Final = (
     ),
 )
 
+_OFF: Final = (
+    "By `Session`. Off in what is served and in `connect`, which take a checkpoint where hot state is full only; "
+    "`SessionHost(options=…)` turns it on."
+)
+_NO_PHASES: Final = "By `Session.checkpoint`. A session that is served or that `connect` opened has no call for it."
+
 STATE: Final = (
-    _must("5.2-1", 2, 'A checkpoint MUST be triggered when: An agent completes a task ("done" intent)'),
+    _must("5.2-1", 2, 'A checkpoint MUST be triggered when: An agent completes a task ("done" intent)', _OFF),
     _must("5.2-2", 2, "A checkpoint MUST be triggered when: Accumulated hot state exceeds 400 tokens"),
-    _must("5.2-3", 2, 'A checkpoint MUST be triggered when: A handoff between agents occurs ("esc" intent)'),
-    _must("5.2-4", 2, "A checkpoint MUST be triggered when: The harness signals a phase boundary"),
-    _must("5.2-5", 2, 'A checkpoint MUST be triggered when: An agent explicitly requests compression ("comp" intent)'),
+    _must("5.2-3", 2, 'A checkpoint MUST be triggered when: A handoff between agents occurs ("esc" intent)', _OFF),
+    _must("5.2-4", 2, "A checkpoint MUST be triggered when: The harness signals a phase boundary", _NO_PHASES),
+    _must(
+        "5.2-5",
+        2,
+        'A checkpoint MUST be triggered when: An agent explicitly requests compression ("comp" intent)',
+        _OFF,
+    ),
     _should("5.4-1", 3, "After checkpoint N, subsequent frames SHOULD transmit only deltas"),
     _must(
         "6.4-1",
@@ -201,7 +228,12 @@ SECURITY: Final = (
 )
 
 PROFILES: Final = (
-    _must("10.2-1", 2, 'Tool calls MUST include "correlation_id" in the response to link result to request.'),
+    _must(
+        "10.2-1",
+        2,
+        'Tool calls MUST include "correlation_id" in the response to link result to request.',
+        "By `Session`. The frame of an MCP result has it in the envelope in `_meta`, not in its text.",
+    ),
     _must("10.2-2", 2, 'Tool errors MUST use schema "ER" with code E4002 TOOL_EXEC_FAILED.'),
     _must("10.3-1", 2, '"transaction_id" MUST be stable across retries (idempotency key).'),
     _must("10.3-2", 2, '"amount" MUST be serialized as decimal (not string) to avoid precision loss.'),
@@ -212,7 +244,12 @@ PROFILES: Final = (
         "The currency is the sender's; USD is the default. No list of codes is kept, which would grow old.",
     ),
     _must("10.3-4", 2, 'Retries MUST use the same "transaction_id" with a new "msg_id".'),
-    _must("10.4-1", 3, 'All chunks in a stream MUST share the same "correlation_id".'),
+    _must(
+        "10.4-1",
+        3,
+        'All chunks in a stream MUST share the same "correlation_id".',
+        "By `Session` and `task_to_frames`. Chunks of an A2A artifact that is served have none: A2A's ids link them.",
+    ),
     _must(
         "10.4-2",
         3,

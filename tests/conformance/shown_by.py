@@ -18,6 +18,7 @@ KEYS: Final = "core/accp/test_keys.py"
 NEGOTIATION: Final = "core/accp/session/test_negotiation.py"
 PARSER: Final = "core/accp/test_parser.py"
 PROFILES: Final = "core/accp/test_profiles.py"
+SERVED: Final = "conformance/test_served.py"
 SCHEMA: Final = "core/accp/test_schema.py"
 SERIALIZER: Final = "core/accp/test_serializer.py"
 STATE: Final = "core/accp/state/test_context_state.py"
@@ -70,6 +71,10 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{SERIALIZER}::test_a_whole_frame_is_written",
             f"{PARSER}::test_a_whole_frame_is_read",
         ),
+        "3.5-1": (
+            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
+            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
+        ),
         "3.5-9": (f"{DELIVERY}::test_a_frame_expires_after_the_last_second_of_its_ttl",),
         "3.5-10": (f"{DELIVERY}::test_a_frame_without_id_or_number_is_refused_with_e1001",),
         "3.7-1": (
@@ -78,6 +83,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "3.7-2": (
             f"{DELIVERY}::test_an_id_that_was_seen_is_refused_with_e3002_even_with_a_new_number",
+            f"{SERVED}::test_a_served_session_answers_the_identical_frame_as_before",
             f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
         ),
         "3.7-3": (
@@ -105,11 +111,26 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{VECTORS}::test_an_accepted_text_says_this_frame[3.1-frame: an operation nobody registered]",
             f"{SCHEMA}::test_operations_are_registered_beside_the_core_ones",
         ),
-        "5.2-1": (f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",),
-        "5.2-2": (f"{CHECKPOINT}::test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not",),
-        "5.2-3": (f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",),
-        "5.2-4": (f"{CHECKPOINT}::test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own",),
-        "5.2-5": (f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",),
+        "5.2-1": (
+            f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
+            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+        ),
+        "5.2-2": (
+            f"{CHECKPOINT}::test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not",
+            "adapters/bindings/accp/test_http_endpoint.py::test_a_checkpoint_is_taken_where_hot_state_is_full",
+        ),
+        "5.2-3": (
+            f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
+            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+        ),
+        "5.2-4": (
+            f"{CHECKPOINT}::test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own",
+            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+        ),
+        "5.2-5": (
+            f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
+            f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
+        ),
         "5.4-1": (
             f"{STATE}::test_a_delta_says_how_to_come_from_one_context_to_another",
             f"{DELTAS}::test_a_delta_is_no_more_than_what_changed",
@@ -214,7 +235,10 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{HOSTILE}::test_a_hostile_input_takes_memory_in_proportion",
             "core/test_floods.py::test_a_flood_leaves_a_bounded_session_that_still_refuses_by_code",
         ),
-        "10.2-1": (f"{PROFILES}::test_a_tools_answer_says_which_request_it_answers_e1001",),
+        "10.2-1": (
+            f"{PROFILES}::test_a_tools_answer_says_which_request_it_answers_e1001",
+            f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
+        ),
         "10.2-2": (
             f"{PROFILES}::test_a_failed_tool_answers_with_e4002",
             f"{PROFILES}::test_a_tool_fails_with_schema_er_e4003",
@@ -223,6 +247,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "10.3-2": (f"{PROFILES}::test_an_amount_is_a_number_or_stands_elsewhere",),
         "10.3-4": (f"{PROFILES}::test_a_retry_has_a_new_msg_id_e3002",),
         "10.4-1": (
+            f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
             f"{PROFILES}::test_a_chunk_says_which_stream_it_belongs_to_e1001",
             f"{CODEC}::test_chunks_share_the_correlation_of_their_message",
         ),

@@ -83,7 +83,7 @@ def test_it_says_where_it_keeps_the_run_and_what_it_took(tmp_path: Path) -> None
     measured = figures(done.stdout)
     assert list(measured) == list(told) == ["shared history", "isolated contexts"]
     for name, numbers in measured.items():
-        assert numbers == pytest.approx(told[name], rel=0.05)
+        assert numbers == pytest.approx(told[name], rel=0.01)
 
 
 def figures(text: str) -> dict[str, list[float]]:

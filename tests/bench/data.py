@@ -1,4 +1,4 @@
-"""The folder of the recorded data: ACCP_DATA, or `shared/data` beside the checkout."""
+"""The recorded data: the sessions of `corpora`, and the folder ACCP_DATA or `shared/data` beside the checkout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from accp_adapters.replay import Findings, Run, read_runs
 
-__all__ = ["find_data", "read_json", "recorded_runs"]
+__all__ = ["corpora_runs", "find_data", "read_json", "recorded_runs"]
+
+CORPORA: Final = Path(__file__).parent / "corpora"
 
 _DEFAULT: Final = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -18,6 +20,15 @@ def find_data() -> Path | None:
     """Return the folder with the recorded data, None where there is none."""
     folder = Path(os.environ.get("ACCP_DATA") or _DEFAULT)
     return folder if folder.is_dir() else None
+
+
+def corpora_runs() -> list[Run]:
+    """Return the sessions of coding agents that the repository holds, by the reader of `accp replay`.
+
+    Raises:
+        UnreadableRun: something in them is not understood.
+    """
+    return [run for path in sorted(CORPORA.glob("*.jsonl.gz")) for run in read_runs(path)]
 
 
 def read_json(path: Path) -> Any:

@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from accp_adapters.replay import read_runs
 from accp_core import Frame
 from accp_core.ports import TokenCounter
 from tests.adapters.replay.runs import trajectory
@@ -129,6 +131,28 @@ def test_frames_are_measured_on_payloads_and_rows_as_people_have_them(
     assert all(name in table.get() for name in ("flights", "50 tickets", "a short frame"))
     assert {"mail", "url", "opened", "text"} <= wire.TICKETS[0].keys()
     assert {"data": wire.TICKETS} in [frame.params for frame in read if isinstance(frame, Frame)]
+
+
+def test_sessions_of_coding_agents_are_measured_without_other_data() -> None:
+    console = Console(width=160)
+    with console.capture() as capture:
+        trajectories.main(None, console)
+    [line] = [line.split() for line in capture.get().splitlines() if "3c." in line]
+    assert int(line[1]) == len(data.corpora_runs()) >= 6
+    assert [row for row in capture.get().splitlines() if row.split()[:1] == ["swe_agent.jsonl"]]
+
+
+@pytest.mark.parametrize("path", sorted(data.CORPORA.glob("*.jsonl.gz")), ids=lambda path: path.name)
+def test_a_corpus_is_small_has_its_licence_and_is_read_like_a_log(path: Path) -> None:
+    assert path.stat().st_size < 1_000_000
+    [row] = [
+        line for line in (data.CORPORA / "README.md").read_text(encoding="utf-8").splitlines() if path.name in line
+    ]
+    runs = list(read_runs(path))
+    assert row.endswith(f"| {len(runs)} | {sum(len(run.calls) for run in runs)} |")
+    licences = re.findall(r"`(LICENSES/[^`]+)`", row)
+    assert licences
+    assert all((data.CORPORA / licence).is_file() for licence in licences)
 
 
 def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

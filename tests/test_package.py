@@ -76,7 +76,6 @@ def test_what_only_development_needs_is_a_group_and_no_extra() -> None:
         "tokenizers",
         "fast",
         "telemetry",
-        "otlp",
         "all",
     }
 

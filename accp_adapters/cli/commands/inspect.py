@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from accp_adapters.inspector.live.access import Access
     from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
     from accp_adapters.inspector.live.sources.source import Source
-    from accp_adapters.inspector.live.telemetry.receiver import Receiver
     from accp_adapters.replay import StrategyName
 
 __all__ = ["inspect"]
 
 _HOST: Final = "127.0.0.1"
-_AT_ONCE: Final = (
-    "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf OTEL_BSP_SCHEDULE_DELAY=500 OTEL_METRIC_EXPORT_INTERVAL=1000"
-)
-"""What lets exporters speak HTTP, send spans twice and counters once a second, and not every 5 s and 60 s."""
 _HEADER_SECONDS: Final = 10.0
 _HEADER_BYTES: Final = 160_000
 """More than an address of the page may have, so that the page says so itself."""
@@ -37,12 +32,6 @@ def inspect(
         ),
     ] = None,
     *,
-    otlp: Annotated[
-        bool,
-        typer.Option(
-            "--otlp", help="Show what running programs send with OpenTelemetry, to an address that is printed."
-        ),
-    ] = False,
     example: Annotated[bool, typer.Option("--example", help="Show the run that comes with this package.")] = False,
     run_format: Annotated[
         str | None,
@@ -67,8 +56,6 @@ def inspect(
 
     Example: `accp inspect --example`
 
-    Example: `accp inspect --otlp`
-
     Example: `accp inspect threads.sqlite`
 
     Example: `accp inspect frames.jsonl`
@@ -77,33 +64,26 @@ def inspect(
     """
     import asyncio
 
-    address = _address(source, example=example, otlp=otlp)
+    address = _address(source, example=example)
     try:
-        opened, texts = (_collected(), None) if otlp else _opened(address, run_format, store)
+        opened, texts = _opened(address, run_format, store)
         chosen = _policy(policy)
-        app, token, key = _app(opened, chosen, texts)
+        app, token = _app(opened, chosen, texts)
     except ImportError as error:
-        raise ExtraMissing("accp inspect", extra="otlp" if otlp else _extra(store or address)) from error
+        raise ExtraMissing("accp inspect", extra=_extra(store or address)) from error
     try:
-        asyncio.run(_serve(app, token, key, port, chosen, browser=browser))
+        asyncio.run(_serve(app, token, port, chosen, browser=browser))
     except OSError as error:
         raise InputRefused(f"expected a port to listen at, found: {error}", path=f"{_HOST}:{port}") from error
 
 
-def _address(source: str | None, *, example: bool, otlp: bool) -> str:
+def _address(source: str | None, *, example: bool) -> str:
     from accp_adapters.cli.replaying import EXAMPLE
 
-    given = [name for name, value in (("a source", source), ("--example", example), ("--otlp", otlp)) if value]
-    if len(given) != 1:
-        found = " and ".join(given) or "none; try `accp inspect --example`"
-        raise typer.BadParameter(f"expected a source, --example or --otlp, found {found}")
+    if bool(source) is example:
+        found = "both" if example else "none; try `accp inspect --example`"
+        raise typer.BadParameter(f"expected a source or --example, found {found}")
     return source or str(EXAMPLE)
-
-
-def _collected() -> Source:
-    from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
-
-    return CollectedSpans()
 
 
 def _opened(address: str, run_format: str | None, store: str | None) -> tuple[Source, ColdTexts | None]:
@@ -135,18 +115,12 @@ def _policy(name: str) -> StrategyName:
     return StrategyName(name)
 
 
-def _app(source: Source, policy: StrategyName, store: ColdTexts | None) -> tuple[Access | Receiver, str, str]:
-    """Return the application, the token that opens its page, and the key for sending to it ("" without `--otlp`)."""
+def _app(source: Source, policy: StrategyName, store: ColdTexts | None) -> tuple[Access, str]:
+    """Return the application, and the token that opens its page."""
     from accp_adapters.inspector.live import inspector_app
-    from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
 
-    token, key = secrets.token_urlsafe(32), secrets.token_urlsafe(16)
-    app = inspector_app(source, token=token, policy=policy, store=store)
-    if not isinstance(source, CollectedSpans):
-        return app, token, ""
-    from accp_adapters.inspector.live.telemetry.receiver import Receiver
-
-    return Receiver(app, source, key=key), token, key
+    token = secrets.token_urlsafe(32)
+    return inspector_app(source, token=token, policy=policy, store=store), token
 
 
 def _extra(address: str) -> str:
@@ -154,9 +128,7 @@ def _extra(address: str) -> str:
     return {"redis": "redis", "rediss": "redis", "unix": "redis", "nats": "nats", "tls": "nats"}.get(scheme, "bindings")
 
 
-async def _serve(
-    app: Access | Receiver, token: str, key: str, port: int, policy: StrategyName, *, browser: bool
-) -> None:
+async def _serve(app: Access, token: str, port: int, policy: StrategyName, *, browser: bool) -> None:
     import asyncio
     import webbrowser
 
@@ -164,11 +136,8 @@ async def _serve(
     from accp_adapters.serving.listening import http_server, listen_at
 
     with listen_at(_HOST, port) as listening:
-        origin = f"http://{_HOST}:{listening.getsockname()[1]}"
-        address = f"{origin}/?token={token}"
+        address = f"http://{_HOST}:{listening.getsockname()[1]}/?token={token}"
         typer.echo(f"Open once: {address}")
-        if key:
-            typer.echo(f"Send to:   OTEL_EXPORTER_OTLP_ENDPOINT={origin}/otlp/{key} {_AT_ONCE}")
         if browser:
             webbrowser.open(address)
         loading = asyncio.get_running_loop().run_in_executor(None, warm_up, policy)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from accp_adapters.inspector.live.prompts import count_tokens
 from accp_adapters.inspector.live.references import Reference, refused_fetches
 from accp_adapters.inspector.live.threads import Thread
-from accp_adapters.inspector.live.told import Told
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_core.aci import AgentContext
@@ -52,8 +50,7 @@ class AgentRow:
 
 def agents_of(thread: Thread, references: Mapping[str, Reference]) -> list[AgentRow]:
     """Return the agents of a thread, at most 100; those with an AgentContext first."""
-    named = (event.told.agent for event in thread.events if event.told)
-    names = dict.fromkeys(chain((call.agent for run in thread.runs for call in run.calls), named))
+    names = dict.fromkeys(call.agent for run in thread.runs for call in run.calls)
     contexts = {context.agent_id for context in thread.contexts}
     rows = [_row(thread, context.agent_id, context, references) for context in thread.contexts]
     rows += [_row(thread, name, None, references) for name in names if name not in contexts]
@@ -62,17 +59,16 @@ def agents_of(thread: Thread, references: Mapping[str, Reference]) -> list[Agent
 
 def _row(thread: Thread, name: str, context: AgentContext | None, references: Mapping[str, Reference]) -> AgentRow:
     prompts = [(run, call) for run in thread.runs for call in run.calls if call.agent == name]
-    told = [event.told for event in thread.events if event.told and event.told.agent == name]
     last = [run.messages[position].text for run, call in prompts[-1:] for position in call.prompt]
     return AgentRow(
         name=shorten(name, _MAX_NAME),
         about=shorten(context.subtask_name or context.subtask_id, _MAX_NAME) if context else "",
-        calls=len(prompts) or sum(each.calls_model for each in told),
+        calls=len(prompts),
         messages=len(last),
         tokens=sum(map(count_tokens, last)),
         knows=tuple(_facts(context, thread.contexts))[:_MAX_LINES] if context else (),
         items=tuple(_items(context))[:_MAX_LINES] if context else (),
-        may_open=tuple(_may_open(thread, name, context, references) if not told else _told_keys(told))[:_MAX_LINES],
+        may_open=tuple(_may_open(thread, name, context, references))[:_MAX_LINES],
         refused=tuple(reason for agent, reason in refused_fetches(thread) if agent == name)[:_MAX_LINES],
     )
 
@@ -115,9 +111,3 @@ def _may_open(
     for key, reference in references.items():
         if reference.place in reached or (key in thread.texts and key in cited):
             yield key
-
-
-def _told_keys(told: Iterable[Told]) -> Iterator[str]:
-    """Return the keys that prompts cite and that were opened, as telemetry tells."""
-    cited = (key for each in told for rewriting in each.rewritten for key in rewriting.references)
-    return iter(dict.fromkeys(chain(cited, (key for each in told for key in each.opened))))

@@ -30,8 +30,6 @@ _MAX_CHARS: Final = 20_000
 _MAX_NAME: Final = 80
 _WHO: Final = 26
 """Characters of the names in a row."""
-_MAX_TOLD: Final = 300
-"""Model calls of a thread that only telemetry tells of; of more, the last ones."""
 _PROJECTIONS: Final = 32
 """Projections of runs that are kept."""
 _TABS: Final = {"timeline": "Timeline", "prompts": "Prompts", "agents": "Agents", "references": "References"}
@@ -113,7 +111,7 @@ class Pages:
     def _detail(self, thread: Thread, event: Event, wanted: Mapping[str, str]) -> dict[str, Any]:
         """Return what is shown of one event."""
         frame = show_frame(event.frame) if event.frame else None
-        detail: dict[str, Any] = {"event": event, "frame": frame, "told": event.told, "message": None}
+        detail: dict[str, Any] = {"event": event, "frame": frame, "message": None}
         if event.place is None:
             return detail
         number, position = event.place
@@ -135,11 +133,8 @@ class Pages:
 
     def _prompts(self, thread: Thread, wanted: Mapping[str, str]) -> dict[str, Any]:
         run = _number(wanted.get("run", "0"), max(len(thread.runs), 1), "a conversation") or 0
-        told = [(number, event.told) for number, event in enumerate(thread.events) if event.told]
-        model_calls = [(number, each) for number, each in told if each.calls_model]
-        shared = {"told": model_calls[-_MAX_TOLD:], "told_hidden": max(len(model_calls) - _MAX_TOLD, 0)}
         if not thread.runs:
-            return {"rows": [], "call": None, **shared}
+            return {"rows": [], "call": None}
         projection = self._projection(thread, run, wanted)
         rows = projection.rows()
         call = _number(wanted.get("call"), len(rows), "a call")
@@ -155,7 +150,6 @@ class Pages:
             "totals": totals(rows),
             "policy": projection.policy,
             "policies": _POLICIES,
-            **shared,
         }
 
     def _agents(self, thread: Thread, wanted: Mapping[str, str]) -> dict[str, Any]:

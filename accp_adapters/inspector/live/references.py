@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, FetchRequest, answer, read_request
@@ -52,13 +51,11 @@ class Reference:
     """The text; None: the source does not hold it."""
     kept: str = ""
     """Until when it can be opened."""
-    told: int | None = None
-    """Tokens of its message, as telemetry tells; None: it tells nothing of it."""
 
     @property
     def tokens(self) -> int | None:
         """Tokens of its text."""
-        return self.told if self.text is None else count_tokens(self.text)
+        return None if self.text is None else count_tokens(self.text)
 
 
 def references_of(
@@ -84,7 +81,6 @@ def references_of(
         _find_stored(thread, found, store)
     for run in thread.runs:
         _find_fetches(run, found)
-    _find_told(thread, found)
     return found
 
 
@@ -94,9 +90,6 @@ def refused_fetches(thread: Thread) -> Iterator[tuple[str, str]]:
         for asked, reply in _fetches(run):
             if reply is not None and _is_refusal(reply.text):
                 yield asked.sender, hide_secrets(shorten(reply.text, 300))
-    for event in thread.events:
-        if event.told is not None and event.told.refused:
-            yield event.told.agent, event.title
 
 
 def ask(text: str, query: str, offset: int = 0) -> tuple[str, bool]:
@@ -121,8 +114,6 @@ def _cited(thread: Thread, projected: Mapping[str, tuple[int, int]]) -> Iterator
     for event in thread.events:
         if event.frame is not None:
             yield from find_references(event.frame.text or event.frame.words)
-        if event.told is not None:
-            yield from chain(event.told.opened, *(each.references for each in event.told.rewritten))
 
 
 def _find_texts(thread: Thread, found: Mapping[str, Reference]) -> None:
@@ -149,20 +140,6 @@ def _find_stored(thread: Thread, found: Mapping[str, Reference], store: ColdText
             reference.text = kept.text
             when = "the store does not delete it by itself" if kept.seconds is None else _time_left(kept.seconds)
             reference.kept = f"{reference.kept}; {when}" if reference.place else when
-
-
-def _find_told(thread: Thread, found: Mapping[str, Reference]) -> None:
-    """Add what telemetry tells, where no message does."""
-    recorded = {key for key, reference in found.items() if reference.opened}
-    for told in (event.told for event in thread.events if event.told):
-        for rewriting in told.rewritten:
-            for reference in filter(None, map(found.get, rewriting.references)):
-                reference.put_by = reference.put_by or rewriting.source or told.agent
-                # One message may hold several long texts, and only its own tokens are told.
-                reference.told = rewriting.tokens_before if len(rewriting.references) == 1 else None
-        for key in told.opened:
-            if key in found and key not in recorded:
-                found[key].opened.append(told.agent)
 
 
 def _time_left(seconds: float) -> str:

@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Final
 
 from accp_adapters.inspector.live.frame_record import FrameRecord
-from accp_adapters.inspector.live.told import Counted, Told
 from accp_adapters.replay import Run
 from accp_core.aci import AgentContext, TaskContext
 
@@ -27,7 +26,6 @@ class Kind(StrEnum):
     CALL = "call"
     RESULT = "result"
     HANDOFF = "handoff"
-    PROMPT = "prompt"
     REQUEST = "request"
     DONE = "done"
     STREAM = "stream"
@@ -53,8 +51,6 @@ class Event:
     """The run of the thread and the position of its message; None: it is none."""
     frame: FrameRecord | None = None
     """The frame; None: it is none."""
-    told: Told | None = None
-    """What telemetry tells; None: it is a message or a frame."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +91,6 @@ class Observed:
     """How many more there are, at least."""
     findings: tuple[str, ...] = ()
     """What was not understood."""
-    counted: tuple[Counted, ...] = ()
-    """What programs count."""
 
 
 def identified(threads: Iterable[Thread]) -> Iterator[Thread]:

@@ -39,32 +39,11 @@ def test_the_address_opens_once_until_a_signal_ends_it() -> None:
     assert errors == ""
 
 
-def test_what_a_program_sends_to_the_printed_address_is_shown() -> None:
-    words = [str(Path(sys.executable).with_name("accp")), "inspect", "--otlp"]
-    name = {"key": "gen_ai.agent.name", "value": {"stringValue": "clerk"}}
-    span = {"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b102", "name": "accp.model_call"}
-    body = {"resourceSpans": [{"scopeSpans": [{"spans": [{**span, "attributes": [name]}]}]}]}
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            page = server.stdout.readline().split()[-1]
-            variables = dict(each.split("=", 1) for each in server.stdout.readline().split()[2:])
-            sent = httpx.post(f"{variables['OTEL_EXPORTER_OTLP_ENDPOINT']}/v1/traces", json=body, timeout=PATIENCE)
-            assert (sent.status_code, sent.text) == (200, "{}")
-            with httpx.Client(follow_redirects=True, timeout=PATIENCE) as browser:
-                assert 'class="what">model call<' in browser.get(page).text
-        finally:
-            server.kill()
-    assert variables["OTEL_EXPORTER_OTLP_PROTOCOL"] == "http/protobuf"
-
-
 @pytest.mark.parametrize(
     ("words", "code", "reason"),
     [
-        ([], 2, "expected a source, --example or --otlp, found none; try `accp inspect --example`"),
-        (["x", "--example"], 2, "expected a source, --example or --otlp, found a source and --example"),
-        (["--otlp", "--example"], 2, "found --example and --otlp"),
-        (["--otlp"], 0, ""),
+        ([], 2, "expected a source or --example, found none; try `accp inspect --example`"),
+        (["x", "--example"], 2, "expected a source or --example, found both"),
         (["nothing.jsonl"], 2, "nothing.jsonl: No such file or directory"),
         (["--example", "--policy", "loose"], 2, "expected one of lossless, default, tight, found 'loose'"),
         (["--example", "--format", "xml"], 2, "found 'xml'"),

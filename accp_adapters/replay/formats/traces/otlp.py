@@ -14,7 +14,7 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.traces import genai, langfuse, openinference
 from accp_adapters.replay.formats.traces.span import Span
 
-__all__ = ["attributes_of", "is_spans", "read_call", "read_spans", "to_span"]
+__all__ = ["is_spans", "read_spans"]
 
 
 def is_spans(document: Any) -> bool:
@@ -29,11 +29,11 @@ def is_spans(document: Any) -> bool:
 
 def read_spans(document: Mapping[str, Any], findings: Findings) -> Iterator[Request]:
     """Yield the model calls in the spans of a document."""
-    for span in map(to_span, _spans(document)):
-        yield from read_call(span, findings)
+    for span in map(_to_span, _spans(document)):
+        yield from _read_call(span, findings)
 
 
-def read_call(span: Span, findings: Findings) -> Iterator[Request]:
+def _read_call(span: Span, findings: Findings) -> Iterator[Request]:
     """Yield the model call that a span is; nothing for a span of another kind."""
     if openinference.is_call(span):
         yield replace(openinference.read_call(span, findings), identity=span.key)
@@ -61,24 +61,23 @@ def _spans(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from scope.get("spans") or ()
 
 
-def to_span(span: Mapping[str, Any]) -> Span:
-    """Return a span from its JSON; KeyError, TypeError, ValueError and AttributeError: it is not as it should be."""
+def _to_span(span: Mapping[str, Any]) -> Span:
+    """Return a span from its JSON."""
     context = span.get("context") or {}
     trace = str(span.get("traceId") or span.get("trace_id") or context.get("trace_id") or "")
     own = str(span.get("spanId") or span.get("span_id") or context.get("span_id") or "")
     return Span(
-        name=str(span.get("name") or ""),
         trace=trace,
         key=f"{trace} {own}" if trace and own else "",
         started=str(span.get("startTimeUnixNano") or span.get("start_time") or ""),
-        attributes=attributes_of(span.get("attributes")),
+        attributes=_attributes_of(span.get("attributes")),
         events=tuple(
-            (event.get("name", ""), attributes_of(event.get("attributes"))) for event in span.get("events") or ()
+            (event.get("name", ""), _attributes_of(event.get("attributes"))) for event in span.get("events") or ()
         ),
     )
 
 
-def attributes_of(attributes: Any) -> dict[str, Any]:
+def _attributes_of(attributes: Any) -> dict[str, Any]:
     """Return attributes by their names, from a list of them or a mapping."""
     if isinstance(attributes, Mapping):
         return dict(attributes)
@@ -94,5 +93,5 @@ def _value(value: Mapping[str, Any]) -> Any:
         case {"arrayValue": array}:
             return [_value(each) for each in array.get("values") or ()]
         case {"kvlistValue": entries}:
-            return attributes_of(entries.get("values"))
+            return _attributes_of(entries.get("values"))
     return None

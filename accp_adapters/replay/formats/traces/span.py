@@ -16,8 +16,6 @@ _MAX_INDEX: Final = 100_000
 class Span:
     """One operation of a trace."""
 
-    name: str
-    """Its name."""
     trace: str
     """The id of the trace."""
     key: str

@@ -12,13 +12,10 @@ import pytest
 
 from accp_adapters.inspector.live import inspector_app, open_source
 from accp_adapters.inspector.live.sources.source import Source
-from accp_adapters.inspector.live.telemetry.collected import CollectedSpans
-from accp_adapters.inspector.live.telemetry.counters import Program
+from accp_adapters.inspector.live.threads import Event, Kind, Observed, Thread, identified
 from accp_adapters.serving.listening import http_server, listen_at
-from accp_adapters.telemetry import AGENT, CODE, CONVERSATION, FETCH, KEYS, MODEL_CALL, REWRITTEN
 from tests.adapters.inspector.browser import found_by_axe
 from tests.adapters.inspector.live.clients import TOKEN, FixedSource
-from tests.adapters.inspector.live.exports import metric, point, span
 from tests.adapters.inspector.live.test_pages import full_of
 from tests.adapters.inspector.test_report_page import HOSTILE
 from tests.limits import LONG, PATIENCE
@@ -54,24 +51,18 @@ def served(source: Source) -> Iterator[str]:
 @contextmanager
 def window(browser: Any, source: Source, **options: Any) -> Iterator[Window]:
     """Open the inspector of a source in a new window."""
-    with served(source) as origin, opened_in(browser, origin, **options) as opened:
-        yield opened
-
-
-@contextmanager
-def opened_in(browser: Any, origin: str, **options: Any) -> Iterator[Window]:
-    """Open the inspector at `origin` in a new window."""
-    context = browser.new_context(**options)
-    opened = Window(context.new_page(), origin)
-    opened.page.set_default_timeout(PATIENCE * 1_000)
-    opened.page.on("console", lambda message: opened.complaints.append(message.text))
-    opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-    opened.page.on("request", lambda asked: asked.url.startswith(origin) or opened.complaints.append(asked.url))
-    try:
-        opened.open(f"/?token={TOKEN}")
-        yield opened
-    finally:
-        context.close()
+    with served(source) as origin:
+        context = browser.new_context(**options)
+        opened = Window(context.new_page(), origin)
+        opened.page.set_default_timeout(PATIENCE * 1_000)
+        opened.page.on("console", lambda message: opened.complaints.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.on("request", lambda asked: asked.url.startswith(origin) or opened.complaints.append(asked.url))
+        try:
+            opened.open(f"/?token={TOKEN}")
+            yield opened
+        finally:
+            context.close()
 
 
 def test_a_reader_goes_from_events_to_prompts_and_references_without_a_mouse(browser: Any, checkpoints: Path) -> None:
@@ -159,36 +150,14 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(
         assert found_by_axe(opened.page) == []
 
 
-def team_of(agents: int, calls: int) -> CollectedSpans:
-    """Return what a team of agents with similar names sends, and what it counts."""
-    sent = CollectedSpans()
-    sent.add(("team", told(f"research-agent-{number % agents}-of-the-team", number)) for number in range(calls))
-    sent.count([(Program(service="team", id="p"), metric(point(12_345)))])
-    return sent
-
-
-def told(agent: str, number: int) -> dict[str, Any]:
-    """Return the span of a query, or of a model call with a message in another form."""
-    key = {"arrayValue": {"values": [{"stringValue": f"cold.{number:029x}"}]}}
-    tokens = {"accp.tokens.before": {"intValue": "9000"}, "accp.tokens.after": {"intValue": "400"}}
-    event = {"accp.source": {"stringValue": "crm"}, **tokens, "accp.reference.keys": key}
-    listed = [{"key": name, "value": value} for name, value in event.items()]
-    named = {AGENT: {"stringValue": agent}, CONVERSATION: {"stringValue": "orders"}}
-    if number % 3 == 2:
-        return span(FETCH, named | ({CODE: {"stringValue": "E5002"}} if number % 2 else {KEYS: key}))
-    return span(MODEL_CALL, named, events=[{"name": REWRITTEN, "attributes": listed}])
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 360)])
-def test_axe_finds_nothing_in_what_running_programs_send(browser: Any, scheme: str, width: int) -> None:
-    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}, "bypass_csp": True}
-    with window(browser, team_of(8, 24), **options) as opened:
-        link = opened.page.locator("#threads a").first.get_attribute("href")
-        for path in (f"{link}?event=2", f"{link}?event=3", f"{link}/prompts", f"{link}/agents", f"{link}/references"):
-            opened.open(path)
-            assert found_by_axe(opened.page) == [], path
-            inner, outer = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-            assert inner <= outer, path
+def team_of(agents: int, calls: int) -> FixedSource:
+    """Return a thread of a team of agents with similar names."""
+    names = [f"research-agent-{number}-of-the-team" for number in range(agents)]
+    events = [
+        Event(kind=Kind.CALL, sender=names[number % agents], title="orders: those that are late")
+        for number in range(calls)
+    ]
+    return FixedSource(Observed(threads=tuple(identified([Thread(name="orders", events=tuple(events))]))))
 
 
 @pytest.mark.parametrize("agents", [2, 8, 30])

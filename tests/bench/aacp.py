@@ -34,8 +34,6 @@ from accp_core.aacp import (
 from accp_core.aacp.instruction import Instruction
 from accp_core.aacp.patterns import PATTERNS as BUILT_IN
 from accp_core.aacp.patterns import PatternBook
-from accp_core.accp import Codec
-from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, packet_to_message
 from accp_core.strict_json import compact_json
 from tests.core.aacp.wordings import HALVES, encode, expected, load_wordings, outcome
 
@@ -155,17 +153,10 @@ def packet_json(packet: Packet) -> str:
     return compact_json({"task": packet.task, "dom": packet.domain, **fields})
 
 
-def frame_text(packet: Packet) -> str:
-    """Return the packet as an ACCP frame without an envelope."""
-    codec = Codec(counter=o200k_base(), split=False).register_schema(AACP_SCHEMA.name, AACP_SCHEMA)
-    return codec.write(codec.encode(packet_to_message(packet, sender="ORCH")).frames[0])
-
-
 COLUMNS: Final[dict[str, Callable[[Hop], str]]] = {
     "draft's English": lambda hop: hop.english,
     "draft's packet": lambda hop: hop.draft,
     "encoder's packet": lambda hop: str(hop.ours),
-    "ACCP frame of it": lambda hop: frame_text(hop.ours),
     "compact JSON of it": lambda hop: packet_json(hop.ours),
     "terse English": lambda hop: hop.terse,
 }

@@ -1,9 +1,8 @@
-"""TLS, signed tokens and client certificates with real keys; AACP packets through both bindings."""
+"""TLS, signed tokens and client certificates with real keys."""
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,9 @@ import trustme
 
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.connect import connect
-from accp_adapters.bindings.hosts import Request
 from accp_adapters.bindings.identity import ClientCertificates, GivenKeys, Principal, SignedTokens
 from accp_adapters.serving.listening import TlsFiles
-from accp_core.aacp.packet import parse_packet, serialize_packet
 from accp_core.accp import Intent, Message
-from accp_core.bridges.aacp_in_accp import AACP_SCHEMA, message_to_packet, packet_to_message
 from tests.adapters.bindings.accp.serving import echo, secured
 from tests.adapters.bindings.hosts.agents import CODEC
 from tests.adapters.bindings.identity.keys import AUDIENCE, ISSUER, Issuer
@@ -25,7 +21,6 @@ from tests.adapters.bindings.identity.keys import AUDIENCE, ISSUER, Issuer
 BOTH = pytest.mark.parametrize("scheme", ["https", "wss"])
 ASK = Message(sender="", intent=Intent.REQUEST, operation="add", payload={"n": 7})
 ANN = Principal("ann", frozenset({"ann"}))
-PACKET = "FETCH|HR|return:HR-Agent|p:1|aacp:1.1|res:emp_salary|fields:id,dept"
 
 
 def files_of(authority: trustme.CA, folder: Path, *, with_clients: bool = False) -> TlsFiles:
@@ -70,23 +65,3 @@ async def test_a_client_certificate_names_the_principal(scheme: str, tmp_path: P
         connect(f"{scheme}://{address}", tls=context, agent_id="ann", codec=CODEC) as session,
     ):
         assert (await session.request(ASK)).payload == {"n": 7}
-
-
-@BOTH
-async def test_an_aacp_packet_arrives_as_it_was(scheme: str, tmp_path: Path) -> None:
-    seen = []
-
-    async def fetch(request: Request) -> Mapping[str, Any]:
-        seen.append(serialize_packet(message_to_packet(request.message)))
-        return {"status": "done"}
-
-    authority = trustme.CA()
-    codec = CODEC.register_schema(AACP_SCHEMA.name, AACP_SCHEMA)
-    options: dict[str, Any] = {"tls": trusting(authority), "agent_id": "ORCH", "codec": codec}
-    async with (
-        secured(fetch, files_of(authority, tmp_path), codec=codec) as address,
-        connect(f"{scheme}://{address}", **options) as session,
-    ):
-        packet = parse_packet(PACKET)
-        answer = await session.request(packet_to_message(packet, sender="ORCH"))
-    assert (seen, answer.payload["status"]) == ([serialize_packet(packet)], "done")

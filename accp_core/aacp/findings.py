@@ -13,7 +13,6 @@ class FindingCode(StrEnum):
 
     CONTROL = "control-character"
     LENGTH = "too-long"
-    ESCAPE = "bad-escape"
     EMPTY = "empty"
     NAMED = "misplaced-field"
     NO_VALUE = "no-value"

@@ -5,7 +5,7 @@ r"""A packet as a value and as text (AACP section 4).
 
 A field is split at its first ":"; a value may hold more of them. There is no escape, so a value with a "|", a line
 break or another control character is refused in both directions, because it could add a field. White space around a
-word is not part of it. Both ends of a link may agree on the percent form (`escaped=True`), which carries any text.
+word is not part of it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ MAX_FIELDS: Final = 256
 """Named fields of a packet."""
 
 _FORBIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_HIDDEN: Final = re.compile(r"[%|\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_PERCENT: Final = re.compile(r"(?:%[0-9A-F]{2})+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +87,13 @@ class PacketScan:
     """The fields that had white space around them, which is not part of them."""
 
 
-def parse_packet(text: str, *, escaped: bool = False) -> Packet:
+def parse_packet(text: str) -> Packet:
     """Return the packet of a text; `validate` checks what a packet must hold besides.
-
-    Args:
-        text: The text.
-        escaped: Whether its values are in the percent form.
 
     Raises:
         DecodeError: E1001, with the position of the first fault.
     """
-    scan = scan_packet(text, escaped=escaped)
+    scan = scan_packet(text)
     if scan.faults:
         fault = scan.faults[0]
         raise DecodeError(
@@ -108,21 +102,16 @@ def parse_packet(text: str, *, escaped: bool = False) -> Packet:
     return Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
 
 
-def serialize_packet(packet: Packet, *, escaped: bool = False) -> str:
+def serialize_packet(packet: Packet) -> str:
     """Return the text of `packet`: known keys in the order of `ORDER`, then all others in alphabetical order.
 
     Equal packets have equal texts.
 
-    Args:
-        packet: The packet.
-        escaped: Whether to write values in the percent form.
-
     Raises:
         EncodeError: E1004, the text of a word or a value would be read differently; E1001, the packet is too long.
     """
-    check_packet(packet, escaped=escaped)
-    write = _escape if escaped else str
-    slots = [f"{key}:{write(value)}" for key, value in canonical(packet).fields.items()]
+    check_packet(packet)
+    slots = [f"{key}:{value}" for key, value in canonical(packet).fields.items()]
     text = "|".join([packet.task, packet.domain, *slots])
     if len(text) > MAX_PACKET_CHARS or len(slots) > MAX_FIELDS:
         reason = f"expected at most {MAX_PACKET_CHARS} characters and {MAX_FIELDS} fields"
@@ -143,7 +132,7 @@ def with_fields(packet: Packet, /, **fields: str) -> Packet:
     return canonical(replace(packet, fields={**packet.fields, **fields}))
 
 
-def check_packet(packet: Packet, *, escaped: bool = False) -> None:
+def check_packet(packet: Packet) -> None:
     """Check that the text of a packet is read as the same packet.
 
     Raises:
@@ -155,8 +144,7 @@ def check_packet(packet: Packet, *, escaped: bool = False) -> None:
         _check_word(f"the key {key!r}", key)
         if not isinstance(value, str):
             raise EncodeError(f"{key}: expected text, found {value!r}", code=ErrorCode.INVALID_TYPE)
-        if not escaped:
-            _check_text(key, value)
+        _check_text(key, value)
 
 
 def _check_word(name: str, word: object) -> None:
@@ -173,11 +161,11 @@ def _check_text(name: str, text: str) -> None:
         raise EncodeError(f"{name}: expected no outer white space, found {text!r}", code=ErrorCode.INVALID_TYPE)
 
 
-def scan_packet(text: str, *, escaped: bool = False) -> PacketScan:
+def scan_packet(text: str) -> PacketScan:
     """Return the content of `text` and all of its faults; never raises."""
     if fault := _check_whole(text):
         return PacketScan("", "", {}, (fault,), ())
-    reader = _SlotReader(escaped)
+    reader = _SlotReader()
     if text != text.strip():
         reader.padded.append("packet")
     for number, (position, slot) in enumerate(_slots(text)):
@@ -209,9 +197,8 @@ def _slots(text: str) -> Iterator[tuple[int, str]]:
 class _SlotReader:
     """Reads slots one after the other and collects their content and faults."""
 
-    def __init__(self, escaped: bool) -> None:
+    def __init__(self) -> None:
         self.padded: list[str] = []
-        self._escaped = escaped
         self._words = ["", ""]
         self._seen = 0
         self._fields: dict[str, str] = {}
@@ -249,17 +236,7 @@ class _SlotReader:
             self._refuse(FindingCode.DUPLICATE, key, f"comes twice, the second time as {slot!r}", position)
         else:
             self._strip(key, slot.partition(":")[0])
-            self._fields[key] = self._value(key, position + len(slot) - len(value), value)
-
-    def _value(self, key: str, position: int, value: str) -> str:
-        stripped = self._strip(key, value)
-        if not self._escaped:
-            return stripped
-        try:
-            return _unescape(stripped)
-        except ValueError:
-            self._refuse(FindingCode.ESCAPE, key, f"expected the percent form, found {value!r}", position)
-            return stripped
+            self._fields[key] = self._strip(key, value)
 
     def _strip(self, name: str, word: str) -> str:
         stripped = word.strip()
@@ -277,28 +254,3 @@ class _SlotReader:
         task, domain = self._words
         padded = tuple(dict.fromkeys(self.padded))
         return PacketScan(task, domain, self._fields, tuple(self._faults), padded)
-
-
-def _escape(value: str) -> str:
-    """Return the percent form of a value: "%", "|", control characters and outer white space as their UTF-8 bytes."""
-    inner = value.lstrip()
-    start = len(value) - len(inner)
-    end = start + len(inner.rstrip())
-    try:
-        middle = _HIDDEN.sub(lambda match: _percent(match[0]), value[start:end])
-        return _percent(value[:start]) + middle + _percent(value[end:])
-    except UnicodeEncodeError:
-        reason = f"expected text, found half of a surrogate pair in {value!r}"
-        raise EncodeError(reason, code=ErrorCode.INVALID_TYPE) from None
-
-
-def _percent(text: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in text.encode())
-
-
-def _unescape(value: str) -> str:
-    """Return the value of a percent form; ValueError where `_escape` does not write it like this."""
-    text = _PERCENT.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode(), value)
-    if _escape(text) != value:
-        raise ValueError(value)
-    return text

@@ -62,7 +62,6 @@ def validate(
     vocabulary: Vocabulary = DRAFT_VOCABULARY,
     guard: Guard | None = sensitive_values,
     forbid: bool = False,
-    escaped: bool = False,
 ) -> ValidationReport:
     """Return all errors and warnings about a packet or the text of one; raises for neither.
 
@@ -71,9 +70,8 @@ def validate(
         vocabulary: The words that are known.
         guard: Searches the values for what must not be in them (section 15); None: nothing is searched.
         forbid: Whether the findings of `guard` are errors instead of warnings.
-        escaped: Whether the values of the text are in the percent form.
     """
-    scan = _scan(packet, escaped) if isinstance(packet, Packet) else scan_packet(packet, escaped=escaped)
+    scan = _scan(packet) if isinstance(packet, Packet) else scan_packet(packet)
     scanned = Packet(task=scan.task, domain=scan.domain, fields=scan.fields)
     sensitive = tuple(guard(scanned)) if guard else ()
     errors = (*scan.faults, *_missing_fields(scan), *(sensitive if forbid else ()))
@@ -95,10 +93,10 @@ def find_unusable(packet: Packet, *, vocabulary: Vocabulary = DRAFT_VOCABULARY) 
             yield Finding(FindingCode.MISSING, "packet", reason)
 
 
-def _scan(packet: Packet, escaped: bool) -> PacketScan:
+def _scan(packet: Packet) -> PacketScan:
     """Return the content of a packet; one that cannot be written as text has a fault."""
     try:
-        serialize_packet(packet, escaped=escaped)
+        serialize_packet(packet)
     except EncodeError as error:
         return PacketScan("", "", {}, (Finding(FindingCode.UNWRITABLE, "packet", error.reason),), ())
     return PacketScan(packet.task, packet.domain, packet.fields, (), ())

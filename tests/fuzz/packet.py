@@ -1,6 +1,5 @@
 """Any text is an AACP packet or is refused with a position in it; a packet survives its text."""
 
-from functools import partial
 from typing import Final
 
 from accp_core import DecodeError, EncodeError
@@ -12,7 +11,7 @@ __all__ = ["check", "check_all"]
 
 
 def check(data: bytes) -> None:
-    """Check the invariant for one input, as a packet, as an escaped one or as an instruction."""
+    """Check the invariant for one input, as a packet or as an instruction."""
     choose(data, WAYS)(data.decode("utf-8", "surrogateescape"))
 
 
@@ -22,11 +21,11 @@ def check_all(data: bytes) -> None:
         way(data.decode("utf-8", "surrogateescape"))
 
 
-def check_packet(text: str, *, escaped: bool = False) -> None:
+def check_packet(text: str) -> None:
     """Check that a text is a packet or refused."""
-    report = validate(text, escaped=escaped)
+    report = validate(text)
     try:
-        packet = parse_packet(text, escaped=escaped)
+        packet = parse_packet(text)
     except DecodeError as refusal:
         assert refusal.code == "E1001", refusal
         assert 0 <= refusal.position <= len(text), refusal
@@ -37,9 +36,7 @@ def check_packet(text: str, *, escaped: bool = False) -> None:
 
 
 def check_written(packet: Packet) -> None:
-    """Check that a packet survives its text, with and without the percent form."""
-    whole = serialize_packet(packet, escaped=True)
-    assert parse_packet(whole, escaped=True) == packet
+    """Check that a packet survives its text."""
     assert explain(packet).endswith(".")
     try:
         assert parse_packet(serialize_packet(packet)) == packet
@@ -59,4 +56,4 @@ def check_instruction(text: str) -> None:
     list(find_omissions(instruction, Packet(task="ACK", domain="HR", fields={})))
 
 
-WAYS: Final = (check_packet, partial(check_packet, escaped=True), check_instruction)
+WAYS: Final = (check_packet, check_instruction)

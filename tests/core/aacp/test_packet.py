@@ -1,4 +1,4 @@
-"""Packets as values and texts: what cannot be written, the percent form, limits, and any text at all."""
+"""Packets as values and texts: what cannot be written, limits, and any text at all."""
 
 from __future__ import annotations
 
@@ -33,20 +33,6 @@ def packet(**fields: str) -> Packet:
 @given(PACKETS)
 def test_a_packet_comes_back_from_its_text(said: Packet) -> None:
     assert parse_packet(serialize_packet(said)) == said
-    assert parse_packet(serialize_packet(said, escaped=True), escaped=True) == said
-
-
-@given(st.dictionaries(WORDS, st.text(), max_size=6))
-def test_any_value_but_half_a_pair_comes_back_in_the_percent_form(fields: dict[str, str]) -> None:
-    said = Packet(task="FETCH", domain="HR", fields=fields)
-    try:
-        text = serialize_packet(said, escaped=True)
-    except EncodeError as error:
-        assert error.code == "E1004"
-        assert any("\ud800" <= letter <= "\udfff" for value in fields.values() for letter in value)
-        return
-    assert parse_packet(text, escaped=True) == said
-    assert not any(letter in text for letter in "\r\n\t")
 
 
 @given(st.dictionaries(WORDS, st.text(), max_size=6), st.text(), st.text())
@@ -73,7 +59,7 @@ def test_any_text_is_a_packet_or_refused_at_a_place_within_it(text: str) -> None
 
 @given(ANYTHING)
 def test_a_validator_never_raises(text: str) -> None:
-    report = validate(text, escaped=True)
+    report = validate(text)
     assert report.valid == (not report.errors)
 
 
@@ -97,20 +83,6 @@ def test_a_packet_can_be_copied_and_pickled() -> None:
 
 def test_a_stamp_replaces_fields_and_nothing_else() -> None:
     assert str(with_fields(packet(res="x"), **{"return": "B", "p": "3"})) == "FETCH|HR|return:B|p:3|aacp:1.1|res:x"
-
-
-def test_the_percent_form_is_readable_and_decoded_only_where_it_is_said() -> None:
-    said = packet(res="50%|a\nb ")
-    text = serialize_packet(said, escaped=True)
-    assert text.endswith("|res:50%25%7Ca%0Ab%20")
-    assert parse_packet(text, escaped=True) == said
-    assert parse_packet(text).fields["res"] == "50%25%7Ca%0Ab%20"
-
-
-@pytest.mark.parametrize("value", ["50%", "%zz", "%41", "%ff", "%7c", "%C3"])
-def test_what_the_percent_form_never_writes_is_refused_in_it(value: str) -> None:
-    with pytest.raises(DecodeError, match="percent form"):
-        parse_packet(f"FETCH|HR|res:{value}", escaped=True)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +132,9 @@ def test_length_and_count_are_bounded_in_both_directions() -> None:
     ],
     ids=["blanks", "blanks in a value", "pipes", "at signs", "fields"],
 )
-@pytest.mark.parametrize("escaped", [False, True])
-def test_hostile_texts_are_looked_at_once(text: str, escaped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_texts_are_looked_at_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     patterns = count_patterns(monkeypatch, packets, guard)
-    calls = count_calls(lambda: validate(text, escaped=escaped))
+    calls = count_calls(lambda: validate(text))
     # A pattern of the guard reads all values in one text, with a line break between each two.
     assert max(pattern.characters for pattern in patterns) <= len(text)
     slots = text.count("|") + 1 if text.count("|") <= MAX_FIELDS + 1 else 0
@@ -173,8 +144,3 @@ def test_hostile_texts_are_looked_at_once(text: str, escaped: bool, monkeypatch:
 @pytest.mark.parametrize("pattern", [pattern for _, _, pattern, _ in guard._PATTERNS], ids=lambda found: found.pattern)
 def test_a_pattern_of_the_guard_reads_a_bounded_text_at_each_place(pattern: re.Pattern[str]) -> None:
     assert unbounded_repeats(pattern) == 0
-
-
-def test_half_a_pair_has_no_percent_form() -> None:
-    with pytest.raises(EncodeError, match="half of a surrogate pair"):
-        serialize_packet(packet(res="\ud800"), escaped=True)

@@ -52,10 +52,3 @@ def test_what_a_guard_finds_can_be_forbidden() -> None:
 def test_a_guard_never_repeats_the_value() -> None:
     (warning,) = validate("SEND|HR|return:A|p:1|aacp:1.1|to:jane@b.example").warnings
     assert "jane" not in warning.reason
-
-
-def test_values_in_the_percent_form_are_read() -> None:
-    report = validate("FETCH|HR|return:A|p:1|aacp:1.1|res:a%7Cb", escaped=True)
-    assert report.check().fields["res"] == "a|b"
-    assert not validate(report.check()).valid
-    assert validate(report.check(), escaped=True).valid

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.accp.frame import Envelope, Frame
-from accp_core.accp.grammar import metadata_start
 from accp_core.ports import TokenCounter
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "FrameLimits",
     "FrameTokens",
     "TokenBudget",
-    "estimate",
     "estimate_parts",
 ]
 
@@ -118,12 +116,6 @@ def with_placeholders(frame: Frame) -> Frame:
         if getattr(envelope, name) is None
     }
     return replace(frame, envelope=replace(envelope, **missing))
-
-
-def estimate(text: str, counter: TokenCounter) -> FrameTokens:
-    """Return the tokens of the text of a frame; its grammar is not checked."""
-    start = metadata_start(text)
-    return replace(estimate_parts(text[:start], text[start:], counter), total=counter(text))
 
 
 def estimate_parts(body: str, metadata: str, counter: TokenCounter) -> FrameTokens:

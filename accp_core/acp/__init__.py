@@ -30,14 +30,10 @@ from accp_core.acp.framing import (
     SseEvent,
     SseReader,
     error_body,
-    from_relay,
     read_request,
-    to_relay,
-    write_event,
-    write_line,
 )
 from accp_core.acp.handshake import Connection, SendResult, is_admitted
-from accp_core.acp.link import Binding, Link, make_token, parse_link
+from accp_core.acp.link import Binding, Link, parse_link
 from accp_core.acp.parts import DataPart, FilePart, OpaquePart, Part, TextPart
 from accp_core.acp.peers import Peers
 from accp_core.acp.sent_log import SentLog
@@ -77,9 +73,7 @@ __all__ = [
     "UnknownMessage",
     "UnknownReceived",
     "error_body",
-    "from_relay",
     "is_admitted",
-    "make_token",
     "next_attempt",
     "next_delay",
     "parse_envelope",
@@ -87,7 +81,4 @@ __all__ = [
     "read_request",
     "retry_delay",
     "serialize_envelope",
-    "to_relay",
-    "write_event",
-    "write_line",
 ]

@@ -1,29 +1,21 @@
 """The framing of messages in byte streams and requests, for each binding (ACP transport 0.3, sections 4.2 to 7.2).
 
 WebSocket      one text frame is one message; no framing needed
-stdio, TCP     one JSON object per line, UTF-8, ended by LF            LineReader, write_line
-HTTP/SSE       data: {json} LF LF; comments keep the stream alive      SseReader, write_event, KEEPALIVE
+stdio, TCP     one JSON object per line, UTF-8, ended by LF            LineReader
+HTTP/SSE       data: {json} LF LF; comments keep the stream alive      SseReader, KEEPALIVE
                POST /message:send {json}                               read_request, error_body
-HTTP relay     the envelope is the body; the relay sets id, seq, ts    to_relay, from_relay
+HTTP relay     the envelope is the body; the relay sets id, seq, ts    RELAY_FIELDS, SENT_AT
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, read_object, refusal, write_object
-from accp_core.acp.envelope import (
-    AcpEnvelope,
-    AcpMessage,
-    envelope_from_json,
-    message_from_json,
-    serialize_envelope,
-    timestamp,
-)
+from accp_core.acp.document import MAX_MESSAGE_BYTES, read_object, refusal, write_object
+from accp_core.acp.envelope import AcpMessage, message_from_json, timestamp
 from accp_core.acp.error_codes import AcpError
-from accp_core.errors import DecodeError, EncodeError
+from accp_core.errors import DecodeError
 
 __all__ = [
     "KEEPALIVE",
@@ -31,11 +23,7 @@ __all__ = [
     "SseEvent",
     "SseReader",
     "error_body",
-    "from_relay",
     "read_request",
-    "to_relay",
-    "write_event",
-    "write_line",
 ]
 
 KEEPALIVE: Final = b": keepalive\n\n"
@@ -105,11 +93,6 @@ class LineReader:
         return DecodeError(reason, code=code, text="", position=0)
 
 
-def write_line(envelope: AcpEnvelope) -> bytes:
-    """Return the line of an envelope; raises as `serialize_envelope`."""
-    return f"{serialize_envelope(envelope)}\n".encode()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SseEvent:
     """One event of a stream (Server-Sent Events, WHATWG HTML section 9.2)."""
@@ -157,56 +140,6 @@ class SseReader:
             raise DecodeError(reason, code=AcpError.TOO_LARGE, text="", position=0)
         if name:
             self._fields.setdefault(name, []).append(value.removeprefix(" "))
-
-
-def write_event(envelope: AcpEnvelope, *, event: str = "", event_id: str = "") -> bytes:
-    """Return the event of an envelope.
-
-    Args:
-        envelope: The envelope.
-        event: The name of the event; empty: without a name, as section 6.3 shows it.
-        event_id: The id of the event; empty: without an id.
-
-    Raises:
-        EncodeError: ERR_INVALID_REQUEST, the name or the id holds a line end; as `serialize_envelope`.
-    """
-    for name in (event, event_id):
-        if any(letter in name for letter in "\r\n\0"):
-            raise EncodeError(f"expected a name without line ends, found {name!r}", code=AcpError.INVALID_REQUEST)
-    head = f"event: {event}\n" * bool(event) + f"id: {event_id}\n" * bool(event_id)
-    return f"{head}data: {serialize_envelope(envelope)}\n\n".encode()
-
-
-# The relay adds an `id` where there is none, deduplicates by it, and overwrites `seq` and `ts`.
-def to_relay(message: AcpMessage) -> str:
-    """Return the body of `POST /acp/<token>/send` for a message.
-
-    Raises:
-        EncodeError: ERR_INVALID_REQUEST, it has no message_id, by which the relay deduplicates, or an extra field that
-            the relay would overwrite; as `serialize_envelope`.
-    """
-    if message.message_id is None or RELAY_FIELDS & message.extra.keys():
-        raise EncodeError(
-            f"expected a message with a message_id and none of {', '.join(sorted(RELAY_FIELDS))}",
-            code=AcpError.INVALID_REQUEST,
-        )
-    relayed: dict[str, Json] = {"id": message.message_id}
-    relayed |= {} if message.ts is None else {SENT_AT: message.ts}
-    return serialize_envelope(replace(message, extra={**message.extra, **relayed}))
-
-
-def from_relay(entry: Mapping[str, Any]) -> AcpEnvelope:
-    """Return the envelope of one entry of `messages` in the answer to a poll, with the sender's time if it has one.
-
-    Raises:
-        DecodeError: ERR_INVALID_REQUEST, it is no envelope.
-    """
-    own = {name: value for name, value in entry.items() if name not in RELAY_FIELDS}
-    own["ts"] = entry.get(SENT_AT, entry.get("ts"))
-    try:
-        return envelope_from_json(own)
-    except ValueError as error:
-        raise refusal(str(error), str(entry.get("id", ""))) from None
 
 
 def read_request(body: str, *, require_role: bool = False, limit: int = MAX_MESSAGE_BYTES) -> AcpMessage:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -18,7 +17,7 @@ from accp_core.acp.document import refusal
 from accp_core.acp.error_codes import AcpError
 from accp_core.errors import EncodeError
 
-__all__ = ["Binding", "Link", "make_token", "parse_link", "same_token"]
+__all__ = ["Binding", "Link", "parse_link", "same_token"]
 
 DEFAULT_PORT: Final = 7801
 
@@ -114,12 +113,6 @@ def parse_link(text: str) -> Link:
         )
     except EncodeError as error:
         raise refusal(error.reason, text) from None
-
-
-# "token -- Session token (tok_ + 16 hex chars), generated at startup" (section 3.2)
-def make_token(random_hex: Callable[[int], str]) -> str:
-    """Return a new token; `random_hex(n)` returns n secure random bytes in hex, such as `secrets.token_hex`."""
-    return f"tok_{random_hex(8)}"
 
 
 def same_token(one: str, other: str) -> bool:

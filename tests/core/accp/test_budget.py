@@ -8,7 +8,7 @@ from accp_core.accp.budget import (
     FrameLimits,
     FrameTokens,
     TokenBudget,
-    estimate,
+    estimate_parts,
     with_placeholders,
 )
 
@@ -28,9 +28,9 @@ def test_practical_limits_are_wider() -> None:
 
 
 def test_a_text_is_counted_part_by_part() -> None:
-    tokens = estimate(r"@a>req:op{k:\}\[|m:{n:[1]}}[mid:\}\[a]", len)
+    tokens = estimate_parts(r"@a>req:op{k:\}\[|m:{n:[1]}}", r"[mid:\}\[a]", len)
     assert tokens == FrameTokens(header=6, body=21, metadata=11, total=38)
-    assert estimate("@a>req:op{}", len) == FrameTokens(header=6, body=5, metadata=0, total=11)
+    assert estimate_parts("@a>req:op{}", "", len) == FrameTokens(header=6, body=5, metadata=0, total=11)
 
 
 def test_an_envelope_that_is_not_there_yet_is_counted_in() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,17 +15,13 @@ from accp_core.acp import (
     SseEvent,
     SseReader,
     TextPart,
-    UnknownMessage,
     error_body,
-    from_relay,
     parse_envelope,
     read_request,
-    to_relay,
-    write_event,
-    write_line,
+    serialize_envelope,
 )
 from accp_core.acp.framing import KEEPALIVE
-from accp_core.errors import DecodeError, EncodeError
+from accp_core.errors import DecodeError
 from tests.core.acp.test_envelope import MESSAGES
 
 
@@ -41,7 +36,7 @@ CUTS = st.lists(st.integers(min_value=0), max_size=5)
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = LineReader()
-    stream = b"".join(map(write_line, messages))
+    stream = "".join(f"{serialize_envelope(message)}\n" for message in messages).encode()
     lines = [line for piece in pieces(stream, cuts) for line in reader.feed(piece)]
     assert [parse_envelope(line) for line in lines] == messages
     reader.end()
@@ -50,7 +45,9 @@ def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], c
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = SseReader()
-    stream = KEEPALIVE + KEEPALIVE.join(map(write_event, messages)) + KEEPALIVE
+    stream = KEEPALIVE + b"".join(
+        f"data: {serialize_envelope(message)}\n\n".encode() + KEEPALIVE for message in messages
+    )
     events = [event for piece in pieces(stream, cuts) for event in reader.feed(piece)]
     assert [parse_envelope(event.data) for event in events] == messages
 
@@ -87,42 +84,6 @@ def test_an_event_is_bounded() -> None:
     reader = SseReader(limit=100)
     with pytest.raises(DecodeError, match="expected an event of at most 100 bytes"):
         reader.feed(b"data: " + b"x" * 80 + (b"\ndata: " + b"x" * 80) * 10)
-
-
-def test_an_event_is_written_with_and_without_a_name() -> None:
-    message = AcpMessage(parts=(TextPart(content="a\nb"),))
-    text = '{"type":"acp.message","role":"user","parts":[{"type":"text","content":"a\\nb"}]}'
-    assert write_event(message) == f"data: {text}\n\n".encode()
-    assert (
-        write_event(message, event="acp.message", event_id="7")
-        == f"event: acp.message\nid: 7\ndata: {text}\n\n".encode()
-    )
-    with pytest.raises(EncodeError, match="expected a name without line ends"):
-        write_event(message, event="a\nb")
-
-
-@given(MESSAGES.filter(lambda message: message.message_id is not None))
-def test_a_relay_changes_nothing_of_a_message(message: AcpMessage) -> None:
-    entry = json.loads(to_relay(message))
-    assert entry["id"] == message.message_id
-    entry |= {"seq": 9, "ts": 1774000000000}
-    assert from_relay(entry) == (message if message.ts is not None else replace(message, ts=1774000000000))
-
-
-def test_what_a_relay_would_overwrite_is_not_sent() -> None:
-    with pytest.raises(EncodeError, match="a message_id and none of id, sent_at, seq, ts"):
-        to_relay(AcpMessage(parts=(TextPart(content="a"),)))
-    with pytest.raises(EncodeError, match="expected a message with a message_id"):
-        to_relay(AcpMessage(message_id="m", parts=(TextPart(content="a"),), extra={"seq": 1}))
-
-
-def test_a_relay_s_own_messages_and_what_is_none() -> None:
-    joined = from_relay({"type": "acp.agent_joined", "id": "1", "seq": 1, "ts": 5, "agent": {"name": "A"}})
-    assert joined == UnknownMessage(
-        type="acp.agent_joined", raw={"type": "acp.agent_joined", "agent": {"name": "A"}, "ts": 5}
-    )
-    with pytest.raises(DecodeError, match="type: expected text, found None"):
-        from_relay({"id": "1", "text": "hi"})
 
 
 def test_a_request_says_a_message_without_type() -> None:

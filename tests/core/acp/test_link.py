@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.acp import AcpError, Binding, Link, make_token, parse_link
+from accp_core.acp import AcpError, Binding, Link, parse_link
 from accp_core.acp.link import same_token
 from accp_core.errors import DecodeError, EncodeError
 
@@ -19,12 +19,6 @@ def test_a_relay_has_the_same_token() -> None:
     direct = parse_link(f"acp://host:7801/{TOKEN}")
     assert str(direct.by_relay("relay.example")) == f"acp+wss://relay.example/acp/{TOKEN}"
     assert str(direct.by_relay("127.0.0.1", 80, tls=False)) == f"acp+ws://127.0.0.1:80/acp/{TOKEN}"
-
-
-def test_a_token_is_random_and_a_link_takes_it() -> None:
-    token = make_token(lambda count: "0a" * count)
-    assert token == "tok_0a0a0a0a0a0a0a0a"
-    assert parse_link(f"acp://h:1/{token}").token == token
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ _KINDS: Final[tuple[ShownForm, ...]] = get_args(ShownForm)
 """What a host may show its model of a result."""
 _CLIENTS: Final[Mapping[str, ClientSettings]] = MappingProxyType(
     {
-        "frame": ClientSettings(restores=True, columns=True),
+        "frame": ClientSettings(restores=True),
         "content": ClientSettings(results="view", structured="drop"),
     }
 )

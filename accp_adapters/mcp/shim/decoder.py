@@ -55,9 +55,7 @@ class Decoder:
         """The hash of the registry that the server announced; None: it announced none."""
         self._counter: Final = counter
         self._pending: Final = PendingRequests()
-        self._settings: Final = ClientSettings(
-            restores=True, columns=True, listed=view != "plain", registry=registry.hash
-        )
+        self._settings: Final = ClientSettings(restores=True, listed=view != "plain", registry=registry.hash)
 
     @property
     def agrees(self) -> bool:

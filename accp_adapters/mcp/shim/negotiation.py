@@ -48,8 +48,6 @@ class ClientSettings:
     """Which forms of a result it wants where both have the same value; None: what the server is set to."""
     restores: bool = False
     """Whether it restores `structuredContent` from a frame, so that it need not be sent with the frame."""
-    columns: bool = False
-    """Whether it restores the objects of a table (a header row, then rows)."""
     fetch: bool = False
     """Whether it opens references, so that a large result may be a preview."""
     listed: bool = True
@@ -60,7 +58,7 @@ class ClientSettings:
     def to_json(self) -> JsonObject:
         """Return the capability block."""
         members = {"results": self.results, "structured": self.structured, "registry": self.registry or None}
-        flags = {name: True if getattr(self, name) else None for name in ("restores", "columns", "fetch")}
+        flags = {name: True if getattr(self, name) else None for name in ("restores", "fetch")}
         flags["listed"] = None if self.listed else False
         return {"version": _VERSION, **{name: value for name, value in (members | flags).items() if value is not None}}
 
@@ -72,7 +70,6 @@ class ClientSettings:
             results="view" if data.get("results") == "view" else "frame",
             structured=structured if structured in get_args(ResultForms) else None,
             restores=data.get("restores") is True,
-            columns=data.get("columns") is True,
             fetch=data.get("fetch") is True,
             listed=data.get("listed") is not False,
             registry=str(data.get("registry", "")),

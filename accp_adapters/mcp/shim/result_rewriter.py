@@ -217,7 +217,6 @@ class ResultRewriter:
             envelope=self._envelope(request),
             carrier=self.options.carrier,
             drop_structured=client_settings.restores or client_settings.structured == "drop",
-            columns=client_settings.columns,
         )
 
     def _envelope(self, request: PendingRequest) -> Envelope:

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
 from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
-from accp_adapters.mcp.shim.results.columns import pack_tables, unpack_tables
 from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate
+from accp_adapters.mcp.shim.results.key_orders import key_orders, with_key_orders
 from accp_adapters.tokens import count_o200k
 from accp_core import accp
 from accp_core.accp import Envelope, Intent
@@ -49,8 +49,6 @@ class FrameSettings:
     """The content block that holds the frame."""
     drop_structured: bool = True
     """Whether `structuredContent`, which the frame contains, is left out."""
-    columns: bool = True
-    """Whether the client reads tables."""
 
 
 def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[JsonObject], bool]) -> JsonObject | None:
@@ -69,10 +67,10 @@ def write_frame(result: JsonObject, settings: FrameSettings, gains: Callable[[Js
     if found is None or not has_room_for_metadata(result):
         return None
     duplicate, value = found
-    packed, tables, orders = pack_tables(value, columns=settings.columns)
-    text = accp.serialize_frame(_encode(packed, settings))
+    orders = key_orders(value)
+    text = accp.serialize_frame(_encode(value, settings))
     metadata = {"env": write_envelope(settings.envelope), **duplicate.to_json()}
-    metadata |= {name: paths for name, paths in (("tables", tables), ("orders", orders)) if paths}
+    metadata |= {"orders": orders} if orders else {}
     content = list(result["content"])
     content[duplicate.at : duplicate.at + duplicate.count] = [_frame_block(text, settings)]
     written = add_metadata({**result, "content": content}, metadata)
@@ -96,9 +94,8 @@ def restore_frame(result: JsonObject) -> JsonObject:
     duplicate = DuplicateContent.from_json(metadata)
     content = list(result["content"])
     text = _text_of(content[duplicate.at])
-    packed, size = _decode(text, metadata["env"]), DEFAULT_EXPANSION.of(len(text))
-    value = unpack_tables(packed, metadata.get("tables", []), metadata.get("orders", []), Expansion(size))
-    content[duplicate.at : duplicate.at + 1] = duplicate.write(value, Expansion(size))
+    value = with_key_orders(_decode(text, metadata["env"]), metadata.get("orders", []))
+    content[duplicate.at : duplicate.at + 1] = duplicate.write(value, Expansion(DEFAULT_EXPANSION.of(len(text))))
     restored = {**remove_metadata(result), "content": content}
     return {**restored, "structuredContent": value} if duplicate.structured else restored
 

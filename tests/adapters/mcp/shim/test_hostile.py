@@ -100,7 +100,7 @@ NOTES: list[Json] = [
     {"env": "[mid:a,seq:1,cid:1]", "at": -1},
     {"env": "[mid:a,seq:1,cid:1]", "at": 0, "each": 10**12},
     {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "nonsense"},
-    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "tables": [["x"]] * 100},
+    {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "orders": [["x"]] * 100},
     {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "orders": [7]},
     {"env": 5, "at": 0},
 ]
@@ -113,18 +113,6 @@ def test_a_frame_that_cannot_be_read_passes_as_it_came(frame: Any, note: Json) -
     message = response({"content": [block], "_meta": {EXTENSION: note}})
     seen = Decoder().from_server(message)
     assert seen is message or "resource" not in seen["result"]["content"][0]
-
-
-def test_a_table_cannot_ask_for_more_memory_than_it_takes() -> None:
-    header = ",".join(f"c{n}" for n in range(2_000))
-    row = ",".join("0" for _ in range(2_000))
-    table = f"[[{header}]{f',[{row}]' * 3}]"
-    note = {"env": "[mid:a,seq:1,cid:1]", "at": 0, "style": "2", "tables": [[]] * 100_000}
-    block = {"type": "resource", "resource": {"uri": "a:b", "text": f"@mcp>done:tool{{res:{table}|schema:TC}}"}}
-    message = response({"content": [block], "_meta": {EXTENSION: note}})
-    seen: list[Any] = []
-    assert count_calls(lambda: seen.append(Decoder().from_server(message))) < 20 * len(table)
-    assert seen[0] is message
 
 
 VIEW_NOTES: list[tuple[str, Json]] = [

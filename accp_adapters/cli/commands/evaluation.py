@@ -15,12 +15,7 @@ from accp_adapters.cli.groups import HelpGroup
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from accp_adapters.evaluation import Document, Model, Report
-    from accp_adapters.evaluation.tasks.report import TaskReport
-    from accp_adapters.evaluation.tasks.run import TaskOptions
-    from accp_adapters.replay.prices import Prices
     from accp_core.ports import TokenCounter
 
 __all__ = ["evaluation"]
@@ -96,113 +91,38 @@ def reading(
 
 
 @evaluation.command()
-def tasks(
-    *,
-    model: Annotated[
-        str, typer.Option(help="`provider:name` as init_chat_model takes it, `mailbox:FOLDER`, or `scripted`.")
-    ],
-    base_url: Annotated[str | None, typer.Option(help="The address of an OpenAI-compatible server.")] = None,
-    arm: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="without, compact, lossless, default, tight, deepagents, context_editing, or limits such as 1000:700; "
-            "repeatable, the first is the baseline."
-        ),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="The name of a task; repeatable; without one: all.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the made world.")] = 0,
-    size: Annotated[float, typer.Option(help="Of the made world: 1.0 has lists of up to 40,000 tokens.")] = 1.0,
-    run_file: Annotated[
-        Path | None, typer.Option("--out", help="Keeps what came of each task; a run goes on where it stopped.")
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Tasks at once.")] = 1,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no further task is begun.")] = None,
-    max_cost: Annotated[float | None, typer.Option(min=0, help="Money after which no further task is begun.")] = None,
-    price: Annotated[
-        str, typer.Option(help="Of a million tokens: `3,15`, or input,read,write,output as `3,0.3,3.75,15`, or a file.")
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Let a LangGraph agent do tasks of several steps, without the middleware and with it; code checks the answers.
-
-    The agents work with plain tools on a company that is made from a seed: orders, customers, tickets, deployments,
-    logs and source files. `scripted` is a model without weights that knows how each task is done and of the data only
-    what its prompt shows; it needs no key and costs nothing. Nothing is sent but to the model that you name.
-
-    Example: `accp eval tasks --model openai:gpt-5-mini --arm without --arm default --price 0.25,2 --max-cost 5 --out
-    run.jsonl`
-
-    Example: `accp eval tasks --model scripted`
-    """
-    _check_priced(max_cost, price)
-    prices = _cache_prices(price)
-    try:
-        from accp_adapters.evaluation.tasks.run import Budget, TaskOptions, evaluate_tasks
-    except ModuleNotFoundError as error:
-        raise ExtraMissing("`accp eval tasks`", extra="langgraph") from error
-    try:
-        options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, **({"arms": tuple(arm)} if arm else {}))
-        report = evaluate_tasks(
-            _task_model(model, options, base_url),
-            options=options,
-            model_name=model,
-            run_file=run_file,
-            concurrency=concurrency,
-            budget=Budget(max_tokens=max_tokens, max_cost=max_cost, prices=prices),
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    except OSError as error:
-        raise InputRefused(str(error), path=str(error.filename or run_file or model)) from error
-    _print_tasks(report, prices, as_json=as_json)
-    if not report.arms:
-        typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
-        raise typer.Exit(1)
-
-
-@evaluation.command()
 def compare(
     before: Annotated[Path, typer.Argument(help="A run file.")],
     after: Annotated[Path, typer.Argument(help="Another one.")],
     *,
-    form: Annotated[str, typer.Option(help="The form whose answers are compared, of a run of `reading`.")] = "view",
-    arm: Annotated[str, typer.Option(help="The arm that is compared, of a run of `tasks`.")] = "default",
+    form: Annotated[str, typer.Option(help="The form whose answers are compared.")] = "view",
 ) -> None:
-    """Compare two runs of `reading`, or two of `tasks`: the answers to what both asked, in one form or arm."""
-    runs = [_read_run(path) for path in (before, after)]
-    kinds = [str(header.get("kind", "reading")) for header, _ in runs]
-    if kinds[0] != kinds[1]:
-        raise typer.BadParameter(f"expected two runs of one kind, found {kinds[0]} and {kinds[1]}")
-    field, value = ("arm", arm) if kinds[0] == "tasks" else ("form", form)
-    for path, (_, answers) in zip((before, after), runs, strict=True):
-        _check_has(value, [str(line[field]) for line in answers.values()], path, f"--{field}")
-    lines = [
-        {**line, field: f"{path.name}: {value}"}
-        for path, (_, answers) in zip((before, after), runs, strict=True)
-        for line in answers.values()
-        if line[field] == value
-    ]
-    if kinds[0] == "tasks":
-        from accp_adapters.evaluation.tasks.report import TaskReport
+    """Compare two runs of `reading`: the answers to what both asked, in one form."""
+    from accp_adapters.evaluation import Report
 
-        _print_tasks(TaskReport.of(lines), None, as_json=False)
-    else:
-        from accp_adapters.evaluation import Report
-
-        _print(Report.of(lines), None, as_json=False)
+    lines = []
+    for path in (before, after):
+        answers = _read_run(path).values()
+        _check_has(form, [str(line["form"]) for line in answers], path, "--form")
+        lines += [{**line, "form": f"{path.name}: {form}"} for line in answers if line["form"] == form]
+    _print(Report.of(lines), None, as_json=False)
 
 
-def _read_run(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def _read_run(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the answers of a run of `reading`."""
     from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
 
     try:
-        return read_run(path)
+        header, answers = read_run(path)
     except UnreadableRunFile as error:
         raise InputRefused(error.reason, path=str(path), line=error.line) from error
     except ValueError as error:
         raise InputRefused(str(error), path=str(path)) from error
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}") from error
+    if (kind := header.get("kind", "reading")) != "reading":
+        raise typer.BadParameter(f"{path}: expected a run of `reading`, found one of {kind!r}")
+    return answers
 
 
 def _check_has(value: str, known: list[str], path: Path, option: str) -> None:
@@ -218,14 +138,6 @@ def _model(name: str, counter: TokenCounter, base_url: str | None) -> Model:
 
     with _missing_models(name):
         return model_named(name, counter=counter, base_url=base_url)
-
-
-def _task_model(name: str, options: TaskOptions, base_url: str | None) -> BaseChatModel:
-    from accp_adapters.evaluation.tasks.chat.models import task_model
-    from accp_adapters.tokens import o200k_base
-
-    with _missing_models(name):
-        return task_model(name, tasks=options.tasks(), counter=o200k_base(), base_url=base_url)
 
 
 @contextmanager
@@ -263,34 +175,6 @@ def _prices(text: str) -> tuple[float, float] | None:
     except ValueError as error:
         raise typer.BadParameter(f"expected two numbers such as 3,15, found {text!r}", param_hint="--price") from error
     return first, second
-
-
-def _cache_prices(text: str) -> Prices | None:
-    """Return prices with those of a cache; of two numbers these follow as most providers have them."""
-    from accp_adapters.replay.prices import read_prices
-    from accp_core.projection.cache_cost import READ_PRICE, WRITE_PRICE
-
-    if not text:
-        return None
-    try:
-        if text.count(",") == 1:
-            plain, output = map(float, text.split(","))
-            text = f"{plain},{plain * READ_PRICE},{plain * WRITE_PRICE},{output}"
-        return read_prices(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--price") from error
-
-
-def _print_tasks(report: TaskReport, prices: Prices | None, *, as_json: bool) -> None:
-    from rich.console import Console
-
-    from accp_adapters.inspector.task_tables import print_tasks
-
-    if as_json:
-        write_text(json.dumps(report.to_json(), indent=1))
-        return
-    console = Console()
-    print_tasks(report, console if console.is_terminal else Console(width=150), prices)
 
 
 def _print(report: Report, prices: tuple[float, float] | None, *, as_json: bool) -> None:

@@ -82,59 +82,16 @@ def test_what_cannot_be_asked_is_refused(
     assert "Traceback" not in refused.output
 
 
-def test_tasks_and_comparing(tmp_path: Path) -> None:
-    def run(name: str, *more: str) -> str:
-        out = ["--out", str(tmp_path / f"{name}.jsonl"), "--size", "0.2", "--task", "returned_orders"]
-        arms = ["--arm", "without", "--arm", "default"]
-        result = CliRunner().invoke(app, ["eval", "tasks", "--model", "scripted", *out, *arms, *more])
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    shown = run("one", "--price", "3,15")
-    assert "1/1" in shown and "money" in shown and "returned_orders" in shown
-    figures = json.loads(run("two", "--json", "--price", "3,0.3,3.75,15", "--max-cost", "0.000001"))
-    assert (figures["missing"], [arm["arm"] for arm in figures["arms"]]) == (1, ["without"])
-    run("two")
-    paths = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
-    compared = CliRunner().invoke(app, ["eval", "compare", *paths])
-    assert compared.exit_code == 0
-    assert "one.jsonl: default" in compared.stdout and "100.0" in compared.stdout
-    (tmp_path / "reading.jsonl").write_text('{"run": {}}\n', encoding="utf-8")
-    mixed = CliRunner().invoke(app, ["eval", "compare", paths[0], str(tmp_path / "reading.jsonl")])
-    assert mixed.exit_code == 2 and "expected two runs of one kind" in mixed.output
-    for arguments, code, words in (
-        ([paths[0], paths[0], "--arm", "nope"], 2, "expected one of without, default, found 'nope'"),
-        ([paths[0], str(tmp_path / "mine.jsonl")], 2, "mine.jsonl: No such file"),
-        ([paths[0], str(tmp_path / "bad.jsonl")], 1, "bad.jsonl:2:1: "),
-        ([str(tmp_path / "reading.jsonl")] * 2, 2, "expected answers, found None"),
+def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+    lines = {"reading": '{"run": {}}\n', "bad": '{"run": {}}\n7\n', "tasks": '{"run": {"kind": "tasks"}}\n'}
+    for name, text in lines.items():
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    for name, code, words in (
+        ("mine", 2, "mine.jsonl: No such file"),
+        ("bad", 1, "bad.jsonl:2:1: "),
+        ("reading", 2, "expected answers, found None"),
+        ("tasks", 2, "expected a run of `reading`, found one of 'tasks'"),
     ):
-        (tmp_path / "bad.jsonl").write_text('{"run": {}}\n7\n', encoding="utf-8")
-        refused = CliRunner().invoke(app, ["eval", "compare", *arguments], env={"COLUMNS": "400"})
+        path = str(tmp_path / f"{name}.jsonl")
+        refused = CliRunner().invoke(app, ["eval", "compare", path, path], env={"COLUMNS": "400"})
         assert (refused.exit_code, words in refused.output) == (code, True), refused.output
-
-
-def test_a_limit_that_lets_no_task_begin_is_said() -> None:
-    limits = ["--price", "3,15", "--max-cost", "0"]
-    result = CliRunner().invoke(app, ["eval", "tasks", "--model", "scripted", "--task", "voucher", *limits])
-    assert (result.exit_code, "No task was run: " in result.stderr) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--model", "nobody:x"], "nobody"),
-        (["--model", "scripted", "--arm", "toon"], "'toon'"),
-        (["--model", "scripted", "--task", "weather"], "'weather'"),
-        (["--model", "scripted", "--price", "3"], "'3'"),
-        (["--model", "scripted", "--max-cost", "3"], "--price"),
-        (["--model", "scripted", "--task", "voucher", "--out", "."], "directory"),
-    ],
-)
-def test_tasks_that_cannot_be_done_are_refused(
-    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    refused = CliRunner().invoke(app, ["eval", "tasks", *arguments])
-    assert refused.exit_code in (1, 2)
-    assert words in refused.output
-    assert "Traceback" not in refused.output

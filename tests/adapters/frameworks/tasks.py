@@ -6,8 +6,8 @@ import functools
 import json
 from typing import Any, Final
 
-from accp_adapters.evaluation.tasks.run import TaskOptions, TaskReport, evaluate_tasks
-from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
+from integrations.agent_tasks.run import TaskOptions, TaskReport, evaluate_tasks
+from integrations.agent_tasks.scripted.model import ScriptedModel
 
 __all__ = ["add_call", "check_tasks", "tool_definition"]
 

@@ -24,11 +24,11 @@ from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
 from google.genai.types import Blob, Content, FunctionCall, FunctionResponse, Part
 
-from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
-from accp_adapters.evaluation.tasks.chat.functions import completion
-from accp_adapters.evaluation.tasks.tools import world_functions
 from accp_adapters.frameworks.adk_parts import read_parts
 from accp_adapters.frameworks.google_adk import AccpPlugin
+from integrations.agent_tasks.agents import INSTRUCTIONS
+from integrations.agent_tasks.chat.functions import completion
+from integrations.agent_tasks.tools import world_functions
 from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 pytestmark = [

@@ -22,15 +22,15 @@ from openai.types.responses import (
 )
 from pydantic import BaseModel
 
-from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
-from accp_adapters.evaluation.tasks.arms import Arm
-from accp_adapters.evaluation.tasks.chat.functions import Completion, completion
-from accp_adapters.evaluation.tasks.meter import Meter
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.tools import world_functions
-from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.frameworks.openai_agents import AccpInputFilter
 from accp_adapters.messages import project_messages
+from integrations.agent_tasks.agents import INSTRUCTIONS
+from integrations.agent_tasks.arms import Arm
+from integrations.agent_tasks.chat.functions import Completion, completion
+from integrations.agent_tasks.meter import Meter
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.tools import world_functions
+from integrations.agent_tasks.world import World
 from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments, own_loop
 from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 

@@ -23,15 +23,15 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
-from accp_adapters.evaluation.tasks.arms import Arm
-from accp_adapters.evaluation.tasks.chat.functions import completion
-from accp_adapters.evaluation.tasks.meter import Meter
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.tools import world_functions
-from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.frameworks.pydantic_ai import AccpCapability
 from accp_adapters.policy import Policy
+from integrations.agent_tasks.agents import INSTRUCTIONS
+from integrations.agent_tasks.arms import Arm
+from integrations.agent_tasks.chat.functions import completion
+from integrations.agent_tasks.meter import Meter
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.tools import world_functions
+from integrations.agent_tasks.world import World
 from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments, own_loop
 from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 

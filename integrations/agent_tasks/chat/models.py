@@ -15,10 +15,10 @@ from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_me
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from accp_adapters.evaluation.models import Answered, Model, full_name, mailbox
-from accp_adapters.evaluation.tasks.chat.tool_model import ToolModel
-from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
-from accp_adapters.evaluation.tasks.task import Task
 from accp_core.ports import TokenCounter
+from integrations.agent_tasks.chat.tool_model import ToolModel
+from integrations.agent_tasks.scripted.model import ScriptedModel
+from integrations.agent_tasks.task import Task
 
 __all__ = ["MailboxModel", "MalformedLetter", "task_model"]
 

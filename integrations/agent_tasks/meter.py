@@ -12,12 +12,12 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 
-from accp_adapters.evaluation.tasks.tools import TOOLS
 from accp_adapters.langchain.messages import calls_of
 from accp_adapters.replay.cache_pricing import PromptCache, TokenIds
 from accp_adapters.tokens import o200k_base_encoding
 from accp_core.projection.cache_cost import CACHE_MINIMUM
 from accp_core.strict_json import compact_json
+from integrations.agent_tasks.tools import TOOLS
 
 __all__ = ["Meter", "message_text"]
 

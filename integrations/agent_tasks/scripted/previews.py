@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accp_adapters.evaluation.tasks.scripted.prompt import Rows, Seen, selected
 from accp_core.view import read
+from integrations.agent_tasks.scripted.prompt import Rows, Seen, selected
 
 __all__ = ["count_of", "count_where", "greatest_where", "row_of_maximum", "row_with", "rows_where", "sum_where"]
 

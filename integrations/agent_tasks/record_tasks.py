@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final
 
-from accp_adapters.evaluation.tasks.task import Maker, Task, fitting
-from accp_adapters.evaluation.tasks.world import PRODUCTS, SERVICES, WAREHOUSES, Row, World
+from integrations.agent_tasks.task import Maker, Task, fitting
+from integrations.agent_tasks.world import PRODUCTS, SERVICES, WAREHOUSES, Row, World
 
 __all__ = ["RECORD_TASKS"]
 

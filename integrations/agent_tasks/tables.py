@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from accp_adapters.evaluation.tasks.report import ArmFigures, TaskReport
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.replay.prices import Prices
+from integrations.agent_tasks.report import ArmFigures, TaskReport
 
 __all__ = ["print_tasks"]
 

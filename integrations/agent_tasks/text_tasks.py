@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from accp_adapters.evaluation.tasks.prose import SETTINGS
-from accp_adapters.evaluation.tasks.task import Maker, Task
-from accp_adapters.evaluation.tasks.world import Row, World
+from integrations.agent_tasks.prose import SETTINGS
+from integrations.agent_tasks.task import Maker, Task
+from integrations.agent_tasks.world import Row, World
 
 __all__ = ["TEXT_TASKS", "ticket_with"]
 

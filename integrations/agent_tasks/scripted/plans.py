@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.evaluation.tasks.scripted.previews import (
+from accp_adapters.langchain.messages import calls_of
+from integrations.agent_tasks.scripted.previews import (
     count_of,
     count_where,
     greatest_where,
@@ -16,8 +17,7 @@ from accp_adapters.evaluation.tasks.scripted.previews import (
     rows_where,
     sum_where,
 )
-from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
-from accp_adapters.langchain.messages import calls_of
+from integrations.agent_tasks.scripted.prompt import MustCall, Prompt
 
 __all__ = ["PLANS", "Asks", "Plan", "listed"]
 

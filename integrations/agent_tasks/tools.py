@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from accp_adapters.evaluation.tasks.world import Row, World
 from accp_core.strict_json import compact_json
+from integrations.agent_tasks.world import Row, World
 
 __all__ = ["TOOLS", "world_functions", "world_tools"]
 

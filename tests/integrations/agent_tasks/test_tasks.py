@@ -14,16 +14,16 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from accp_adapters.evaluation.models import Answered
 from accp_adapters.evaluation.run_file import read_run
-from accp_adapters.evaluation.tasks.arms import ARMS, arm_named, available_arms
-from accp_adapters.evaluation.tasks.catalog import make_tasks
-from accp_adapters.evaluation.tasks.chat.models import MailboxModel, task_model
-from accp_adapters.evaluation.tasks.report import TaskReport
-from accp_adapters.evaluation.tasks.run import Budget, TaskOptions, evaluate_tasks
-from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
-from accp_adapters.evaluation.tasks.world import make_world
 from accp_adapters.replay.prices import read_prices
 from accp_adapters.tokens import o200k_base
-from tests.adapters.evaluation.task_solver import Solver, solutions
+from integrations.agent_tasks.arms import ARMS, arm_named, available_arms
+from integrations.agent_tasks.catalog import make_tasks
+from integrations.agent_tasks.chat.models import MailboxModel, task_model
+from integrations.agent_tasks.report import TaskReport
+from integrations.agent_tasks.run import Budget, TaskOptions, evaluate_tasks
+from integrations.agent_tasks.scripted.model import ScriptedModel
+from integrations.agent_tasks.world import make_world
+from tests.integrations.agent_tasks.task_solver import Solver, solutions
 from tests.limits import LONG
 
 SMALL = 0.3

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accp_adapters.evaluation.tasks.scripted.plans import Asks, Plan, _customer, _ticket_text, last_answers, listed
-from accp_adapters.evaluation.tasks.scripted.previews import count_of, count_where, greatest_where, rows_where
-from accp_adapters.evaluation.tasks.scripted.prompt import MustCall, Prompt
+from integrations.agent_tasks.scripted.plans import Asks, Plan, _customer, _ticket_text, last_answers, listed
+from integrations.agent_tasks.scripted.previews import count_of, count_where, greatest_where, rows_where
+from integrations.agent_tasks.scripted.prompt import MustCall, Prompt
 
 __all__ = ["REQUESTS", "TEAM_PLANS", "TURNS", "plan_of_request"]
 

@@ -14,15 +14,15 @@ from langchain_core.language_models import BaseChatModel
 from accp_adapters.evaluation.reading.grading import Grade, grade
 from accp_adapters.evaluation.reading.questions import Question
 from accp_adapters.evaluation.run_file import RunFile
-from accp_adapters.evaluation.tasks.agents import work
-from accp_adapters.evaluation.tasks.arms import Arm, arm_named, available_arms
-from accp_adapters.evaluation.tasks.catalog import make_tasks
-from accp_adapters.evaluation.tasks.chat.models import MalformedLetter
-from accp_adapters.evaluation.tasks.meter import Meter
-from accp_adapters.evaluation.tasks.report import Line, TaskReport
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.world import World, make_world
 from accp_adapters.replay.prices import Prices
+from integrations.agent_tasks.agents import work
+from integrations.agent_tasks.arms import Arm, arm_named, available_arms
+from integrations.agent_tasks.catalog import make_tasks
+from integrations.agent_tasks.chat.models import MalformedLetter
+from integrations.agent_tasks.meter import Meter
+from integrations.agent_tasks.report import Line, TaskReport
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.world import World, make_world
 
 __all__ = ["RUN_KIND", "Budget", "TaskOptions", "Worker", "evaluate_tasks"]
 

@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.tools import world_tools
-from accp_adapters.evaluation.tasks.world import World
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.tools import world_tools
+from integrations.agent_tasks.world import World
 
 __all__ = ["solutions"]
 

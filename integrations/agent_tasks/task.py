@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from accp_adapters.evaluation.reading.questions import Answer
-from accp_adapters.evaluation.tasks.world import World
+from integrations.agent_tasks.world import World
 
 __all__ = ["Layout", "Maker", "Task", "fitting"]
 

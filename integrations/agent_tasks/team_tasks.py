@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_adapters.evaluation.tasks.task import Maker, Task, fitting
-from accp_adapters.evaluation.tasks.text_tasks import ticket_with
-from accp_adapters.evaluation.tasks.world import PRODUCTS, WAREHOUSES, World
+from integrations.agent_tasks.task import Maker, Task, fitting
+from integrations.agent_tasks.text_tasks import ticket_with
+from integrations.agent_tasks.world import PRODUCTS, WAREHOUSES, World
 
 __all__ = ["TEAM_TASKS"]
 

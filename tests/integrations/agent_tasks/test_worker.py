@@ -9,16 +9,16 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from accp_adapters.evaluation.tasks.agents import INSTRUCTIONS
-from accp_adapters.evaluation.tasks.arms import Arm
-from accp_adapters.evaluation.tasks.chat.functions import completion
-from accp_adapters.evaluation.tasks.meter import Meter
-from accp_adapters.evaluation.tasks.run import TaskOptions, evaluate_tasks
-from accp_adapters.evaluation.tasks.scripted.model import ScriptedModel
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.tools import world_functions
-from accp_adapters.evaluation.tasks.world import World
 from accp_adapters.messages import project_messages
+from integrations.agent_tasks.agents import INSTRUCTIONS
+from integrations.agent_tasks.arms import Arm
+from integrations.agent_tasks.chat.functions import completion
+from integrations.agent_tasks.meter import Meter
+from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
+from integrations.agent_tasks.scripted.model import ScriptedModel
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.tools import world_functions
+from integrations.agent_tasks.world import World
 
 OF_ONE_AGENT = ("late_orders", "greatest_order", "gold_orders", "timeouts", "voucher", "edit_setting", "suspect")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from accp_adapters.evaluation.tasks.record_tasks import RECORD_TASKS
-from accp_adapters.evaluation.tasks.task import Task
-from accp_adapters.evaluation.tasks.team_tasks import TEAM_TASKS
-from accp_adapters.evaluation.tasks.text_tasks import TEXT_TASKS
-from accp_adapters.evaluation.tasks.world import World
+from integrations.agent_tasks.record_tasks import RECORD_TASKS
+from integrations.agent_tasks.task import Task
+from integrations.agent_tasks.team_tasks import TEAM_TASKS
+from integrations.agent_tasks.text_tasks import TEXT_TASKS
+from integrations.agent_tasks.world import World
 
 __all__ = ["make_tasks"]
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.evaluation.tasks.prose import log_of, source_files, ticket_text
+from integrations.agent_tasks.prose import log_of, source_files, ticket_text
 
 __all__ = ["PRODUCTS", "SERVICES", "STATUSES", "WAREHOUSES", "Row", "World", "make_world"]
 

@@ -1,0 +1,96 @@
+"""`python -m integrations.agent_tasks`: whether agents come to the right answer in each arm, and what that takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from accp_adapters.replay.prices import Prices, read_prices
+from accp_adapters.tokens import o200k_base
+from accp_core.projection.cache_cost import READ_PRICE, WRITE_PRICE
+from integrations.agent_tasks.chat.models import task_model
+from integrations.agent_tasks.run import Budget, TaskOptions, evaluate_tasks
+from integrations.agent_tasks.tables import print_tasks
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def tasks(
+    *,
+    model: Annotated[
+        str, typer.Option(help="`provider:name` as init_chat_model takes it, `mailbox:FOLDER`, or `scripted`.")
+    ],
+    base_url: Annotated[str | None, typer.Option(help="The address of an OpenAI-compatible server.")] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="without, compact, lossless, default, tight, deepagents, context_editing, or limits such as 1000:700; "
+            "repeatable, the first is the baseline."
+        ),
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="The name of a task; repeatable; without one: all.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the made world.")] = 0,
+    size: Annotated[float, typer.Option(help="Of the made world: 1.0 has lists of up to 40,000 tokens.")] = 1.0,
+    run_file: Annotated[
+        Path | None, typer.Option("--out", help="Keeps what came of each task; a run goes on where it stopped.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Tasks at once.")] = 1,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no further task is begun.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Money after which no further task is begun.")] = None,
+    price: Annotated[
+        str, typer.Option(help="Of a million tokens: `3,15`, or input,read,write,output as `3,0.3,3.75,15`, or a file.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Let a LangGraph agent do tasks of several steps, without the middleware and with it; code checks the answers.
+
+    `scripted` is a model without weights that knows how each task is done and of the data only what its prompt shows;
+    it needs no key and costs nothing. Nothing is sent but to the model that you name.
+    """
+    prices = _prices(price)
+    if max_cost is not None and prices is None:
+        raise typer.BadParameter("expected --price with it, found none", param_hint="--max-cost")
+    try:
+        options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, **({"arms": tuple(arm)} if arm else {}))
+        report = evaluate_tasks(
+            task_model(model, tasks=options.tasks(), counter=o200k_base(), base_url=base_url),
+            options=options,
+            model_name=model,
+            run_file=run_file,
+            concurrency=concurrency,
+            budget=Budget(max_tokens=max_tokens, max_cost=max_cost, prices=prices),
+        )
+    except (ImportError, OSError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from error
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), indent=1))
+    else:
+        console = Console()
+        print_tasks(report, console if console.is_terminal else Console(width=150), prices)
+    if not report.arms:
+        typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
+        raise typer.Exit(1)
+
+
+def _prices(text: str) -> Prices | None:
+    """Return prices with those of a cache; of two numbers these follow as most providers have them."""
+    if not text:
+        return None
+    try:
+        if text.count(",") == 1:
+            plain, output = map(float, text.split(","))
+            text = f"{plain},{plain * READ_PRICE},{plain * WRITE_PRICE},{output}"
+        return read_prices(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--price") from error
+
+
+if __name__ == "__main__":
+    app()

@@ -1,4 +1,4 @@
-"""A hand-built graph: isolated agents that run in parallel, a verifier, and feedback for the second attempt."""
+"""A team as one node of a graph of one's own: agents that are functions, and a verifier that asks one of them again."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 
 from langgraph.graph import START, StateGraph
 
-from accp_adapters.langgraph import AciState, EvaluateNode, begin, isolate, read_results
+from accp_adapters.langgraph import AciState, begin, master_graph, read_results
 from accp_core.aci import AgentContext, TaskContext, todo
 
-PRICES = {"Lisbon": 142.5, "Porto": 98.0}
 asked: list[AgentContext] = []
 
 
 def hotels(context: AgentContext) -> str:
     """Return an answer: an agent may be a function of its context, sync or async."""
     asked.append(context)
-    return "about a hundred" if len(asked) == 1 else f"{PRICES['Porto']:.2f} EUR in Porto"
+    return "about a hundred" if len(asked) == 1 else "98.00 EUR in Porto"
 
 
 async def flights(context: AgentContext) -> str:
@@ -38,20 +37,24 @@ def plan(state: dict[str, Any]) -> dict[str, Any]:
     return begin(TaskContext(task_id="trip", user_query="Plan my trip to Porto"), contexts)
 
 
+class Trip(AciState):
+    """The state of the graph around the team, with a key of its own."""
+
+    offer: str
+
+
 async def run() -> dict[str, Any]:
-    graph = StateGraph(AciState)
-    graph.add_node("plan", plan)
-    graph.add_node("evaluate", EvaluateNode(has_a_price, retries=1))
-    graph.add_node("hotels", isolate(hotels, agent_id="hotels"))
-    graph.add_node("flights", isolate(flights, agent_id="flights"))
-    graph.add_edge(START, "plan")
-    for node in ("plan", "hotels", "flights"):
-        graph.add_edge(node, "evaluate")
+    team = master_graph({"hotels": hotels, "flights": flights}, plan=plan, verifier=has_a_price, retries=1)
+    graph = StateGraph(Trip)
+    graph.add_node("team", team.compile())
+    graph.add_node("offer", lambda state: {"offer": "; ".join(read_results(state).values())})
+    graph.add_edge(START, "team")
+    graph.add_edge("team", "offer")
     return dict(await graph.compile().ainvoke({}))
 
 
 if __name__ == "__main__":
     state = asyncio.run(run())
-    print(read_results(state))
+    print(state["offer"])
     assert asked[1].context == ({"feedback": "say the price in EUR"},)
-    assert read_results(state) == {"flights": "arrives 11:40, 59.00 EUR", "hotels": "98.00 EUR in Porto"}
+    assert state["offer"] == "arrives 11:40, 59.00 EUR; 98.00 EUR in Porto"

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from accp_adapters.langgraph.references.stores import StoreColdStore
     from accp_adapters.langgraph.results import restore_message
     from accp_adapters.langgraph.summary import summarize_messages
-    from accp_adapters.langgraph.teams.evaluate import EvaluateNode
     from accp_adapters.langgraph.teams.handoff import handoff_tool
     from accp_adapters.langgraph.teams.isolate import isolate
     from accp_adapters.langgraph.teams.master import MasterState, master_graph
@@ -32,7 +31,6 @@ else:
             "accp_adapters.langgraph.references.stores": "StoreColdStore",
             "accp_adapters.langgraph.results": "restore_message",
             "accp_adapters.langgraph.summary": "summarize_messages",
-            "accp_adapters.langgraph.teams.evaluate": "EvaluateNode",
             "accp_adapters.langgraph.teams.handoff": "handoff_tool",
             "accp_adapters.langgraph.teams.isolate": "isolate",
             "accp_adapters.langgraph.teams.master": "MasterState master_graph",
@@ -51,7 +49,6 @@ __all__ = [
     "AgentReply",
     "CompressNode",
     "CompressedMessages",
-    "EvaluateNode",
     "MasterState",
     "ModelPlanner",
     "ModelVerifier",

@@ -51,11 +51,11 @@ __all__ = [
 CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""
 DELIVERY_KEY: Final = "aci_delivery"
-"""The key of the delivery's id, where the evaluating node sends; it is the key of the reply, too."""
+"""The key of the delivery's id, where a master sends."""
 TEXTS_KEY: Final = "aci_texts"
 """The key of the texts behind references, key to text, where no store has them."""
 SESSION_KEY: Final = "aci_session"
-"""The key of the session whose store the task uses, where the evaluating node sends."""
+"""The key of the session whose store the task uses, where a master sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Delivery:
     session_id: str
     """The session whose store the task uses."""
     id: str | None
-    """The key of the reply in the master's state; None: no evaluating node expects one."""
+    """The id of the delivery; None: no master expects a reply."""
     store: ColdStore | None
     """The store for long results; None: the graph's state carries them."""
     texts: Mapping[str, str]

@@ -62,7 +62,8 @@ def master_graph(
             `ModelPlanner`, or a node that returns `begin(task, …)`.
         report: The node "report". A function with a parameter `context` gets the course of the task, such as
             `context.results["Find churn"]`, failures with their reasons included. None: there is no such node.
-        verifier: As `EvaluateNode` takes it.
+        verifier: Called with subtask, item and abstract of each item that an agent reports as done; it returns None for
+            a yes, else feedback. One whose call is a coroutine needs `ainvoke`, which prefers a method `averify`.
         reporter: As `isolate` takes it.
         mode: "asynchronous" (all that is ready at once) or "synchronous" (one after the other).
         retries: How often a subtask is tried again, where its agent or the verifier calls it not done. Where nobody

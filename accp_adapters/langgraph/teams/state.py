@@ -68,13 +68,11 @@ class AciState(TypedDict, total=False):
     """The keys of a master graph. All values are JSON, so that any checkpointer keeps them."""
 
     task_context: Json
-    """`{"TaskContext": {...}}`; the planner and the evaluating node write it, agents never get it."""
+    """`{"TaskContext": {...}}`; the planner and the master's node write it, agents never get it."""
     agent_contexts: Annotated[dict[str, Json], merge_contexts]
     """SubTaskID to `{"AgentContext": {...}}`: as planned, then as its agent returned it, then as it was verified."""
     aci_progress: Json | None
     """The progress of each subtask, which only the master's node writes; `read_interaction` reads it."""
-    aci_replies: Annotated[dict[str, Json], merge_entries]
-    """Delivery id to the reply; each agent writes one entry, the evaluating node removes it."""
     aci_texts: Annotated[dict[str, str], merge_entries]
     """Key to the full text, where no store has it; each agent gets those that it may open."""
 
@@ -103,7 +101,6 @@ def begin(
         "task_context": begun.base.to_json(),
         "agent_contexts": Overwrite({name: context.to_json() for name, context in begun.plan.subtasks.items()}),
         "aci_progress": {"repeatable": sorted(begun.plan.repeatable)},
-        "aci_replies": Overwrite({}),
         "aci_texts": Overwrite({}),
     }
 

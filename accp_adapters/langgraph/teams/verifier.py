@@ -72,7 +72,7 @@ def _not_judged(error: Exception) -> NotJudged:
 
 
 class ModelVerifier:
-    """A verifier that asks a chat model about each item: `EvaluateNode(ModelVerifier(model))`.
+    """A verifier that asks a chat model about each item: `master_graph(…, verifier=ModelVerifier(model))`.
 
     The model is sent the subtask, the step and the abstract, nothing else. Its answer, unless it is clearly a yes
     (`accp_core.aci.read_verdict`), is the feedback for the next attempt.

@@ -1,4 +1,4 @@
-"""The node that judges and sends: retries, order, verifiers of every kind, refused plans."""
+"""What a master does with replies: retries, order, verifiers of every kind, refused plans."""
 
 from __future__ import annotations
 
@@ -9,43 +9,17 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 
-from accp_adapters.langgraph import (
-    AciState,
-    EvaluateNode,
-    ModelVerifier,
-    begin,
-    isolate,
-    read_interaction,
-    read_results,
-)
+from accp_adapters.langgraph import ModelVerifier, master_graph, read_interaction, read_results
 from accp_core.aci import AgentContext, TaskContext
 from accp_core.errors import ProtocolError
-from tests.adapters.langgraph.jobs import thread
 from tests.adapters.langgraph.teams.plans import TASK, planner, subtask
 from tests.scripted_model import ScriptedModel
 
 
-def team(
-    *contexts: AgentContext,
-    agents: dict[str, Any],
-    node: EvaluateNode | None = None,
-    plan: Any = None,
-    isolation: dict[str, Any] | None = None,
-    **options: Any,
-) -> Any:
-    """Return a compiled master graph, written by hand."""
-    graph = StateGraph(AciState)
-    graph.add_node("plan", plan or planner(*contexts))
-    graph.add_node("evaluate", node or EvaluateNode())
-    graph.add_edge(START, "plan")
-    graph.add_edge("plan", "evaluate")
-    for name, agent in agents.items():
-        graph.add_node(name, isolate(agent, agent_id=name, **(isolation or {})))
-        graph.add_edge(name, "evaluate")
-    return graph.compile(**options)
+def team(*contexts: AgentContext, agents: dict[str, Any], plan: Any = None, **options: Any) -> Any:
+    """Return a compiled master graph."""
+    return master_graph(agents, plan=plan or planner(*contexts), **options).compile()
 
 
 def says(*answers: str) -> Callable[[AgentContext], str]:
@@ -63,7 +37,6 @@ def test_a_task_is_done_when_every_item_is_verified() -> None:
     state = graph.invoke({})
     assert status(state) == "completed"
     assert read_results(state) == {"Part of crm": "six", "Part of mail": "Dear Ana"}
-    assert state["aci_replies"] == {}
 
 
 def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_fails() -> None:
@@ -73,7 +46,7 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
         seen.append(context)
         return "1: six\n2: not done: no access"
 
-    state = team(subtask("crm", "Count", "Name"), agents={"crm": agent}, node=EvaluateNode(retries=2)).invoke({})
+    state = team(subtask("crm", "Count", "Name"), agents={"crm": agent}, retries=2).invoke({})
     assert status(state) == "failed"
     assert [len(context.todo_items) for context in seen] == [2, 1, 1]
     assert seen[1].context == ({"done": {"1": "six"}, "feedback": "no access"},)
@@ -81,32 +54,13 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
 
 
 def test_a_retry_may_succeed() -> None:
-    graph = team(subtask("crm"), agents={"crm": says("not done: busy", "six")}, node=EvaluateNode(retries=1))
+    graph = team(subtask("crm"), agents={"crm": says("not done: busy", "six")}, retries=1)
     assert status(graph.invoke({})) == "completed"
-
-
-def order_of(mode: str) -> list[list[str]]:
-    contexts = [subtask("a"), subtask("b"), subtask("c", after=["a"])]
-    graph = team(*contexts, agents={name: says("fine 1") for name in "abc"}, node=EvaluateNode(mode=mode))
-    steps = [[name for name in step if name in "abc"] for step in graph.stream({}, stream_mode="updates")]
-    return [names for names in steps if names]
-
-
-def test_synchronously_one_agent_runs_after_the_other() -> None:
-    assert order_of("synchronous") == [["a"], ["b"], ["c"]]
-
-
-def test_asynchronously_all_that_is_ready_runs_in_one_step() -> None:
-    contexts = [subtask("a"), subtask("b"), subtask("c", after=["a"])]
-    graph = team(*contexts, agents={name: says("fine 1") for name in "abc"}, checkpointer=InMemorySaver())
-    graph.invoke({}, thread("t"))
-    steps = [sorted(past.next) for past in graph.get_state_history(thread("t"))][::-1]
-    assert [step for step in steps if set(step) & set("abc")] == [["a", "b"], ["c"]]
 
 
 def test_there_is_no_other_mode() -> None:
     with pytest.raises(ValueError, match="parallel"):
-        EvaluateNode(mode="parallel")
+        team(subtask("a"), agents={"a": says("fine 1")}, mode="parallel")
 
 
 class Asynchronous:
@@ -122,13 +76,12 @@ async def averify(subtask: str, item: str, abstract: str, /) -> str | None:
 @pytest.mark.parametrize("verifier", [Asynchronous(), averify])
 async def test_a_verifier_may_have_to_be_awaited(verifier: Any) -> None:
     seen: list[AgentContext] = []
-    node = EvaluateNode(verifier, retries=1)
 
     def agent(context: AgentContext) -> str:
         seen.append(context)
         return "seven" if len(seen) == 1 else "six"
 
-    graph = team(subtask("crm"), agents={"crm": agent}, node=node)
+    graph = team(subtask("crm"), agents={"crm": agent}, verifier=verifier, retries=1)
     assert status(await graph.ainvoke({})) == "completed"
     assert seen[1].context == ({"feedback": "Part of crm, Step of crm: not seven"},)
     with pytest.raises(TypeError, match="ainvoke"):
@@ -138,7 +91,7 @@ async def test_a_verifier_may_have_to_be_awaited(verifier: Any) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_model_may_judge_and_sees_one_result(asynchronous: bool) -> None:
     judge = ScriptedModel(script=["The year is missing.", "Yes, it does."])
-    graph = team(subtask("crm"), agents={"crm": says("six", "six in 2026")}, node=EvaluateNode(ModelVerifier(judge)))
+    graph = team(subtask("crm"), agents={"crm": says("six", "six in 2026")}, verifier=ModelVerifier(judge))
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert status(state) == "completed"
     (first,), (second,) = judge.received
@@ -164,7 +117,7 @@ def test_only_a_yes_is_a_yes(answer: str) -> None:
 
 
 def test_a_plan_for_an_agent_that_is_not_there_is_refused() -> None:
-    graph = team(subtask("market"), agents={"crm": says("six")}, node=EvaluateNode(agents=["crm"]))
+    graph = team(subtask("market"), agents={"crm": says("six")})
     with pytest.raises(ProtocolError, match=r"E4001: expected an agent of \['crm'\] for subtask 's_market'"):
         graph.invoke({})
 
@@ -183,32 +136,7 @@ def test_a_plan_that_is_none_is_refused_before_anything_runs() -> None:
     assert ran == []
 
 
-def test_a_late_reply_is_nobodys() -> None:
-    graph = team(subtask("crm"), agents={"crm": says("six")}, plan=lambda _: begin(TASK, [subtask("crm")]))
-    state = graph.invoke({})
-    stale = {"d": {"context": subtask("crm").to_json(), "stored": []}}
-    after = EvaluateNode().invoke({**state, "aci_replies": stale})
-    assert after.update["task_context"] == state["task_context"]
-    assert after.update["aci_replies"] == {"d": None}
-    assert after.goto == "__end__"
-
-
-def test_while_an_agent_works_nothing_more_is_sent() -> None:
-    node = EvaluateNode()
-    graph = team(subtask("crm"), agents={"crm": says("six")}, node=node, checkpointer=InMemorySaver())
-    graph.invoke({}, thread("t"), interrupt_before=["crm"])
-    waiting = graph.get_state(thread("t"))
-    assert waiting.next == ("crm",)
-    assert node.invoke(waiting.values).goto == []
-
-
-def test_a_task_that_was_checkpointed_goes_on() -> None:
-    graph = team(subtask("crm"), agents={"crm": says("six")}, checkpointer=InMemorySaver())
-    graph.invoke({}, thread("t"), interrupt_before=["crm"])
-    assert status(graph.invoke(None, thread("t"))) == "completed"
-
-
-# Failures in a graph of one's own
+# Failures
 
 
 def fails(_: AgentContext) -> str:
@@ -216,12 +144,12 @@ def fails(_: AgentContext) -> str:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_an_exception_that_an_agents_node_catches_fails_the_subtask_once(asynchronous: bool) -> None:
+async def test_an_exception_of_an_agent_that_is_caught_fails_the_subtask_once(asynchronous: bool) -> None:
     graph = team(
         subtask("crm"),
         subtask("mail", after=["crm"]),
         agents={"crm": fails, "mail": pytest.fail},
-        isolation={"catch": (OSError,)},
+        catch=(OSError,),
     )
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert read_results(state) == {
@@ -238,20 +166,20 @@ async def test_a_verifiers_exception_leaves_the_item_unverified_or_ends_the_run(
     def verifier(subtask: str, item: str, abstract: str) -> str | None:
         raise KeyError("judge")
 
-    graph = team(subtask("crm"), agents={"crm": says("six 6")}, node=EvaluateNode(verifier))
+    graph = team(subtask("crm"), agents={"crm": says("six 6")}, verifier=verifier)
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert read_results(state) == {"Part of crm": "unverified: six 6"}
     assert "not judged: KeyError" in read_interaction(state).results["Part of crm"].reason
-    graph = team(subtask("crm"), agents={"crm": says("six 6")}, node=EvaluateNode(verifier, catch=()))
+    graph = team(subtask("crm"), agents={"crm": says("six 6")}, verifier=verifier, catch=())
     with pytest.raises(KeyError):
         await graph.ainvoke({}) if asynchronous else graph.invoke({})
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_a_reporter_reads_what_a_node_of_ones_own_left_unsaid(asynchronous: bool) -> None:
+async def test_a_reporter_reads_what_an_agent_left_unsaid(asynchronous: bool) -> None:
     agent = ScriptedModel(script=["Done."])
     reporter = ScriptedModel(script=["done: 6 of 40"])
-    graph = team(subtask("crm"), agents={"crm": agent}, isolation={"reporter": reporter})
+    graph = team(subtask("crm"), agents={"crm": agent}, reporter=reporter)
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert read_results(state) == {"Part of crm": "6 of 40"}
     assert (len(agent.received), len(reporter.received)) == (1, 1)

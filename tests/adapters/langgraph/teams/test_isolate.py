@@ -70,7 +70,7 @@ def test_a_model_reads_its_context_and_the_parent_gets_the_context_back() -> Non
     (messages,) = model.received
     assert [type(message) for message in messages] == [HumanMessage]
     assert messages[0].text.startswith("task Part of crm\ndo {1 Count them,2 Name them}\n")
-    assert set(state) - {"aci_texts"} == {"agent_contexts", "aci_replies"}
+    assert set(state) - {"aci_texts"} == {"agent_contexts"}
     context = returned(state)
     assert (context.states, context.abstracts) == ({"1": 1, "2": 1}, {"1": "six", "2": "Ana, Bo"})
 

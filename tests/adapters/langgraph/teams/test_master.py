@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, RetryPolicy, interrupt
 
-from accp_adapters.langgraph import AciState, EvaluateNode, begin, isolate, master_graph, read_results
+from accp_adapters.langgraph import AciState, begin, isolate, master_graph, read_results
 from accp_core.aci import AgentContext, TaskContext
 from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
@@ -284,13 +284,8 @@ def test_a_retry_policy_runs_the_agent_again() -> None:
             raise error
         return "fine 1"
 
-    graph = StateGraph(AciState)
-    graph.add_node("plan", planner(subtask("crm")))
-    graph.add_node("evaluate", EvaluateNode())
     policy = RetryPolicy(initial_interval=0.01, retry_on=OSError)
-    graph.add_node("crm", isolate(agent, agent_id="crm"), retry_policy=policy)
-    for start, end in ((START, "plan"), ("plan", "evaluate"), ("crm", "evaluate")):
-        graph.add_edge(start, end)
+    graph = master_graph({"crm": agent}, plan=planner(subtask("crm")), retry_policy=policy)
     assert read_results(graph.compile().invoke({})) == {"Part of crm": "fine 1"}
 
 

@@ -91,11 +91,11 @@ def test_a_planner_begins_anew_whatever_an_earlier_task_left() -> None:
     turns = iter([begin(TASK, [subtask("crm"), subtask("mail")]), begin(TASK, [subtask("market")])])
     graph = StateGraph(AciState).add_node("plan", lambda _: next(turns)).add_edge(START, "plan")
     compiled = graph.compile(checkpointer=InMemorySaver())
-    first = compiled.invoke({"aci_replies": {"d": {}}}, thread("t"))
+    first = compiled.invoke({"aci_texts": {"d": "a text"}}, thread("t"))
     assert set(first["agent_contexts"]) == {"s_crm", "s_mail"}
     second = compiled.invoke({}, thread("t"))
     assert set(second["agent_contexts"]) == {"s_market"}
-    assert second["aci_replies"] == {}
+    assert second["aci_texts"] == {}
     begun = TaskContext.from_json(second["task_context"])
     assert begun.start_time is not None
     assert replace(begun, start_time=None) == TASK

@@ -143,6 +143,7 @@ class Kinds:
 
 
 def stored_column(column: Comparison) -> StoredColumn:
+    """Return how a column is kept."""
     return column.table.stored.columns[column.column]
 
 

@@ -197,10 +197,7 @@ def run(
     if sum(given) != 1:
         found = "more than one" if any(given) else "none"
         raise typer.BadParameter(f"expected a command after --, or --url, or --config; found {found}")
-    address = host_and_port(listen, "--listen") if listen else None
-    if token_env is not None and address is None:
-        raise typer.BadParameter("expected --listen, found none", param_hint="--token-env")
-    admit = admission(token_env, address[0], "--listen") if address else None
+    address, admit = _entrance(listen, token_env)
     extra = header_fields(header or [], header_env or [], header_file)
     chosen = policy or ("negotiate" if listen else "always")
     server = server_name(name or (config.stem if config else ""), command or [], url)
@@ -218,13 +215,12 @@ def run(
         **_tool_options(tools, include, exclude, allow),
     }
     options |= {"fetch": fetch, "store": _store(store) if fetch else None}
-    limits = {"body_bytes": max_body, "request_seconds": request_timeout}
+    limits: dict[str, Any] = {"body_bytes": max_body, "request_seconds": request_timeout}
     try:
         with _relays(server, None if decode else options, state_dir=state_dir, quiet=quiet) as new_relay:
             if servers and address:
-                is_bare = bare_names or bool(command)
-                names = allow_host or []
-                listen_for_servers(servers, new_relay, address, names, admit=admit, is_bare=is_bare, **limits)
+                limits |= {"admit": admit, "is_bare": bare_names or bool(command)}
+                listen_for_servers(servers, new_relay, address, allow_host or [], **limits)
             elif servers:
                 serve_servers(servers, new_relay(), is_bare=bare_names)
             elif address:
@@ -235,6 +231,16 @@ def run(
     except Terminated as ended:
         code = -ended.number
     raise typer.Exit(_end_like(code))
+
+
+def _entrance(listen: str, token_env: str | None) -> tuple[tuple[str, int] | None, Authenticate | None]:
+    """Return where to listen, and whose tokens are asked for there."""
+    if listen:
+        address = host_and_port(listen, "--listen")
+        return address, admission(token_env, address[0], "--listen")
+    if token_env is not None:
+        raise typer.BadParameter("expected --listen, found none", param_hint="--token-env")
+    return None, None
 
 
 @contextmanager

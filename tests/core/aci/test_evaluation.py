@@ -6,7 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from accp_core.aci import AgentContext, ItemState, KeyInformation, OpenItem, evaluate, judge, verify, verify_by_rule
+from accp_core.aci import (
+    AgentContext,
+    ItemState,
+    KeyInformation,
+    OpenItem,
+    Outcome,
+    evaluate,
+    judge,
+    read_verdict,
+    verify,
+    verify_by_rule,
+)
 from accp_core.errors import ProtocolError
 from tests.core.aci.plans import subtask
 
@@ -35,6 +46,13 @@ def test_every_item_is_judged_by_itself() -> None:
         OpenItem(item_id="3", reason="not so", answer="wrong"),
     )
     assert not found.complete
+
+
+def test_a_verifier_without_words_neither_verifies_nor_rejects() -> None:
+    (item,) = verify(context("found 6", items=1), lambda *_: read_verdict(" ")).open
+    assert item == OpenItem(
+        item_id="1", reason="the result was not judged", outcome=Outcome.UNVERIFIED, answer="found 6"
+    )
 
 
 def test_it_is_complete_when_every_item_is_verified() -> None:

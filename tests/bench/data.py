@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from accp_adapters.replay import Findings, Run, read_runs
 
-__all__ = ["corpora_runs", "find_data", "read_json", "recorded_runs"]
+__all__ = ["committed_runs", "corpora_runs", "find_data", "read_json", "recorded_runs"]
 
 CORPORA: Final = Path(__file__).parent / "corpora"
 
+_COMMITTED: Final = Path(__file__).parent / "corpora" / "recorded_runs"
 _DEFAULT: Final = Path(__file__).parents[2].parent / "shared" / "data"
 
 
@@ -42,3 +43,8 @@ def recorded_runs(data: Path) -> tuple[list[Run], int]:
     paths = sorted((data / "trajectories").glob("*.jsonl"))
     runs = [run for path in paths for run in read_runs(path, findings=findings)]
     return runs, sum(finding.count for finding in findings)
+
+
+def committed_runs() -> list[Run]:
+    """Return the recorded runs that are a part of this repository: 68 of the 227 that have model calls."""
+    return [run for path in sorted(_COMMITTED.glob("*.jsonl.gz")) for run in read_runs(path)]

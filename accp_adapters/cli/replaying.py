@@ -59,7 +59,7 @@ class Replaying:
 
         Raises:
             InputRefused: a text is no recorded run.
-            ExtraMissing: a policy or a database needs an extra.
+            ExtraMissing: a database needs an extra.
             typer.BadParameter: an option has no such value, or a file cannot be read.
         """
         from accp_adapters.replay import Report, StrategyName, replay_all
@@ -190,6 +190,6 @@ def _refusals() -> Iterator[None]:
     except UnreadableRun as error:
         raise InputRefused(error.reason, path=error.path, line=error.line, column=error.column) from error
     except ImportError as error:
-        raise ExtraMissing("a policy or a database of checkpoints", extra="langgraph") from error
+        raise ExtraMissing("a database of checkpoints", extra="langgraph") from error
     except OSError as error:
         raise typer.BadParameter(f"{error.filename or '-'}: {error.strerror or error}") from error

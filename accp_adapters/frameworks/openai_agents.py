@@ -7,6 +7,7 @@ The items of the run stay whole; the filter changes one request at a time
 from __future__ import annotations
 
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from agents import Agent, FunctionTool
@@ -52,7 +53,7 @@ class AccpInputFilter:
         # One of the same name, such as that of another filter, would not open what is shown here.
         has_tool = any(tool is self.tool for tool in data.agent.tools)
         items = cast("list[dict[str, Any]]", data.model_data.input)
-        policy = self._policy if has_tool else self._policy.without_previews()
+        policy = replace(self._policy, offer="always") if has_tool else self._policy.without_previews()
         shown = project_messages(items, policy=policy, layout=Layout.OPENAI_RESPONSES, agent=data.agent.name)
         self._shown.set(shown)
         return ModelInputData(input=cast("Any", Projected(shown.messages)), instructions=data.model_data.instructions)

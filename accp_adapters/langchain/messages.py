@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Projected, Role, is_program
+from accp_core.projection import CallRecord, MessageRecord, Projected, Role, is_program
 
 __all__ = [
-    "Block", "calls_of", "plain_text", "program_calls", "texts_in", "texts_of", "to_records", "with_arguments",
-    "with_projection", "with_texts",
+    "Block", "calls_of", "program_calls", "texts_in", "texts_of", "to_records", "with_arguments", "with_projection",
+    "with_texts",
 ]  # fmt: skip
 
 Block: TypeAlias = str | dict[str, Any]
@@ -24,52 +24,35 @@ _Message = TypeVar("_Message", bound=BaseMessage)
 
 def to_records(
     messages: Iterable[BaseMessage],
-    others: OtherAgents,
     *,
     kept: Collection[str] | None = None,
     stays: Callable[[BaseMessage], bool] = lambda message: False,
 ) -> list[MessageRecord]:
-    """Return the record of each message, as the model of an agent reads it.
+    """Return the record of each message.
 
     Args:
-        messages: The conversation from its first message on.
-        others: The names of other agents; those to which the messages hand over are added.
+        messages: The messages.
         kept: The texts of the state, where the messages are not those of the state.
         stays: Returns whether a message stays as it is.
     """
-    records = []
-    for message in messages:
-        by_other = _is_by_other(message, others)
-        role = _role_of(message, by_other)
-        records.append(_to_record(message, role, kept, stays=stays(message), by_other=by_other))
-        for call in calls_of(message):
-            others.add_call(call["name"])
-    return records
+    return [_to_record(message, kept, stays=stays(message)) for message in messages]
 
 
-def _to_record(
-    message: BaseMessage, role: Role, kept: Collection[str] | None, *, stays: bool, by_other: bool
-) -> MessageRecord:
-    blocks = (message.content,) if isinstance(message.content, str) else tuple(texts_of(message))
+def _to_record(message: BaseMessage, kept: Collection[str] | None, *, stays: bool) -> MessageRecord:
     by_program = program_calls(message)
     return MessageRecord(
-        role=role,
-        blocks=blocks,
+        role=_role_of(message),
+        blocks=tuple(texts_of(message)),
         name=message.name,
         calls=tuple(
-            CallRecord(
-                id=call["id"],
-                name=call["name"],
-                args=call["args"],
-                by_other=by_other,
-                by_program=call["id"] in by_program,
-            )
-            for call in calls_of(message)
+            CallRecord(id=each["id"], name=each["name"], args=each["args"], by_program=each["id"] in by_program)
+            for each in calls_of(message)
         ),
         call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
         failed=isinstance(message, ToolMessage) and message.status == "error",
         is_kept=kept is None or all(text in kept for text in texts_in(message)),
         stays=stays,
+        is_plain=isinstance(message.content, str),
     )
 
 
@@ -95,24 +78,12 @@ def _caller_of(call: Mapping[str, Any]) -> Any:
     return extras.get("caller") if caller is None and isinstance(extras, Mapping) else caller
 
 
-def _role_of(message: BaseMessage, by_other: bool) -> Role:
+def _role_of(message: BaseMessage) -> Role:
     if isinstance(message, ToolMessage):
         return Role.TOOL
-    if by_other and plain_text(message):
-        return Role.OTHER_AGENT
     if isinstance(message, HumanMessage):
         return Role.USER
     return Role.MODEL if isinstance(message, AIMessage) else Role.INSTRUCTIONS
-
-
-def _is_by_other(message: BaseMessage, others: OtherAgents) -> bool:
-    is_user = isinstance(message, HumanMessage)
-    return (is_user or isinstance(message, AIMessage)) and others.wrote(message.name, as_user=is_user)
-
-
-def plain_text(message: BaseMessage) -> str:
-    """Return the text of a message that is nothing but text; content blocks (thinking, images) must stay together."""
-    return message.content if isinstance(message.content, str) else ""
 
 
 def texts_of(message: BaseMessage) -> list[str | None]:

@@ -8,6 +8,7 @@ times a step, and `checkpoint` after each step. A channel has no config and no s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage, ToolMessage
@@ -54,7 +55,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
         if not isinstance(policy, Policy | None):
             raise TypeError(f"expected a Policy, found {policy!r}: write CompressedMessages() with its brackets")
         super().__init__(list[AnyMessage])
-        self._policy: Final = (policy or Policy()).without_previews()
+        self._policy: Final = replace((policy or Policy()).without_previews(), cache_aware=False)
         self._merged: BinaryOperatorAggregate[Any] = BinaryOperatorAggregate(list, add_messages)
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +117,7 @@ class CompressedMessages(BaseChannel[Any, Any, Any]):
             excluded = {call["id"] for call in asked.tool_calls if call["name"] in self._policy.exclude_tools}
             if message.tool_call_id in excluded | program_calls(asked):
                 return message
-        (record,) = to_records([message], self._policy.others(None), stays=is_compressed)
+        (record,) = to_records([message], stays=is_compressed)
         return compressed_message(message, Projector(self._policy.rules).compress(record))[0]
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, cast, get_args
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -44,7 +44,7 @@ from accp_adapters.langgraph.runtime import (
     thread_id,
 )  # fmt: skip
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
-from accp_adapters.policy import ContextSize, Policy, names_in, read_size
+from accp_adapters.policy import ContextSize, Offer, Policy, names_in, read_size
 from accp_adapters.telemetry import Rewriting, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.compression import ResultLimits
@@ -55,8 +55,6 @@ from accp_core.references import find_references
 
 __all__ = ["AccpMiddleware", "AccpState", "Offer"]
 
-Offer: TypeAlias = Literal["on_demand", "always"]
-"""When the model is offered `accp_fetch`: from the first reference on, or from the first call on."""
 ToolAnswer: TypeAlias = ToolMessage | Command[Any]
 """What a tool returns."""
 ModelAnswer: TypeAlias = ModelResponse[Any]
@@ -127,7 +125,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         tool_policies: Mapping[str, Policy] | None = None,
         exclude_tools: Sequence[str] = (),
         store: stores.Store | None = None,
-        offer: Offer = "on_demand",
+        offer: Offer | None = None,
         fold_trigger: ContextSize | None = None,
         fold_keep: ContextSize | None = None,
         summarizer: Summarizer | None = None,
@@ -140,9 +138,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             exclude_tools: Names of tools whose results stay as they are, with those of the policy.
             store: A `ColdStore` or LangGraph `BaseStore` that keeps the texts behind references as well, so that these
                 survive what removes messages from the state: summaries, trimming. None: the state alone opens them.
-            offer: When the model is offered `accp_fetch`. "on_demand" costs nothing where no reference is made;
-                "always" never changes the list of tools; a tool selector after this middleware then needs
-                `always_include=["accp_fetch"]`.
+            offer: When the model is offered `accp_fetch`: `Policy.offer`; None: that of the policy. With "always" a
+                tool selector after this middleware needs `always_include=["accp_fetch"]`.
             fold_trigger: The size beyond which older tool results are folded into one summary with a reference:
                 `("tokens", 8_000)` of system prompt, tools and messages, `("fraction", 0.5)` of `policy.window`, or
                 `("messages", 60)`; None: never. Each fold breaks the provider's prompt cache once.
@@ -155,16 +152,15 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
                 value.
         """
         super().__init__()
-        if offer not in get_args(Offer):
-            raise ValueError(f"expected offer to be one of {get_args(Offer)}, found {offer!r}")
         chosen = (policy or Policy()).excluding(*names_in("exclude_tools", exclude_tools))
+        chosen = chosen if offer is None else replace(chosen, offer=offer)
         own = _limits_of(tool_policies or {})
-        self._policy: Final = replace(chosen.excluding(FETCH_NAME), tool_limits={**chosen.tool_limits, **own})
+        self._policy: Final = replace(chosen, tool_limits={**chosen.tool_limits, **own})
+        self._always_offers: Final = chosen.offer == "always"
         self._projector: Final = MessageProjector(self._policy)
         self._store: Final = store
         self._stored: Final[BoundedDict[tuple[str | None, str], None]] = BoundedDict(_MAX_STORED)
         """Thread and key of what was stored; for the summarizer, which sees no state."""
-        self._offer: Final = offer
         self._telemetry: Final = Telemetry("langgraph")
         self._folder: Final = _folder(chosen, fold_trigger, fold_keep, summarizer)
         self.tools = (
@@ -259,8 +255,8 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         messages, fold = self._folded(request)
         shown = self._project(request, messages)
         offers = bool(
-            state.get("accp_offered") or self._offer == "always" or shown.stored or shown.has_fetched or fold
-        ) or has_grants(state)
+            state.get("accp_offered") or self._always_offers or shown.offers_tool or fold or has_grants(state)
+        )
         update: dict[str, Any] = {}
         if fold and fold.to_json() != state.get(FOLD_KEY):
             update[FOLD_KEY] = fold.to_json()
@@ -329,7 +325,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         before = Fold.of(request.state.get(FOLD_KEY))
         fold = before
         if _are_the_same(request.messages, messages_of(request.state)):
-            offers = bool(before or self._offer == "always" or request.state.get("accp_offered"))
+            offers = bool(before or self._always_offers or request.state.get("accp_offered"))
             due = self._folder.fold(
                 request.messages,
                 before,
@@ -361,7 +357,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
         if not offers or not self.tools:
             return others
         own = (fetch or self.tools)[:1]
-        return [*others, *(own if self._offer == "always" else map(convert_to_openai_tool, own))]
+        return [*others, *(own if self._always_offers else map(convert_to_openai_tool, own))]
 
 
 def _without_fetch(tools: Sequence[Any]) -> list[Any]:

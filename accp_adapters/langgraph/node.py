@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
-from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import to_records
 from accp_adapters.langgraph.projection import MessageProjector, projector_after
 from accp_adapters.langgraph.references import stores
@@ -48,7 +47,7 @@ class CompressNode(Runnable[Any, Any]):
             messages_key: A channel whose reducer replaces by id, as `add_messages` does.
         """
         super().__init__()
-        self._policy: Final = (policy or Policy()).excluding(FETCH_NAME)
+        self._policy: Final = policy or Policy()
         self._store: Final = store
         self._key: Final = messages_key
         self._projector: Final = MessageProjector(self._policy, stays=is_compressed)
@@ -94,7 +93,7 @@ class CompressNode(Runnable[Any, Any]):
         changed: list[BaseMessage] = []
         texts: list[StoredText] = []
         for message in results:
-            (record,) = to_records([message], policy.others(None), stays=is_compressed)
+            (record,) = to_records([message], stays=is_compressed)
             small, stored = compressed_message(message, projector.compress(record))
             if small is not message:
                 changed.append(_with_id(small))

@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import texts_in, to_records, with_projection
 from accp_adapters.policy import Policy
-from accp_core.projection import MessageRecord, PriorPrompt, Projected, ProjectedConversations, Projector, Role
-from accp_core.references import StoredText, find_references
+from accp_core.projection import Projected, Projector, PromptProjector, attribute
+from accp_core.references import StoredText
 
 __all__ = ["MessageProjector", "ProjectedMessages", "projector_after"]
 
@@ -27,8 +26,8 @@ class ProjectedMessages:
     """The texts that previews cite, by the id of the message that holds them."""
     rewritten: list[tuple[BaseMessage, Projected]]
     """The messages that changed and that no earlier call of the model was sent, each with its projection."""
-    has_fetched: bool
-    """Whether a call of the fetch tool is among the messages."""
+    offers_tool: bool
+    """Whether the messages need the fetch tool, see `ProjectedPrompt`."""
 
 
 class MessageProjector:
@@ -36,9 +35,8 @@ class MessageProjector:
 
     def __init__(self, policy: Policy, *, stays: Callable[[BaseMessage], bool] = lambda message: False) -> None:
         """Project by `policy`; messages for which `stays` is true stay as they are."""
-        self._policy: Final = policy
         self._stays: Final = stays
-        self._conversations: Final = ProjectedConversations(lambda start: Projector(policy.rules, opens=start))
+        self._prompts: Final = PromptProjector(policy.rules)
 
     def project(
         self,
@@ -58,22 +56,15 @@ class MessageProjector:
             handed_over: The keys of texts that another agent handed over to it.
         """
         kept = None if state is None else {text for message in state for text in texts_in(message)}
-        records = to_records(messages, self._policy.others(agent), kept=kept, stays=self._stays)
-        projected = self._conversations.project(records, start=_cited(records, handed_over))
-        pairs = list(zip(messages, projected, strict=True))
+        records = to_records(messages, kept=kept, stays=self._stays)
+        prompt = self._prompts.project(records, agent=agent, handed_over=handed_over)
+        pairs = list(zip(messages, prompt.messages, strict=True))
         return ProjectedMessages(
             messages=[with_projection(message, shown) for message, shown in pairs],
             stored={message.id or "": shown.stored for message, shown in pairs if shown.stored},
             rewritten=[pair for pair in pairs[_first_unsent(messages) :] if pair[1].is_changed],
-            has_fetched=any(call.name == FETCH_NAME for record in records for call in record.calls),
+            offers_tool=prompt.offers_tool,
         )
-
-
-def _cited(records: Iterable[MessageRecord], handed_over: Iterable[str]) -> frozenset[str]:
-    """Return those keys that the words of other agents name: the others change nothing."""
-    keys = set(handed_over)
-    words = (record.text for record in records if record.role is Role.OTHER_AGENT) if keys else ()
-    return frozenset(key for text in words for key in find_references(text) if key in keys)
 
 
 def _first_unsent(messages: Sequence[BaseMessage]) -> int:
@@ -87,7 +78,7 @@ def projector_after(messages: Iterable[BaseMessage], policy: Policy, agent: str 
 
     The model of a hand-built graph is bound to its tools, the fetch tool among them: a first reference costs nothing.
     """
-    projector = Projector(replace(policy.rules, repeats=False), prompt=PriorPrompt(has_references=True))
-    for record in to_records(messages, policy.others(agent)):
+    projector = Projector(replace(policy.rules, repeats=False, always_offered=True))
+    for record in attribute(to_records(messages), names=policy.rules.agent_names, agent=agent):
         projector.add(record)
     return projector

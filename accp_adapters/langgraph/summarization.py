@@ -17,7 +17,7 @@ from accp_adapters.langgraph.projection import MessageProjector, ProjectedMessag
 from accp_adapters.langgraph.runtime import agent_name
 from accp_adapters.langgraph.turns import as_json
 from accp_adapters.policy import Policy
-from accp_core.projection import MessageRecord, Projector
+from accp_core.projection import MessageRecord, Projector, attribute
 from accp_core.projection.memory import count_once
 
 __all__ = ["count_projected_tokens", "summarizing_model"]
@@ -32,7 +32,7 @@ def count_projected_tokens(messages: Iterable[MessageLikeRepresentation], policy
     """
     alone = replace(policy.rules, repeats=False, cache_aware=False)
     messages = convert_to_messages(messages)
-    records = to_records(messages, policy.others(agent_name()))
+    records = list(attribute(to_records(messages), names=alone.agent_names, agent=agent_name()))
     counter = count_once(policy.counter)
     return sum(
         counter(text)

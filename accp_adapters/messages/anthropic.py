@@ -7,12 +7,12 @@ from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
+from accp_core.projection import CallRecord, MessageRecord, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
 
-def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
+def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
     """Yield a record for the words of each message, and one for each result in it, which come first."""
     for index, message in enumerate(messages):
         content = message.get("content")
@@ -21,7 +21,7 @@ def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Pla
         for number in results:
             yield _result(blocks[number], index, number)
         if len(results) < len(blocks) or isinstance(content, str):
-            words = _words(message, index, others)
+            words = _words(message, index)
             yield from with_cited(words) if words.record.role is Role.USER else (words,)
 
 
@@ -36,13 +36,11 @@ def _result(block: Item, index: int, number: int) -> Placed:
     return Placed(record=record, places=places)
 
 
-def _words(message: Item, index: int, others: OtherAgents) -> Placed:
+def _words(message: Item, index: int) -> Placed:
     content = message["content"]
     texts, places = text_parts(content, (index, "content"))
     blocks = content if isinstance(content, list) else []
     calls = tuple(read_call(block) for block in blocks if _is(block, "tool_use"))
-    for call in calls:
-        others.add_call(call.name)
     role = Role.MODEL if message.get("role") == "assistant" else Role.USER
     return Placed(record=MessageRecord(role=role, blocks=texts, calls=calls), places=places)
 

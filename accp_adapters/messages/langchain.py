@@ -11,14 +11,14 @@ from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import to_records, with_projection
 from accp_adapters.messages import openai_chat
 from accp_adapters.messages.placed import Placed, json_call
-from accp_core.projection import CallRecord, OtherAgents, Projected
+from accp_core.projection import CallRecord, Projected
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
 
-def read_messages(messages: Sequence[BaseMessage], others: OtherAgents) -> Iterator[Placed]:
+def read_messages(messages: Sequence[BaseMessage]) -> Iterator[Placed]:
     """Yield the record of each message."""
-    for index, record in enumerate(to_records(messages, others)):
+    for index, record in enumerate(to_records(messages)):
         yield Placed(record=record, places=tuple((index, number) for number in range(len(record.blocks))))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, cast
 
 from accp_adapters.messages import anthropic, openai_chat, openai_responses
 from accp_adapters.messages.placed import Item, Placed
-from accp_core.projection import CallRecord, OtherAgents, Projected
+from accp_core.projection import CallRecord, Projected
 
 __all__ = ["Layout", "LayoutModule", "check_messages", "find_layout", "module_of"]
 
@@ -32,7 +32,7 @@ class Layout(StrEnum):
 class LayoutModule(Protocol):
     """What the module of each layout has."""
 
-    def read_messages(self, messages: Sequence[Any], others: OtherAgents) -> Iterator[Placed]:
+    def read_messages(self, messages: Sequence[Any]) -> Iterator[Placed]:
         """Yield the records of the messages with the places of their texts."""
         ...
 

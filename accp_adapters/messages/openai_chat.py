@@ -7,46 +7,36 @@ from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role
+from accp_core.projection import CallRecord, MessageRecord, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
 _ANSWERS = ("tool", "function")
+_INSTRUCTIONS = ("system", "developer")
 
 
-def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
-    """Yield the record of each message but the system's, which stays as it is."""
+def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
+    """Yield the record of each message."""
     for index, message in enumerate(messages):
-        if message.get("role") in ("system", "developer"):
-            continue
         texts, places = text_parts(message.get("content"), (index, "content"))
-        calls = tuple(_calls_of(message))
-        by_other = _is_by_other(message, others)
         record = MessageRecord(
-            role=_role_of(message, by_other=by_other),
+            role=_role_of(message),
             blocks=texts,
             name=message.get("name"),
-            calls=calls,
+            calls=tuple(_calls_of(message)),
             call_id=message.get("tool_call_id"),
+            is_plain=isinstance(message.get("content"), str),
         )
         placed = Placed(record=record, places=places)
         yield from with_cited(placed) if record.role is Role.USER else (placed,)
-        for call in calls:
-            others.add_call(call.name)
 
 
-def _role_of(message: Item, *, by_other: bool) -> Role:
+def _role_of(message: Item) -> Role:
     if message.get("role") in _ANSWERS:
         return Role.TOOL
-    # Only plain words may change: parts such as images belong together.
-    if by_other and isinstance(message.get("content"), str):
-        return Role.OTHER_AGENT
+    if message.get("role") in _INSTRUCTIONS:
+        return Role.INSTRUCTIONS
     return Role.MODEL if message.get("role") == "assistant" else Role.USER
-
-
-def _is_by_other(message: Item, others: OtherAgents) -> bool:
-    role = message.get("role")
-    return role not in _ANSWERS and others.wrote(message.get("name"), as_user=role == "user")
 
 
 def _calls_of(message: Item) -> Iterator[CallRecord]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 from accp_adapters.messages.placed import Item, Place, Placed, json_call, text_parts, with_cited, with_projected
-from accp_core.projection import CallRecord, MessageRecord, OtherAgents, Role, is_program
+from accp_core.projection import CallRecord, MessageRecord, Role, is_program
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
@@ -16,20 +16,19 @@ _OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
 _CALLS: Final = frozenset({"function_call", "custom_tool_call"})
 
 
-def read_messages(messages: Sequence[Item], others: OtherAgents) -> Iterator[Placed]:
-    """Yield the record of each user's message and output, and one for all items that the model wrote in a turn."""
+def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
+    """Yield the record of each message and output, and one for all items that the model wrote in a turn."""
     turn: list[int] = []
     for index, item in enumerate(messages):
         if _is_of_model(item):
             turn.append(index)
             continue
         if turn:
-            yield _turn(messages, turn, others)
+            yield _turn(messages, turn)
             turn = []
-        if item.get("role") not in ("system", "developer"):
-            yield from _other_item(item, index)
+        yield from _other_item(item, index)
     if turn:
-        yield _turn(messages, turn, others)
+        yield _turn(messages, turn)
 
 
 def _is_of_model(item: Item) -> bool:
@@ -39,7 +38,7 @@ def _is_of_model(item: Item) -> bool:
     return item.get("type") not in _OUTPUTS
 
 
-def _turn(messages: Sequence[Item], turn: Sequence[int], others: OtherAgents) -> Placed:
+def _turn(messages: Sequence[Item], turn: Sequence[int]) -> Placed:
     texts: list[str | None] = []
     places: list[Place | None] = []
     for index in turn:
@@ -47,8 +46,6 @@ def _turn(messages: Sequence[Item], turn: Sequence[int], others: OtherAgents) ->
         texts += found[0]
         places += found[1]
     calls = tuple(read_call(messages[index]) for index in turn if messages[index].get("type") in _CALLS)
-    for call in calls:
-        others.add_call(call.name)
     return Placed(record=MessageRecord(role=Role.MODEL, blocks=tuple(texts), calls=calls), places=tuple(places))
 
 
@@ -56,11 +53,12 @@ def _other_item(item: Item, index: int) -> Iterator[Placed]:
     is_output = item.get("type") in _OUTPUTS
     field = "output" if is_output else "content"
     texts, places = text_parts(item.get(field), (index, field), _TEXTS)
-    role = Role.TOOL if is_output else Role.USER
+    is_user = not is_output and item.get("role") not in ("system", "developer")
+    role = Role.TOOL if is_output else Role.USER if is_user else Role.INSTRUCTIONS
     by_program = is_output and is_program(item.get("caller"))
     record = MessageRecord(role=role, blocks=texts, call_id=item.get("call_id"), read_by_program=by_program)
     placed = Placed(record=record, places=places)
-    yield from (placed,) if is_output else with_cited(placed)
+    yield from with_cited(placed) if is_user else (placed,)
 
 
 def fetch_tool() -> dict[str, Any]:

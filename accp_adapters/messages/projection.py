@@ -12,7 +12,7 @@ from accp_adapters.messages.layouts import Layout, check_messages, find_layout, 
 from accp_adapters.messages.placed import Item, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
-from accp_core.projection import MessageRecord, Projector, Role
+from accp_core.projection import MessageRecord, PromptProjector, Role
 from accp_core.references import check_grant, checked_text, find_references, key_of
 
 __all__ = ["Projection", "project_messages"]
@@ -120,27 +120,24 @@ def project_messages(
         ValueError: there is no such layout, or a message is no JSON object with a role or a type, or one of its names
             or ids is no text; it names the index of the message.
     """
-    chosen = (policy or Policy()).excluding(FETCH_NAME)
+    chosen = policy or Policy()
     messages = list(messages)
     found = find_layout(messages) if layout is None else Layout(layout)
     if found is not Layout.LANGCHAIN:
         check_messages(messages)
         chosen = replace(chosen, argument_limit=None)
     module = module_of(found)
-    records = list(module.read_messages(messages, chosen.others(agent)))
+    records = list(module.read_messages(messages))
     if results_only:
         records = list(_results(records))
-    projector = Projector(chosen.rules)
-    projected = [projector.project(placed.record) for placed in records]
-    stored = {each.key: each.text for shown in projected for each in shown.stored}
-    has_fetched = any(call.name == FETCH_NAME for placed in records for call in placed.record.calls)
+    prompt = PromptProjector(chosen.rules).project((placed.record for placed in records), agent=agent)
     return Projection(
-        messages=module.with_projected(messages, records, projected),
+        messages=module.with_projected(messages, records, prompt.messages),
         layout=found,
-        tools=[module.fetch_tool()] if stored or has_fetched else [],
-        tokens_before=sum(shown.tokens_before for shown in projected),
-        tokens_after=sum(shown.tokens_after for shown in projected),
-        stored=stored,
+        tools=[module.fetch_tool()] if prompt.offers_tool else [],
+        tokens_before=sum(shown.tokens_before for shown in prompt.messages),
+        tokens_after=sum(shown.tokens_after for shown in prompt.messages),
+        stored={each.key: each.text for shown in prompt.messages for each in shown.stored},
         _policy=chosen,
         _records=records,
     )

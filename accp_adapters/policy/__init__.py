@@ -1,6 +1,6 @@
 """The numbers that decide what a model sees of a conversation, the same in every framework."""
 
-from accp_adapters.policy.policy import Policy, names_in
+from accp_adapters.policy.policy import Offer, Policy, names_in
 from accp_adapters.policy.sizes import ContextSize, Size, read_size
 
-__all__ = ["ContextSize", "Policy", "Size", "names_in", "read_size"]
+__all__ = ["ContextSize", "Offer", "Policy", "Size", "names_in", "read_size"]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.policy.sizes import read_size
 from accp_adapters.tokens import count_o200k
 from accp_core.compression import MIN_PREVIEW, ResultLimits
 from accp_core.ports import TokenCounter
-from accp_core.projection import OtherAgents, ProjectionRules, share_batch
+from accp_core.projection import ProjectionRules, share_batch
 
-__all__ = ["Policy", "names_in"]
+__all__ = ["Offer", "Policy", "names_in"]
 
+Offer: TypeAlias = Literal["on_demand", "always"]
+"""When the model is offered `accp_fetch`: from the first reference on, or from the first call on."""
 
 _LIMITS: Final = (
     "inline_limit",
@@ -24,6 +26,13 @@ _LIMITS: Final = (
     "abstract_limit",
     "user_limit",
     "argument_limit",
+)
+_MINIMA: Final = (
+    ("batch_limit", 1),
+    ("user_limit", 1),
+    ("argument_limit", MIN_PREVIEW),
+    ("window", 1),
+    ("fixed_tokens", 0),
 )
 _OPTIONAL: Final = frozenset({"inline_limit", "user_limit", "argument_limit", "window"})
 """Fields that may be None."""
@@ -55,7 +64,8 @@ class Policy:
     keeps them whole, and their author's model is sent them whole."""
     agent_names: frozenset[str] = frozenset()
     """Names of other agents: what AIMessages and HumanMessages of these names say is theirs. The agents to which a
-    `transfer_to_…` call hands over are known without it. Messages of any other name stay as they are."""
+    `transfer_to_…` call hands over are known without it. AIMessages of any other name than the reader's that come after
+    the first user's message are another agent's, too, if the reader has a name; `agent_limits` are not for these."""
     user_limit: int | None = None
     """A user's message of more tokens is projected like a tool result: JSON that somebody pasted becomes a view or a
     preview. None: never, because the user may ask about the text as it is written."""
@@ -65,6 +75,13 @@ class Policy:
     legend: bool = False
     """Whether a line above the first view of a conversation that needs it explains the notation. A strong model reads
     views without it; a small one may gain."""
+    fixed_tokens: int = 200
+    """Tokens of the instructions and tool definitions before the messages, about: it decides whether a small saving and
+    the first reference pay in a prompt cache. It is never looked up, so that the same messages always give the same
+    text. 0: not known."""
+    offer: Offer = "on_demand"
+    """When the model is offered `accp_fetch`. "on_demand" costs nothing where no reference is made, but the first one
+    must pay for the change of the list of tools; "always" never changes that list."""
     cache_aware: bool = True
     """Whether a shorter text must pay in the prices of a provider's prompt cache. False: every token saved counts,
     as it does where the provider has no such cache."""
@@ -86,10 +103,12 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse limits that leave no room for anything, and names that are one text (ValueError)."""
-        for name in (*_LIMITS, "window"):
+        for name in (*_LIMITS, "window", "fixed_tokens"):
             _check_number(name, getattr(self, name))
+        if self.offer not in get_args(Offer):
+            raise ValueError(f"expected offer to be one of {get_args(Offer)}, found {self.offer!r}")
         self.result_limits()
-        for name, least in (("batch_limit", 1), ("user_limit", 1), ("argument_limit", MIN_PREVIEW), ("window", 1)):
+        for name, least in _MINIMA:
             limit = getattr(self, name)
             if limit is not None and limit < least:
                 name = name.removesuffix("_limit")
@@ -141,6 +160,19 @@ class Policy:
         """
         return cls(inline_limit=600, preview_limit=400, agent_limits=ResultLimits(inline=400, preview=200))
 
+    @classmethod
+    def named(cls, name: str) -> Policy:
+        """Return the preset of this name: lossless, default, tight or draft; ValueError: there is none."""
+        presets: dict[str, Callable[[], Policy]] = {
+            "lossless": cls.lossless,
+            "default": cls,
+            "tight": cls.tight,
+            "draft": cls.draft,
+        }
+        if name not in presets:
+            raise ValueError(f"expected a policy of {', '.join(presets)}, found {name!r}")
+        return presets[name]()
+
     @property
     def previews(self) -> bool:
         """Whether a text can become a preview, so that a fetch tool is needed."""
@@ -160,8 +192,11 @@ class Policy:
             repeats=self.repeats,
             legend=self.legend,
             cache_aware=self.cache_aware,
-            exclude_tools=self.exclude_tools,
+            exclude_tools=self.exclude_tools | {FETCH_NAME},
             open_with=FETCH_NAME,
+            agent_names=self.agent_names if self.other_agents else None,
+            fixed_tokens=self.fixed_tokens,
+            always_offered=self.previews and self.offer == "always",
         )
 
     @property
@@ -179,10 +214,6 @@ class Policy:
         Each gets an equal share of `batch_limit`: what a model is sent of a result depends on nothing after it.
         """
         return share_batch(self._limits, results=results, batch=self.batch_limit)
-
-    def others(self, agent: str | None) -> OtherAgents:
-        """Return which messages other agents wrote, for the model of `agent`; None: it has no name."""
-        return OtherAgents(self.agent_names if self.other_agents else None, agent=agent)
 
     def without_previews(self) -> Policy:
         """Return this policy where nothing is hidden, for a model that has no fetch tool."""

@@ -13,7 +13,7 @@ from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Rol
 from accp_adapters.replay.replay import CallFigures, MessageFigures, Replay, replay
 from accp_adapters.replay.report import Comparison, Report
 from accp_adapters.replay.strategies import AS_RECORDED, StrategyName, compact_json_strategy
-from accp_adapters.replay.strategy import IncomingMessage, SentMessage, Strategy
+from accp_adapters.replay.strategy import SentMessage, Strategy
 from accp_adapters.replay.workers import compare, replay_all
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "Comparison",
     "Finding",
     "Findings",
-    "IncomingMessage",
     "MessageFigures",
     "RecordedCall",
     "RecordedMessage",

@@ -73,6 +73,8 @@ class Run:
     """All messages, in order."""
     calls: tuple[RecordedCall, ...]
     """All model calls, in order."""
+    agent_names: frozenset[str] = frozenset()
+    """Names of agents that the reader of the file was given, see `Policy.agent_names`."""
 
 
 def is_foreign(message: RecordedMessage, agent: str) -> bool:

@@ -6,21 +6,19 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from accp_adapters.policy import Policy
 from accp_adapters.replay.cache_pricing import Charge, PromptCache, TokenIds
 from accp_adapters.replay.contents.kinds import Contents, contents_of
 from accp_adapters.replay.contents.largest_texts import LargestTexts, ShownText
 from accp_adapters.replay.needed_values import contains, mentions_of
-from accp_adapters.replay.prompts import PromptBuilder
+from accp_adapters.replay.prompts import PromptBuilder, SentPrompt
 from accp_adapters.replay.recorded_run import RecordedCall, Role, Run, is_foreign
 from accp_adapters.replay.strategies import StrategyName, to_strategy
 from accp_adapters.replay.strategy import SentMessage, Strategy
-from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
 from accp_adapters.tokens import remembered_ids
-
-if TYPE_CHECKING:
-    from accp_adapters.langgraph import Policy
 
 __all__ = ["FETCH_CALL_TOKENS", "CallFigures", "MessageFigures", "Replay", "Tokenizer", "replay", "replay_under"]
 
@@ -107,12 +105,9 @@ def replay(
 
     Args:
         run: A recorded run, see `read_runs`.
-        strategy: A strategy, the name of one, or a `Policy` of the LangGraph adapter.
+        strategy: A strategy, the name of one, or a `Policy`.
         tokenize: Splits a text into the tokens of the model; None: o200k_base.
         texts: Whether the texts of the largest messages are kept.
-
-    Raises:
-        ImportError: the strategy needs the LangGraph adapter, which is not installed.
     """
     (only,) = replay_under(run, [to_strategy(strategy)], tokenize, texts=texts)
     return only
@@ -160,27 +155,27 @@ class _Replayer:
         self._largest = largest
         self._prompts = PromptBuilder(run, strategy)
         self._tokenize = shared.tokenize
-        self._fetch_tool = strategy.fetch_tool
+        self._one_fetch = OneFetch(strategy.fetch)
         self._visibility, self._strict_visibility = shared.visibility, shared.strict_visibility
         self._cache, self._cache_with_fetches = PromptCache(), PromptCache()
-        self._fetch = strategy.fetch or _whole
         # By agent: what each fetch answered, and after which message.
         self._fetched: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self._shown: Counter[tuple[int, str]] = Counter()
 
     def replay_call(self, call: RecordedCall) -> CallFigures:
         """Return the figures of the next call."""
-        sent = self._prompts.build(call)
+        prompt = self._prompts.build(call)
+        sent, definitions = prompt.messages, [self._tokenize(text) for text in prompt.definitions]
         foreign = [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
         if self._largest:
             self._keep_texts(self._largest, call, foreign, sent)
         self._shown.update((i, sent[i].text) for i in foreign)
-        needed = self._visibility.needed_values(call, sent)
-        mentioned = self._strict_visibility.needed_values(call, sent)
+        needed = self._visibility.needed_values(call, sent, self._one_fetch)
+        mentioned = self._strict_visibility.needed_values(call, sent, self._one_fetch)
         return CallFigures(
             agent=call.agent,
-            charge=self._cache.charge(call.agent, self._prompt_parts(call, sent, ())),
-            with_fetches=tuple(self._charges_with_fetches(call, sent, needed)),
+            charge=self._cache.charge(call.agent, self._prompt_parts(call, prompt, ())),
+            with_fetches=tuple(self._charges_with_fetches(call, prompt, needed)),
             needed=len(needed),
             visible=sum(value.visible for value in needed),
             reachable=sum(value.reachable for value in needed),
@@ -188,7 +183,7 @@ class _Replayer:
             mentioned_visible=sum(value.visible for value in mentioned),
             mentioned_reachable=sum(value.reachable for value in mentioned),
             output=sum(self._count(self._run.messages[position].text) for position in call.output),
-            contents=contents_of(self._run, call, sent, sum(map(len, self._definitions(call, sent))), self._count),
+            contents=contents_of(self._run, call, sent, sum(map(len, definitions)), self._count),
         )
 
     def messages(self) -> tuple[MessageFigures, ...]:
@@ -208,34 +203,27 @@ class _Replayer:
         )
 
     def _charges_with_fetches(
-        self, call: RecordedCall, sent: Mapping[int, SentMessage], needed: Sequence[NeededValue]
+        self, call: RecordedCall, prompt: SentPrompt, needed: Sequence[NeededValue]
     ) -> Iterator[Charge]:
         """Yield the charge of the call with earlier fetches, then another one with its own where it fetches."""
         fetched = self._fetched[call.agent]
-        yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
+        yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, prompt, fetched))
         before = len(fetched)
         for value in needed:
-            if value.sources and not any(contains(value.value, answer) for _, answer in fetched):
-                source = self._run.messages[value.sources[0]]
-                fetched.append((call.prompt[-1], self._fetch(source.text, str(value.value))))
+            if value.fetched and not any(contains(value.value, answer) for _, answer in fetched):
+                fetched.append((call.prompt[-1], value.fetched.answer))
         if len(fetched) > before:
-            yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, sent, fetched))
+            yield self._cache_with_fetches.charge(call.agent, self._prompt_parts(call, prompt, fetched))
 
     def _prompt_parts(
-        self, call: RecordedCall, sent: Mapping[int, SentMessage], fetched: Sequence[tuple[int, str]]
+        self, call: RecordedCall, prompt: SentPrompt, fetched: Sequence[tuple[int, str]]
     ) -> list[TokenIds]:
-        parts = self._definitions(call, sent)
+        parts = [self._tokenize(text) for text in prompt.definitions]
         for position in call.prompt:
-            parts.append(self._tokenize(sent[position].text))
+            parts.append(self._tokenize(prompt.messages[position].text))
             for answer in (answer for after, answer in fetched if after == position):
                 parts += ((0,) * FETCH_CALL_TOKENS, self._tokenize(answer))
         return parts
-
-    def _definitions(self, call: RecordedCall, sent: Mapping[int, SentMessage]) -> list[TokenIds]:
-        definitions = [self._tokenize(call.tools)]
-        if self._fetch_tool and any(sent[position].reference for position in call.prompt):
-            definitions.append(self._tokenize(self._fetch_tool))
-        return definitions
 
     def _keep_texts(
         self, largest: LargestTexts, call: RecordedCall, foreign: Sequence[int], sent: Mapping[int, SentMessage]
@@ -251,7 +239,3 @@ class _Replayer:
 
     def _count(self, text: str) -> int:
         return len(self._tokenize(text))
-
-
-def _whole(text: str, words: str) -> str:
-    return text

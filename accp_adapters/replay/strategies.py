@@ -1,23 +1,26 @@
-"""The strategies that have a name: as recorded, compact JSON, and the presets of the LangGraph adapter's policy."""
+"""The strategies: as recorded, compact JSON, and what the middleware does by a policy."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
+from accp_adapters.fetching import FetchRequest, answer
+from accp_adapters.messages.openai_chat import fetch_tool
+from accp_adapters.policy import Policy
 from accp_adapters.replay.strategy import SentMessage, Strategy
 from accp_adapters.tokens import count_remembered
+from accp_core.errors import ProtocolError
 from accp_core.ports import TokenCounter
+from accp_core.references import reference_to
 from accp_core.strict_json import compact_json
 
-if TYPE_CHECKING:
-    from accp_adapters.langgraph import Policy
+__all__ = ["AS_RECORDED", "StrategyName", "compact_json_strategy", "policy_strategy", "strategy_named", "to_strategy"]
 
-__all__ = ["AS_RECORDED", "StrategyName", "compact_json_strategy", "strategy_named", "to_strategy"]
-
-AS_RECORDED: Final = Strategy(name="as recorded", rewrite=lambda incoming: SentMessage(text=incoming.message.text))
+AS_RECORDED: Final = Strategy(name="as recorded")
 """Changes nothing: what every other strategy is compared with."""
 
 
@@ -32,18 +35,11 @@ class StrategyName(StrEnum):
 
 
 def to_strategy(chosen: Strategy | StrategyName | Policy) -> Strategy:
-    """Return the strategy that `chosen` is, names, or is the policy of; named ones count o200k_base tokens.
-
-    Raises:
-        ImportError: the strategy needs the LangGraph adapter, which is not installed.
-    """
+    """Return the strategy that `chosen` is, names, or is the policy of; named ones count o200k_base tokens."""
     if isinstance(chosen, Strategy):
         return chosen
     if isinstance(chosen, StrategyName):
         return strategy_named(chosen, count_remembered)
-    # Who has a policy has the adapter.
-    from accp_adapters.replay.policies import policy_strategy
-
     return policy_strategy("policy", chosen)
 
 
@@ -51,25 +47,22 @@ def strategy_named(name: StrategyName, counter: TokenCounter) -> Strategy:
     """Return the strategy called `name`.
 
     Args:
-        name: The last three are presets of the LangGraph adapter's `Policy`.
+        name: The last three are presets of `Policy`.
         counter: Counts the tokens of the model.
-
-    Raises:
-        ImportError: the strategy needs the LangGraph adapter, which is not installed.
     """
     match name:
         case StrategyName.AS_RECORDED:
             return AS_RECORDED
         case StrategyName.COMPACT:
             return compact_json_strategy(counter)
-    return _preset(name, counter)
+    return policy_strategy(name.value, replace(Policy.named(name.value), counter=counter))
 
 
 def compact_json_strategy(counter: TokenCounter) -> Strategy:
     """Return the baseline: a text that is JSON becomes compact JSON where that has fewer tokens."""
     return Strategy(
         name="compact JSON",
-        rewrite=lambda incoming: SentMessage(text=_shorten(incoming.message.text, counter)),
+        rewrite=lambda message: SentMessage(text=_shorten(message.text, counter)),
     )
 
 
@@ -81,15 +74,16 @@ def _shorten(text: str, counter: TokenCounter) -> str:
     return shorter if counter(shorter) < counter(text) else text
 
 
-def _preset(name: StrategyName, counter: TokenCounter) -> Strategy:
+def policy_strategy(name: str, policy: Policy) -> Strategy:
+    """Return what `AccpMiddleware(policy)` does, where each agent of a run has its name and a thread of its own."""
+    definition = compact_json(fetch_tool()) if policy.previews else ""
+    return Strategy(name=name, policy=policy, fetch_tool=definition, fetch=partial(_fetch, policy))
+
+
+def _fetch(policy: Policy, text: str, query: str) -> str:
+    """Return the answer of `accp_fetch` to one query, "" where it is refused."""
+    request = FetchRequest(ref=reference_to("text"), query=query)
     try:
-        from accp_adapters.langgraph import Policy
-        from accp_adapters.replay.policies import policy_strategy
-    except ImportError as error:
-        raise ImportError(f"the policy {name} needs an extra: pip install 'accp-middleware[langgraph]'") from error
-    presets = {
-        StrategyName.LOSSLESS: Policy.lossless,
-        StrategyName.DEFAULT: Policy,
-        StrategyName.TIGHT: Policy.tight,
-    }
-    return policy_strategy(name.value, replace(presets[name](), counter=counter))
+        return answer({"text": text}, request, limit=policy.fetch_limit, counter=policy.counter)
+    except ProtocolError:
+        return ""

@@ -36,9 +36,6 @@ def replay_all(
         names: The strategies, by name: functions cannot be sent to another process.
         processes: How many to use; None: one for few messages, at most one for each processor.
         texts: Whether the texts of the largest messages are kept.
-
-    Raises:
-        ImportError: a strategy needs the LangGraph adapter, which is not installed.
     """
     remaining = iter(runs)
     first = [] if processes else list(_first_runs(remaining))

@@ -2,8 +2,9 @@
 
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
 from accp_core.projection.memory import ProjectedConversations
-from accp_core.projection.other_agents import OtherAgents
+from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
+from accp_core.projection.prompt import ProjectedPrompt, PromptProjector
 from accp_core.projection.record import CallRecord, MessageRecord, Role, is_program
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import compress_blocks, share_batch
@@ -12,15 +13,17 @@ __all__ = [
     "FETCH_TOKENS",
     "CallRecord",
     "MessageRecord",
-    "OtherAgents",
     "PriorPrompt",
     "Projected",
     "ProjectedConversations",
+    "ProjectedPrompt",
     "ProjectionRules",
     "Projector",
+    "PromptProjector",
     "Repeats",
     "Role",
     "Shortened",
+    "attribute",
     "compress_blocks",
     "first_reference_pays",
     "is_program",

@@ -40,11 +40,11 @@ class PriorPrompt:
     """The prompt before a message."""
 
     tokens: int = 0
-    """Approximate tokens, instructions and tool definitions included where a provider counted them; 0: unknown."""
+    """Approximate tokens, instructions and tool definitions included as far as the rules say them; 0: unknown."""
     saved: int = 0
     """Tokens that the messages in it would have more if they were sent as they are."""
     has_references: bool = False
-    """Whether it holds a reference, so that the fetch tool is offered already."""
+    """Whether the fetch tool is offered already: always, or because the prompt holds a reference."""
 
 
 def saving_pays(before: int, after: int, prompt: PriorPrompt) -> bool:

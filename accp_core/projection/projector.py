@@ -32,7 +32,6 @@ _CHARS_KNOWN: Final = 16
 is not searched for what was read."""
 _MIN_KNOWN_SHARE: Final = 0.3
 """The share of whole lines that were read before from which on a long text is compared with all that was read."""
-_UNKNOWN: Final = PriorPrompt()
 
 _Blocks = tuple[str | None, ...]
 
@@ -49,6 +48,8 @@ class ProjectionRules:
     """Those of single results of some tools, by the name of the tool."""
     agent_limits: ResultLimits | None = None
     """Those of the words of other agents; None: those of a result."""
+    agent_names: frozenset[str] | None = frozenset()
+    """Names of other agents, see `attribute`; None: no message is taken for another agent's."""
     batch_limit: int
     """Tokens that the results of one model turn may take together."""
     user_limit: int | None = None
@@ -65,6 +66,11 @@ class ProjectionRules:
     """Names of tools whose results stay as they are."""
     open_with: str = ""
     """The name of the tool that opens a reference; empty: previews name no tool."""
+    fixed_tokens: int = 0
+    """Tokens before the first message: instructions and tool definitions; 0: not known."""
+    always_offered: bool = False
+    """Whether the tool that opens references is offered from the first call on, so that the first one changes no list
+    of tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +97,11 @@ class Projected:
 class Projector:
     """Projects the conversation of one agent, message by message from the first one on."""
 
-    def __init__(self, rules: ProjectionRules, *, prompt: PriorPrompt = _UNKNOWN, opens: Iterable[str] = ()) -> None:
+    def __init__(self, rules: ProjectionRules, *, opens: Iterable[str] = ()) -> None:
         """Project by `rules`.
 
         Args:
             rules: When a text is shown in another form.
-            prompt: What is known of the part before the first message.
             opens: Keys of texts that open although no message has them.
         """
         self._rules: Final = rules
@@ -109,8 +114,8 @@ class Projector:
         self._user_words = ""
         self._explained: Final[set[str]] = set()
         """The parts of the legend that stand above."""
-        self._saved = prompt.saved
-        self.prompt = prompt
+        self._saved = 0
+        self.prompt = PriorPrompt(tokens=rules.fixed_tokens, has_references=rules.always_offered)
         """The prompt up to the last message."""
 
     @property
@@ -122,11 +127,11 @@ class Projector:
         """Add the next message as it is."""
         self._add(record, [Shortened(text=text) for text in record.blocks if text])
 
-    def project(self, record: MessageRecord, *, request: str | None = None, results: int | None = None) -> Projected:
-        """Add the next message and return what the model is sent of it; the arguments are those of `compress`."""
+    def project(self, record: MessageRecord) -> Projected:
+        """Add the next message and return what the model is sent of it."""
         compressed = tuple(
             None if block and block.stored and self._is_known(text or "", block) else block
-            for text, block in zip(record.blocks, self.compress(record, request=request, results=results), strict=True)
+            for text, block in zip(record.blocks, self.compress(record), strict=True)
         )
         calls = self._compress_arguments(record)
         arguments = [block for call in calls for block in call.values()]
@@ -175,19 +180,15 @@ class Projector:
     def _count(self, text: str, block: Compressed | None) -> int:
         return block.tokens_after if block and block.text == text else count_once(self._rules.counter)(text)
 
-    def compress(
-        self, record: MessageRecord, *, request: str | None = None, results: int | None = None
-    ) -> tuple[Compressed | None, ...]:
+    def compress(self, record: MessageRecord) -> tuple[Compressed | None, ...]:
         """Return how the blocks of the next message are shown, None for one that stays; this does not add it.
 
-        Args:
-            record: The next message.
-            request: What the reader works on; None: the user's last words and the arguments of the call it answers.
-            results: How many results its turn has; None: as many as the message with that call makes calls itself.
+        What the reader works on ranks what a preview keeps: the user's last words and the arguments of the call that
+        the message answers.
         """
         rules = self._rules
         call, calls = self._call_of(record)
-        limits = self._limits_for(record, results or calls)
+        limits = self._limits_for(record, calls)
         if limits is None:
             return (None,) * len(record.blocks)
         values = " ".join(str(value) for value in call.args.values()) if call else ""
@@ -195,7 +196,7 @@ class Projector:
             record.blocks,
             limits=limits if record.is_kept else replace(limits, inline=None),
             counter=rules.counter,
-            request=f"{self._user_words} {values}".strip() if request is None else request,
+            request=f"{self._user_words} {values}".strip(),
             prompt=self.prompt if rules.cache_aware else None,
             open_with=rules.open_with,
         )
@@ -264,7 +265,7 @@ class Projector:
     def _own_limits(self, record: MessageRecord) -> ResultLimits:
         """Return the limits of a single message of this tool or agent."""
         rules = self._rules
-        if record.role is Role.OTHER_AGENT and rules.agent_limits:
+        if record.role is Role.OTHER_AGENT and rules.agent_limits and not record.is_presumed:
             return rules.agent_limits
         return next(
             (rules.tool_limits[name] for name in self._tools(record) if name in rules.tool_limits), rules.limits
@@ -343,7 +344,9 @@ class Projector:
         self._unhashed += record.texts
         if record.role is Role.USER:
             self._user_words = record.text
-        sent = [*(text.text for text in texts), *(str(call.args) for call in record.calls)]
+        # `fixed_tokens` counts instructions, beside the messages or among them.
+        words = [text.text for text in texts] if record.role is not Role.INSTRUCTIONS else []
+        sent = [*words, *(str(call.args) for call in record.calls)]
         self.prompt = PriorPrompt(
             tokens=self.prompt.tokens + sum(map(self._estimate, sent)),
             saved=self._saved,

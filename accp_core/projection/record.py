@@ -58,7 +58,7 @@ class MessageRecord:
     blocks: tuple[str | None, ...]
     """The text of each content block; None for a block that is not text, such as an image."""
     name: str | None = None
-    """The name of the tool or of the agent; None: it has none."""
+    """The name of the tool, of the agent or of the user; None: it has none."""
     calls: tuple[CallRecord, ...] = ()
     """The tool calls that it makes."""
     call_id: str | None = None
@@ -71,6 +71,10 @@ class MessageRecord:
     """Whether it stays as it is, whatever the rules say."""
     read_by_program: bool = False
     """Whether it says itself that it answers a call of a program; else its call says so."""
+    is_plain: bool = True
+    """Whether its content is a text, and not parts that belong together."""
+    is_presumed: bool = False
+    """Whether only its name says that another agent wrote it, whose words then have the limits of a result."""
 
     @property
     def text(self) -> str:

@@ -59,9 +59,7 @@ ARMS: Final[Mapping[str, Arm]] = MappingProxyType(
         for arm in (
             Arm(name=BASELINE),
             Arm(name="compact", compact=True),
-            Arm(name="lossless", policy=Policy.lossless()),
-            Arm(name="default", policy=Policy()),
-            Arm(name="tight", policy=Policy.tight()),
+            *(Arm(name=name, policy=Policy.named(name)) for name in ("lossless", "default", "tight")),
             Arm(name="deepagents", others=_offload),
             Arm(name="context_editing", others=_context_editing),
         )

@@ -19,8 +19,10 @@ from accp_adapters.cli.demo.snapshot import Snapshot
 from accp_adapters.cli.demo.tool_answers import last_reference
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
+from accp_adapters.policy import Policy
 from accp_adapters.replay import CallFigures, Run, SentMessage, Strategy, parse_runs, replay
-from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
+from accp_adapters.replay.strategies import policy_strategy
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
 from accp_core.strict_json import compact_json
 
 __all__ = ["AgentRun", "compare_needed_values", "run_job"]
@@ -108,7 +110,8 @@ def compare_needed_values(without: AgentRun, with_us: AgentRun) -> list[NeededVa
         for position, message in enumerate(without.run.messages)
     }
     check = VisibilityCheck(without.run)
-    return [value for call in without.run.calls for value in check.needed_values(call, sent)]
+    one_fetch = OneFetch(policy_strategy("default", Policy()).fetch)
+    return [value for call in without.run.calls for value in check.needed_values(call, sent, one_fetch)]
 
 
 def _definitions(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:
@@ -120,7 +123,7 @@ def _as_sent(messages: Sequence[BaseMessage], fetch_tool: list[dict[str, Any]]) 
     results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
     return Strategy(
         name="as sent",
-        rewrite=lambda incoming: _sent_message(results.get(incoming.message.call_id), incoming.message.text),
+        rewrite=lambda message: _sent_message(results.get(message.call_id), message.text),
         fetch_tool=",".join(map(compact_json, fetch_tool)),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -14,7 +13,7 @@ from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Run
 from accp_adapters.replay.contents.kinds import Contents, contents_of, kind_of
 from accp_adapters.replay.contents.largest_texts import beginning_of
 from accp_adapters.replay.contents.secrets import secrets_in
-from accp_adapters.replay.prompts import PromptBuilder
+from accp_adapters.replay.prompts import PromptBuilder, SentPrompt
 from accp_adapters.replay.strategies import to_strategy
 from accp_adapters.tokens import count_o200k
 
@@ -76,16 +75,11 @@ class Projection:
     """What the models of one run are sent under one policy."""
 
     def __init__(self, run: Run, policy: StrategyName) -> None:
-        """Project the first calls of `run`.
-
-        Raises:
-            ImportError: the policy needs the LangGraph adapter, which is not installed.
-        """
+        """Project the first calls of `run`."""
         self.run: Final = run
         self.policy: Final = policy
         self._calls: Final = run.calls[:MAX_CALLS]
         strategy: Strategy = AS_RECORDED if policy is StrategyName.AS_RECORDED else to_strategy(policy)
-        self._fetch_tool: Final = strategy.fetch_tool
         builder = PromptBuilder(run, strategy)
         self._sent: Final = [builder.build(call) for call in self._calls]
 
@@ -95,17 +89,17 @@ class Projection:
         return {
             message.reference: position
             for sent in self._sent
-            for position, message in sent.items()
+            for position, message in sent.messages.items()
             if message.reference
         }
 
     def sent(self, position: int) -> str | None:
         """Return a message in the form in which a model is sent it first, None where none is."""
-        return next((sent[position].text for sent in self._sent if position in sent), None)
+        return next((sent.messages[position].text for sent in self._sent if position in sent.messages), None)
 
     def calls_with(self, position: int) -> list[int]:
         """Return the first calls that were sent a message."""
-        return [number for number, sent in enumerate(self._sent) if position in sent][:20]
+        return [number for number, sent in enumerate(self._sent) if position in sent.messages][:20]
 
     def rows(self) -> list[PromptRow]:
         """Return the calls, for a list of them."""
@@ -126,7 +120,7 @@ class Projection:
         """Return the parts of a prompt, and how many at its beginning are left out."""
         call, sent = self._calls[number], self._sent[number]
         first = max(len(call.prompt) - _MAX_PARTS, 0)
-        parts = [self._part(position, call, sent[position]) for position in call.prompt[first:]]
+        parts = [self._part(position, call, sent.messages[position]) for position in call.prompt[first:]]
         definitions = self._definitions(call, sent)
         return ([definitions, *parts] if definitions.after else parts), first
 
@@ -144,16 +138,14 @@ class Projection:
             cut=max(len(message.text), len(sent.text)) > _MAX_CHARS,
         )
 
-    def _definitions(self, call: RecordedCall, sent: Mapping[int, SentMessage]) -> PromptPart:
-        tools = call.tools
-        added = self._fetch_tool if _cites(call, sent) else ""
-        after = "\n".join(filter(None, (tools, added)))
+    def _definitions(self, call: RecordedCall, sent: SentPrompt) -> PromptPart:
+        tools, after = call.tools, "\n".join(sent.definitions)
         return PromptPart(
             position=None,
             sender="",
             kind="tools",
             before=count_tokens(tools),
-            after=count_tokens(tools) + count_tokens(added),
+            after=sum(map(count_tokens, sent.definitions)),
             recorded=beginning_of(tools, frozenset(), _MAX_CHARS),
             sent=beginning_of(after, frozenset(), _MAX_CHARS),
             cut=len(after) > _MAX_CHARS,
@@ -162,11 +154,9 @@ class Projection:
     def _contents(self, number: int) -> tuple[Contents, Contents]:
         call, sent = self._calls[number], self._sent[number]
         recorded = {position: SentMessage(text=self.run.messages[position].text) for position in call.prompt}
-        tools = count_tokens(call.tools)
-        added = count_tokens(self._fetch_tool) if _cites(call, sent) else 0
         return (
-            contents_of(self.run, call, recorded, tools, count_tokens),
-            contents_of(self.run, call, sent, tools + added, count_tokens),
+            contents_of(self.run, call, recorded, count_tokens(call.tools), count_tokens),
+            contents_of(self.run, call, sent.messages, sum(map(count_tokens, sent.definitions)), count_tokens),
         )
 
 
@@ -174,10 +164,6 @@ def _label(message: RecordedMessage) -> str:
     if not message.tool:
         return message.sender
     return f"{message.sender} calls {message.tool}" if message.by_model else f"result of {message.tool}"
-
-
-def _cites(call: RecordedCall, sent: Mapping[int, SentMessage]) -> bool:
-    return any(sent[position].reference for position in call.prompt)
 
 
 def _sum(contents: Contents) -> int:
@@ -192,5 +178,4 @@ def totals(rows: Sequence[PromptRow]) -> tuple[int, int]:
 def warm_up(policy: StrategyName) -> None:
     """Load what the first projection needs, so that no reader waits for it."""
     count_tokens("")
-    with suppress(ImportError):
-        to_strategy(policy)
+    to_strategy(policy)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final
 
 from accp_adapters.replay.formats.conversation import Item, Kind, Part, Request, Snapshot, Step, Turn, text
@@ -141,7 +143,7 @@ class Assembler:
 
     def _checked(self, run: Run) -> Iterator[Run]:
         if run.calls:
-            yield run
+            yield replace(run, agent_names=self._agents)
         else:
             self._findings.add("record", "without a model call")
 
@@ -171,7 +173,8 @@ class _Growing:
         self._counted = 0
         self._unanswered: list[int] = []
         self._sent: set[int] = set()
-        self._tools = ""
+        self._tools: list[tuple[int, str]] = [(0, "")]
+        """From which message on calls were sent which tool definitions."""
         self._identity = ""
 
     @property
@@ -196,11 +199,14 @@ class _Growing:
         for turn in snapshot.turns[self._counted :]:
             self._append(self._recorded(turn))
         self._counted = len(snapshot.turns)
-        self._tools = snapshot.tools or self._tools
+        # What follows an earlier request is its answer, and was sent the tools of that one.
+        first = min(start + (self._unanswered[-1:] == [start]), len(self._messages))
         if snapshot.awaits_answer and self._messages and not self._messages[-1].by_model:
-            # What follows an earlier request is its answer; all other turns of the model are a part of this prompt.
-            self._sent.update(range(start + (self._unanswered[-1:] == [start]), len(self._messages)))
+            # All other turns of the model are a part of this prompt.
+            self._sent.update(range(first, len(self._messages)))
             self._unanswered.append(len(self._messages))
+            first = len(self._messages)
+        self._set_tools(snapshot.tools, first)
         self._identity = snapshot.identity
         self.key = _last_key(snapshot.turns)
 
@@ -230,13 +236,11 @@ class _Growing:
 
     def _settle(self, request: Request) -> None:
         """Make calls of the requests and turns before `request`, which is recorded with its answer."""
-        tools = self._tools
         if _last_key(request.prompt) != self.key:
             self.extend(Snapshot(turns=request.prompt, awaits_answer=True))
         if self._unanswered[-1:] == [len(self._messages)]:
             # That call is `request` itself.
             self._unanswered.pop()
-        self._tools = tools
         found = self._found_calls(tuple(self._messages))
         self._calls += sorted(found, key=lambda call: call.prompt[-1:])
 
@@ -248,7 +252,7 @@ class _Growing:
 
     def add_step(self, step: Step) -> None:
         """Add what comes next."""
-        self._tools = step.tools or self._tools
+        self._set_tools(step.tools, len(self._messages))
         self._awaits_answer |= step.awaits_answer
         if step.restarts:
             self._starts.append(len(self._messages))
@@ -274,17 +278,27 @@ class _Growing:
 
     def _found_calls(self, messages: Sequence[RecordedMessage]) -> Iterator[RecordedCall]:
         """Yield the calls of a conversation whose requests are not recorded."""
-        for call in calls_in_order(messages, self._tools, shared=True):
+        for call in calls_in_order(messages, "", shared=True):
             if call.output[0] in self._sent:
                 continue
             first = max((start for start in self._starts if start <= call.output[0]), default=0)
-            yield replace(call, prompt=tuple(i for i in call.prompt if i >= first))
+            prompt = tuple(i for i in call.prompt if i >= first)
+            yield replace(call, prompt=prompt, tools=self._tools_at(call.output[0]))
         if self._awaits_answer and messages and messages[-1].role is Role.TOOL:
             self._unanswered.append(len(messages))
         for end in self._unanswered:
             if end == len(messages) or not messages[end].by_model:
                 agent = next((m.sender for m in reversed(messages[:end]) if m.by_model), _MODEL)
-                yield RecordedCall(agent=agent, prompt=tuple(range(end)), output=(), tools=self._tools)
+                yield RecordedCall(agent=agent, prompt=tuple(range(end)), output=(), tools=self._tools_at(end))
+
+    def _set_tools(self, tools: str, position: int) -> None:
+        """Let calls from `position` on be sent `tools`; empty: those of before."""
+        if tools and tools != self._tools[-1][1]:
+            self._tools.append((position, tools))
+
+    def _tools_at(self, position: int) -> str:
+        """Return the definitions that the call was sent whose answer stands at `position`."""
+        return self._tools[bisect_right(self._tools, position, key=itemgetter(0)) - 1][1]
 
     def _joined(self, step: Step, messages: Sequence[RecordedMessage]) -> int | None:
         last = self._messages[-1] if self._messages else None

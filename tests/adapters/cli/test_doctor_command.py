@@ -154,10 +154,3 @@ def test_a_vocabulary_that_counts_otherwise_is_a_problem(monkeypatch: pytest.Mon
     monkeypatch.setattr("accp_adapters.tokens.by_name", lambda name: len)
     assert counting.counter("o200k_base").next_step == "pip install --force-reinstall accp-middleware"
     assert counting.counter("other").found.endswith("tokens of a sample; loaded")
-
-
-def test_without_langgraph_a_policy_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
-    (check,) = counting.policy("tight")
-    assert "not tried: " in check.found
-    assert not check.is_problem

@@ -233,12 +233,38 @@ def test_the_format_can_be_given(conversation: Path) -> None:
     assert "E1001" in result.stderr
 
 
-def test_without_langgraph_the_missing_extra_is_named(conversation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
-    result = runner.invoke(app, ["replay", str(conversation)])
-    assert result.exit_code == 2
-    assert "pip install 'accp-middleware[langgraph]'" in result.stderr
-    assert runner.invoke(app, ["replay", "--policy", "lossless", str(conversation)]).exit_code == 2
+def test_neither_langchain_nor_langgraph_is_needed(tmp_path: Path) -> None:
+    program = """
+import sys
+
+missing = ["langchain", "langchain_core", "langgraph"]
+sys.modules.update(dict.fromkeys(missing))
+from accp_adapters.cli.app import app
+
+app(["replay", "--example", "--policy", "lossless,default,tight", "--html", sys.argv[1]])
+"""
+    page = tmp_path / "report.html"
+    done = subprocess.run([sys.executable, "-c", program, str(page)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tight" in done.stdout
+    assert page.exists()
+
+
+def test_names_of_agents_are_those_of_the_policy(tmp_path: Path) -> None:
+    words = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "user", "name": "scout", "content": words},
+        {"role": "assistant", "content": "done"},
+    ]
+    path = tmp_path / "team.json"
+    path.write_text(json.dumps(messages), encoding="utf-8")
+
+    def sent(*options: str) -> int:
+        result = runner.invoke(app, ["replay", "--json", *options, str(path)])
+        return int(json.loads(result.stdout)["policies"][0]["total"]["after"]["prompt"])
+
+    assert sent("--agent-names", "scout") < 2_000 < sent()
 
 
 def test_what_a_terminal_would_obey_is_not_printed(tmp_path: Path) -> None:

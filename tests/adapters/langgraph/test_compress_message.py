@@ -31,7 +31,7 @@ def message(content: Any, **fields: Any) -> ToolMessage:
 
 def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
     chosen = policy or Policy()
-    (record,) = to_records([source], chosen.others(None), stays=is_compressed)
+    (record,) = to_records([source], stays=is_compressed)
     return compressed_message(source, Projector(chosen.rules).compress(record))
 
 

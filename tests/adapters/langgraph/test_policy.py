@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +52,24 @@ def test_a_limit_without_room_for_anything_is_refused_by_name(name: str, least: 
     Policy(**{f"{name}_limit": least})
     with pytest.raises(ValueError, match=f"expected the limit '{name}' to be at least {least}, found {least - 1}"):
         Policy(**{f"{name}_limit": least - 1})
+
+
+def test_the_rules_know_what_stands_before_the_messages_and_when_the_tool_is_offered() -> None:
+    rules = Policy(fixed_tokens=5_000, offer="always").rules
+    assert (rules.fixed_tokens, rules.always_offered) == (5_000, True)
+    assert (Policy().rules.fixed_tokens, Policy().rules.always_offered) == (Policy().fixed_tokens, False)
+    assert not replace(Policy.lossless(), offer="always").rules.always_offered
+    with pytest.raises(ValueError, match="expected the limit 'fixed_tokens' to be at least 0, found -1"):
+        Policy(fixed_tokens=-1)
+    with pytest.raises(ValueError, match=r"expected offer to be one of .*, found 'never'"):
+        Policy(offer="never")  # type: ignore[arg-type]
+
+
+def test_presets_have_names() -> None:
+    presets = [Policy.lossless(), Policy(), Policy.tight(), Policy.draft()]
+    assert [Policy.named(name) for name in ("lossless", "default", "tight", "draft")] == presets
+    with pytest.raises(ValueError, match="expected a policy of lossless, default, tight, draft, found 'loose'"):
+        Policy.named("loose")
 
 
 def test_more_results_than_the_batch_has_tokens_leave_room_for_a_reference() -> None:

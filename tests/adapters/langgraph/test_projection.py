@@ -170,9 +170,11 @@ def test_what_a_provider_counted_changes_nothing() -> None:
     assert [message.text for message in shown(*history)] == [message.text for message in shown(*counted)]
 
 
-def test_a_name_alone_does_not_make_another_agent() -> None:
+def test_a_name_alone_makes_another_agent_only_after_the_users_words_and_for_a_reader_with_a_name() -> None:
     example = AIMessage(LONG, name="example_assistant")
-    assert shown(HumanMessage("go"), example, name="clerk")[1] is example
+    assert shown(example, HumanMessage("go"), name="clerk")[0] is example
+    assert shown(HumanMessage("go"), example)[1] is example
+    assert shown(HumanMessage("go"), example, name="clerk")[1].text.startswith("[preview")
     handed = calls(call("transfer_to_scout_two", "t1"))
     answered, said = ToolMessage("Transferred", tool_call_id="t1"), AIMessage(LONG, name="Scout Two")
     assert shown(said, name="clerk")[0] is said

@@ -70,3 +70,24 @@ def test_a_conversation_after_the_calls_of_its_beginning_loses_no_call() -> None
 def test_a_traced_call_does_not_take_the_place_of_a_request() -> None:
     traced = {"id": "r", "run_type": "llm", "inputs": bare("go"), "outputs": {"generations": [[{"text": "gone"}]]}}
     assert calls(bare("go"), traced) == [[(1, 0)], [(1, 1)]]
+
+
+FIND, FETCH = ({"type": "function", "function": {"name": name}} for name in ("find", "accp_fetch"))
+
+
+def tools(*records: dict[str, Any]) -> list[int]:
+    """Return the number of tools that each call of the one run was sent."""
+    (run,) = parse_runs("\n".join(map(json.dumps, records)), path="log.jsonl")
+    return [len(json.loads(call.tools)) for call in run.calls]
+
+
+def test_a_tool_that_is_offered_later_is_not_counted_in_earlier_calls() -> None:
+    first, second = bare("go", tools=[FIND]), bare("go", "gone", "on", tools=[FIND, FETCH])
+    third = bare("go", "gone", "on", "there", "back", tools=[FIND])
+    whole = {"messages": bare("go", "gone", "on", "there")["messages"], "tools": [FIND, FETCH]}
+    assert tools(first, second) == [1, 2]
+    assert tools(first, second, third) == [1, 2, 1]
+    assert tools(first, pair(second, "there"), third) == [1, 2, 1]
+    assert tools(first, whole) == [1, 2]
+    assert tools(first, second, whole) == [1, 2]
+    assert tools(second, third) == [2, 1]

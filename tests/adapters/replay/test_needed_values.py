@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -6,7 +8,7 @@ import pytest
 from accp_adapters.replay.needed_values import contains, mentions_of, values_of
 from accp_adapters.replay.recorded_run import RecordedMessage, Role, Run
 from accp_adapters.replay.strategy import SentMessage
-from accp_adapters.replay.visibility import NeededValue, VisibilityCheck
+from accp_adapters.replay.visibility import NeededValue, OneFetch, VisibilityCheck
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
 from tests.work import grows_in_proportion
 
@@ -144,9 +146,11 @@ def test_a_later_whole_word_counts_after_a_part_of_a_word() -> None:
     assert contains("HAT06", "HAT069 HAT06")
 
 
-def needs_of(run: Run, sent: dict[int, SentMessage] | None = None) -> list[NeededValue]:
+def needs_of(
+    run: Run, sent: dict[int, SentMessage] | None = None, fetch: Callable[[str, str], str] | None = None
+) -> list[NeededValue]:
     recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
-    return VisibilityCheck(run).needed_values(run.calls[-1], recorded | (sent or {}))
+    return VisibilityCheck(run).needed_values(run.calls[-1], recorded | (sent or {}), OneFetch(fetch))
 
 
 def test_a_value_from_a_tool_result_is_needed() -> None:
@@ -190,7 +194,57 @@ def test_a_value_left_out_is_hidden_and_without_a_reference_unreachable() -> Non
 def test_a_value_left_out_is_reachable_through_a_reference_to_its_message() -> None:
     run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1))
     (need,) = needs_of(run, {2: SentMessage(text="one flight, $cold.1", reference="$cold.1")})
-    assert (need.visible, need.sources) == (False, (2,))
+    assert (need.visible, need.reachable) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "queries", "reachable"),
+    [
+        ("found HAT-069/B here", ["HAT-069/B"], True),
+        ("", ["HAT-069/B", "HAT 069 B", ""], False),
+        ("another page", ["HAT-069/B", "HAT 069 B"], False),
+        ('0 of 900 lines have "HAT-069/B"', ["HAT-069/B", "HAT 069 B"], False),
+    ],
+    ids=["found", "refused", "not in the answer", "only what was asked for"],
+)
+def test_a_value_is_reachable_if_the_answer_of_one_fetch_that_asks_for_it_holds_it(
+    answer: str, queries: list[str], reachable: bool
+) -> None:
+    run = run_of(user("book"), asks({}, 0), answers("one: HAT-069/B", 0), says("take `HAT-069/B`", 1))
+    asked: list[str] = []
+
+    def fetch(text: str, query: str) -> str:
+        assert text == "one: HAT-069/B"
+        asked.append(query)
+        return answer
+
+    check = VisibilityCheck(run, lambda messages: frozenset({"HAT-069/B"} if "take" in messages[0].text else ()))
+    recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
+    hidden = {2: SentMessage(text="a preview, $cold.1", reference="$cold.1")}
+    (need,) = check.needed_values(run.calls[-1], recorded | hidden, OneFetch(fetch))
+    assert (need.visible, need.reachable, asked) == (False, reachable, queries)
+    assert need.fetched and need.fetched.answer == answer
+
+
+def test_a_number_is_asked_for_as_it_may_be_written() -> None:
+    run = run_of(user("sum"), asks({}, 0), answers("total 1,200.50", 0), says("1200.50 dollars", 1))
+    asked: list[str] = []
+
+    def fetch(text: str, query: str) -> str:
+        asked.append(query)
+        return text if query == "1,200.5" else ""
+
+    (need,) = needs_of(run, {2: SentMessage(text="$cold.1", reference="$cold.1")}, fetch)
+    assert (need.reachable, asked) == (True, ["1200.5", "1,200.5"])
+
+
+def test_a_value_of_a_tool_that_is_offered_later_is_needed_before() -> None:
+    run = run_of(user("book"), asks({}, 0), answers("HAT069", 0), says("take HAT069", 1), user("and?"), says("done", 2))
+    first, second, third = run.calls
+    later = replace(run, calls=(first, second, replace(third, tools='[{"enum":["HAT069"]}]')))
+    recorded = {i: SentMessage(text=m.text) for i, m in enumerate(run.messages)}
+    (need,) = VisibilityCheck(later).needed_values(second, recorded, OneFetch(None))
+    assert need.visible
 
 
 def test_a_value_that_a_preview_keeps_is_visible() -> None:
@@ -214,7 +268,7 @@ def test_an_address_written_with_the_name_of_another_value_is_not_visible_but_re
     address = "https://api.example/repos/octo/issues"
     run = run_of(user("list"), asks({}, 0), answers(address, 0), says(f"see {address}", 1))
     (need,) = needs_of(run, {2: SentMessage(text=view)})
-    assert (need.visible, need.reachable, need.sources) == (False, reachable, ())
+    assert (need.visible, need.reachable, need.fetched) == (False, reachable, None)
 
 
 def test_the_letter_of_an_escape_begins_no_name() -> None:

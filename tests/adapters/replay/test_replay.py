@@ -7,7 +7,7 @@ import pytest
 from accp_adapters.replay import AS_RECORDED, RecordedMessage, Role, Run, Strategy, replay
 from accp_adapters.replay.replay import FETCH_CALL_TOKENS, Replay
 from accp_adapters.replay.strategies import StrategyName, strategy_named
-from accp_adapters.replay.strategy import IncomingMessage, Rewriter, SentMessage
+from accp_adapters.replay.strategy import SentMessage
 from accp_adapters.tokens import o200k_base
 from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
 
@@ -20,9 +20,9 @@ def words(text: str) -> Sequence[int]:
 def shortening(*, ref: str = "", fetch_tool: str = "") -> Strategy:
     """Return the strategy that keeps the first word of long texts."""
 
-    def rewrite(incoming: IncomingMessage) -> SentMessage:
-        first, *rest = incoming.message.text.split() or [""]
-        return SentMessage(text=first, reference=ref) if len(rest) > 1 else SentMessage(text=incoming.message.text)
+    def rewrite(message: RecordedMessage) -> SentMessage:
+        first, *rest = message.text.split() or [""]
+        return SentMessage(text=first, reference=ref) if len(rest) > 1 else SentMessage(text=message.text)
 
     return Strategy(name="short", rewrite=rewrite, fetch_tool=fetch_tool)
 
@@ -55,9 +55,9 @@ def test_a_result_counts_in_its_new_size_in_every_later_prompt() -> None:
 def test_each_message_is_rewritten_once() -> None:
     born: list[int] = []
 
-    def rewrite(incoming: IncomingMessage) -> SentMessage:
-        born.append(incoming.message.turn)
-        return SentMessage(text=incoming.message.text)
+    def rewrite(message: RecordedMessage) -> SentMessage:
+        born.append(message.turn)
+        return SentMessage(text=message.text)
 
     replay(job(), Strategy(name="counting", rewrite=rewrite), words)
     assert born == [0]
@@ -150,73 +150,6 @@ def test_message_figures_say_what_models_were_shown() -> None:
     (figures,) = replay(job(), shortening(), words).messages
     assert (figures.recorded, figures.sent, figures.shown) == (4, 1, 2)
     assert (figures.tool, figures.preview) == ("search", "three flights: HAT069 HAT083")
-
-
-def received(run: Run) -> list[IncomingMessage]:
-    """Return what a strategy is asked about."""
-    seen: list[IncomingMessage] = []
-
-    def rewrite(incoming: IncomingMessage) -> SentMessage:
-        seen.append(incoming)
-        return SentMessage(text=incoming.message.text)
-
-    replay(run, Strategy(name="watching", rewrite=rewrite), words)
-    return seen
-
-
-def test_a_birth_knows_the_users_last_words_and_the_call_it_answers() -> None:
-    run = run_of(
-        user("hello"),
-        says("yes?", 0),
-        user("to Seattle"),
-        asks({"to": "SEA"}, 1, call_id="c1"),
-        asks({"to": "LAX"}, 1, call_id="c2"),
-        answers("one", 1, call_id="c1"),
-        answers("two", 1, call_id="c2"),
-        says("done", 2),
-    )
-    first, second = received(run)
-    assert first.request == 'to Seattle {"to": "SEA"}'
-    assert second.request == 'to Seattle {"to": "LAX"}'
-    assert (first.results_in_turn, second.results_in_turn) == (2, 2)
-
-
-def test_a_message_of_another_agent_answers_no_call() -> None:
-    run = run_of(user("go"), says("found it", 0, sender="scout", to="clerk"), says("done", 1))
-    assert [(incoming.request, incoming.results_in_turn) for incoming in received(run)] == [("go", 1)]
-
-
-def test_a_reader_is_asked_for_each_message_of_its_agent_in_order_and_again_where_the_prompt_begins_anew() -> None:
-    read: list[tuple[str, str, bool]] = []
-
-    def reader(agent: str, tools: str) -> Rewriter:
-        assert tools == "one tool"
-
-        def rewrite(incoming: IncomingMessage) -> SentMessage:
-            read.append((agent, incoming.message.text.split()[0], incoming.is_foreign))
-            return SentMessage(text=incoming.message.text)
-
-        return rewrite
-
-    run = job()
-    played = replay(run, Strategy(name="reading", new_rewriter=reader), words)
-    assert prompts(played) == prompts(replay(run, AS_RECORDED, words))
-    whole = [("clerk", "find", False), ("clerk", '{"to":', False), ("clerk", "three", True)]
-    assert read == [*whole, ("clerk", "take", False), ("clerk", "thanks", False)]
-    read.clear()
-    trimmed = replace(run, calls=(*run.calls, replace(run.calls[-1], prompt=run.calls[-1].prompt[2:])))
-    replay(trimmed, Strategy(name="reading", new_rewriter=reader), words)
-    assert read[5:] == [("clerk", "three", True), ("clerk", "take", False), ("clerk", "thanks", False)]
-
-
-def test_a_message_that_two_agents_read_in_two_forms_counts_in_each() -> None:
-    def reader(agent: str, tools: str) -> Rewriter:
-        return lambda incoming: SentMessage(text=f"for {agent}" if incoming.is_foreign else incoming.message.text)
-
-    messages = (says("a report of words", 0, sender="scout", to="group"),)
-    later = (says("fine", 1, sender="clerk", to="group"), says("good", 1, sender="chief", to="group"))
-    figures = replay(run_of(*messages, *later), Strategy(name="two", new_rewriter=reader), words).messages
-    assert [(each.position, each.sent, each.shown) for each in figures] == [(0, 2, 1), (0, 2, 1), (1, 2, 1)]
 
 
 @pytest.mark.parametrize("name", StrategyName)

@@ -1,39 +1,28 @@
 import json
+import subprocess
 import sys
 
 import pytest
 
-from accp_adapters.langgraph import Policy
+from accp_adapters.policy import Policy
 from accp_adapters.replay import AS_RECORDED, replay
-from accp_adapters.replay.recorded_run import RecordedMessage, Role
+from accp_adapters.replay.prompts import PromptBuilder
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
 from accp_adapters.replay.strategies import StrategyName, strategy_named
-from accp_adapters.replay.strategy import IncomingMessage, SentMessage
+from accp_adapters.replay.strategy import SentMessage
 from accp_adapters.tokens import o200k_base
-from tests.adapters.replay.runs import FLIGHTS, answers, run_of, says, user
+from tests.adapters.replay.runs import FLIGHTS, answers, asks, run_of, says, user
 
 LONG = "\n".join(f"line {number} says something about subject {number * 7}" for number in range(900))
 POLICIES = [StrategyName.LOSSLESS, StrategyName.DEFAULT, StrategyName.TIGHT]
 count = o200k_base()
 
 
-def sent(
-    name: StrategyName, *messages: RecordedMessage, agent: str = "clerk", results_in_turn: int = 1
-) -> list[SentMessage]:
+def sent(name: StrategyName, *messages: RecordedMessage, agent: str = "clerk") -> list[SentMessage]:
     """Return what `agent` reads of `messages`."""
-    strategy = strategy_named(name, count)
-    assert strategy.new_rewriter
-    rewrite = strategy.new_rewriter(agent, "")
-    return [
-        rewrite(
-            IncomingMessage(
-                message=each,
-                request="subject 700",
-                results_in_turn=results_in_turn,
-                is_foreign=each.sender not in (agent, "user"),
-            )
-        )
-        for each in messages
-    ]
+    call = RecordedCall(agent=agent, prompt=tuple(range(len(messages))), output=())
+    run = Run(name="test", source="test.json", messages=messages, calls=(call,))
+    return [*PromptBuilder(run, strategy_named(name, count)).build(call).messages.values()]
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -74,9 +63,9 @@ def test_lossless_hides_nothing() -> None:
 
 
 def test_results_of_one_turn_share_its_budget() -> None:
-    text = json.dumps([flight | {"number": number} for number in range(60) for flight in FLIGHTS])
-    (alone,) = sent(StrategyName.DEFAULT, answers(text, 0))
-    (beside,) = sent(StrategyName.DEFAULT, answers(text, 0), results_in_turn=50)
+    text = json.dumps([flight | {"number": number} for number in range(80) for flight in FLIGHTS])
+    alone = sent(StrategyName.DEFAULT, asks({}, 0), answers(text, 0))[-1]
+    beside = sent(StrategyName.DEFAULT, *(asks({}, 0) for _ in range(50)), answers(text, 0))[-1]
     assert (alone.reference, beside.reference[:6]) == ("", "$cold.")
 
 
@@ -87,7 +76,8 @@ def test_a_fetch_is_answered_by_the_tool_within_its_limit(name: StrategyName) ->
     found = fetch(LONG, "subject 700")
     assert "line 100 says something about subject 700" in found
     assert count(found) < 200
-    page = fetch(LONG * 9, "nothing of that kind")
+    assert fetch(LONG * 9, "nothing of that kind") == ""
+    page = fetch(LONG * 9, "")
     assert "line 0 says something" in page
     assert count(page) <= 4_000 < count(LONG * 9)
 
@@ -98,12 +88,21 @@ def test_only_what_previews_brings_the_fetch_tool() -> None:
         assert '"name":"accp_fetch"' in strategy_named(name, count).fetch_tool
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_without_langgraph_a_policy_names_the_extra(name: StrategyName, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "accp_adapters.langgraph", None)
-    monkeypatch.delitem(sys.modules, "accp_adapters.replay.policies", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'accp-middleware\[langgraph\]'"):
-        strategy_named(name, count)
+def test_a_replay_needs_neither_langchain_nor_langgraph() -> None:
+    program = """
+import json, sys
+from importlib.resources import files
+from accp_adapters.policy import Policy
+from accp_adapters.replay import StrategyName, compare, read_runs, replay
+
+runs = list(read_runs(str(files("accp_adapters.replay") / "recorded_run.json")))
+total = compare(runs, StrategyName.TIGHT).total()
+assert total.after.prompt < total.before.prompt
+replay(runs[0], Policy())
+print([name for name in sys.modules if name.partition(".")[0] in ("langchain", "langchain_core", "langgraph")])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_run_is_replayed_under_a_strategy_the_name_of_one_or_a_policy() -> None:

@@ -21,9 +21,9 @@ class CountingProjector(Projector):
 
     count = 0
 
-    def project(self, record: MessageRecord, *, request: str | None = None, results: int | None = None) -> Projected:
+    def project(self, record: MessageRecord) -> Projected:
         CountingProjector.count += 1
-        return super().project(record, request=request, results=results)
+        return super().project(record)
 
 
 def test_a_conversation_above_the_bound_is_projected_once_and_kept_alone() -> None:

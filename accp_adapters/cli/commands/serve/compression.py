@@ -37,9 +37,8 @@ def _policy(preset: Preset) -> Policy | None:
 
     from accp_adapters.policy import Policy
 
-    chosen = {Preset.LOSSLESS: Policy.lossless(), Preset.DEFAULT: Policy(), Preset.TIGHT: Policy.tight()}[preset]
     # What a gateway withholds of a conversation must not change the rest.
-    return replace(chosen, cache_aware=False)
+    return replace(Policy.named(preset), cache_aware=False)
 
 
 async def _serve(app: Any, entrance: Entrance) -> None:

@@ -47,7 +47,7 @@ COMPANIONS = {
     "messages": {"tiktoken", "sqlite3"},
     "policy": {"tiktoken", "sqlite3"},
     "remote": {"tiktoken", "sqlite3"},
-    "replay": {"tiktoken"},
+    "replay": {"tiktoken", "sqlite3"},
     "fetching": {"sqlite3"},
     "cli": {"tiktoken", "sqlite3"},
 }

@@ -75,7 +75,7 @@ class Policy:
     legend: bool = False
     """Whether a line above the first view of a conversation that needs it explains the notation. A strong model reads
     views without it; a small one may gain."""
-    fixed_tokens: int = 200
+    fixed_tokens: int = 100
     """Tokens of the instructions and tool definitions before the messages, about: it decides whether a small saving and
     the first reference pay in a prompt cache. It is never looked up, so that the same messages always give the same
     text. 0: not known."""

@@ -245,7 +245,7 @@ app(["replay", "--example", "--policy", "lossless,default,tight", "--html", sys.
 """
     page = tmp_path / "report.html"
     done = subprocess.run([sys.executable, "-c", program, str(page)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, f"Report: {page}\n")
     assert "tight" in done.stdout
     assert page.exists()
 

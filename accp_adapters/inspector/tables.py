@@ -17,6 +17,7 @@ from accp_adapters.replay.report import Comparison, LargestMessage, Report, Tool
 
 __all__ = ["cost_table", "percent", "plain_table", "print_policies", "print_report", "readable_table"]
 
+_FETCHED: Final = "fetched: in % of as recorded if every needed value that is not visible were fetched, an estimate"
 _MAX_ROWS: Final = 12
 """Rows of the tables of agents and tools."""
 
@@ -29,7 +30,6 @@ def print_report(report: Report, console: Console) -> None:
     costs = [(_file_name(row.name), row.before, row.after) for row in rows]
     console.print(cost_table("prompts of all model calls", costs))
     console.print(readable_table("what stayed readable", rows))
-    console.print(_fetch_estimate(total), highlight=False)
     if total.runs == 1:
         # The calls of several runs would be a long list; `--json` has them.
         console.print(cost_table("model calls", _call_rows(report)))
@@ -87,19 +87,22 @@ def plain_table(
 
 
 def cost_table(title: str, rows: Iterable[tuple[str, Totals, Totals]]) -> RenderableType:
-    """Return the table of tokens and costs, as recorded and with the middleware, of each named row."""
-    columns = ("", "tokens", "with us", "%", "cost", "with us", "%")
-    return plain_table(title, columns, [(name, *_cost_cells(before, after)) for name, before, after in rows])
+    """Return the table of tokens and costs, as recorded, with the middleware and with all fetches, of each row."""
+    columns = ("", "tokens", "with us", "%", "fetched", "cost", "with us", "%", "fetched")
+    cells = [(name, *_cost_cells(before, after)) for name, before, after in rows]
+    return plain_table(title, columns, cells, caption=_FETCHED)
 
 
 def readable_table(title: str, rows: Iterable[Comparison]) -> RenderableType:
     """Return the table of what each comparison left readable and what it made worse."""
+    shown = list(rows)
     columns = ("", "runs", "calls", "needed", "visible %", "reachable %", "strictly %", "costlier", "larger")
     caption = (
-        "needed: values that a model went on to use; strictly: visible, names and short numbers counted, too; "
-        "costlier: runs by over 1 %; larger: messages"
+        "needed: values that a model went on to use; reachable: visible, or in the answer of one fetch that asks for "
+        "the value; strictly: visible, names and short numbers counted, too; costlier: runs by over 1 %; larger: "
+        f"messages{_lowest(shown)}"
     )
-    cells = [(_file_name(row.name), *_readable_cells(row)) for row in rows]
+    cells = [(_file_name(row.name), *_readable_cells(row)) for row in shown]
     return plain_table(title, columns, cells, caption=caption)
 
 
@@ -108,9 +111,11 @@ def _cost_cells(before: Totals, after: Totals) -> tuple[str, ...]:
         f"{before.prompt:,}",
         f"{after.prompt:,}",
         percent(after.prompt, before.prompt),
+        percent(after.fetch_prompt, before.prompt),
         f"{before.cost:,.0f}",
         f"{after.cost:,.0f}",
         percent(after.cost, before.cost),
+        percent(after.fetch_cost, before.cost),
     )
 
 
@@ -135,12 +140,13 @@ def _call_rows(report: Report) -> list[tuple[str, Totals, Totals]]:
     ]
 
 
-def _fetch_estimate(total: Comparison) -> str:
-    return (
-        "If every needed value that is not visible were fetched (an estimate): "
-        f"{percent(total.after.fetch_prompt, total.before.prompt)} % of the tokens, "
-        f"{percent(total.after.fetch_cost, total.before.cost)} % of the cost.\n"
-    )
+def _lowest(rows: Sequence[Comparison]) -> str:
+    """Return which of several rows has the lowest share of visible values, empty where each has all."""
+    hiding = [row for row in rows if row.after.visible < row.after.needed]
+    if len(rows) < 2 or not hiding:
+        return ""
+    lowest = min(hiding, key=lambda row: row.after.visible / row.after.needed)
+    return f"; lowest visible: {percent(lowest.after.visible, lowest.after.needed)} in {_file_name(lowest.name)}"
 
 
 def _tool_table(rows: Sequence[ToolTotals]) -> RenderableType:

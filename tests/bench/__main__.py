@@ -20,9 +20,10 @@ BASELINES: Final = """\
 Tokens are o200k_base. Compact JSON is json.dumps(value, ensure_ascii=False, separators=(",", ":")). Peers
 were run and read back here. Cost: a prompt of 1,024 tokens or more costs 0.1 for each token of the prefix that it
 shares with its agent's last prompt (in steps of 128) and 1.25 for each other token; a shorter prompt costs 1 for each
-token. Visible: of the values that a model went on to use; strictly, reachable: with names, quotations and short
-numbers. Costlier: % of runs whose cost rises by over 1 %. Larger: messages. Fetched: prompt / cost if every needed
-value that is not visible were fetched, an estimate.
+token. Fetched: prompt / cost if every needed value that is not visible were fetched, an estimate. Visible: of the
+values that a model went on to use; reachable: visible, or in the answer of one fetch that asks for the value;
+strictly, and reachable behind it: names, quotations and short numbers counted, too. Costlier: % of runs whose cost
+rises by over 1 %. Larger: messages.
 """
 
 
@@ -53,6 +54,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "tool_results": tool_results.main,
         "trajectories": trajectories.main,
         "limits": with_data("limits"),
+        "fixed_tokens": with_data("fixed_tokens"),
         "speed": speed.main,
         "imports": without_data("imports"),
         "wire": wire.main,

@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 
 from accp_adapters.inspector.tables import percent, plain_table
-from accp_adapters.langgraph import Policy
+from accp_adapters.policy import Policy
 from accp_adapters.replay import Comparison, Report, StrategyName, replay
 from tests.bench.data import recorded_runs
 
@@ -34,16 +34,19 @@ def main(data: Path | None, console: Console) -> None:
         policy = Policy(inline_limit=inline, preview_limit=preview)
         report = Report.of((before, replay(run, policy)) for before, run in zip(recorded, runs, strict=True))
         lines.append((f"{inline:,} : {preview:,}", *_line(report)))
-    columns = ("over : preview", "prompt %", "cost %", "visible %", "strictly %", "reachable %")
+    columns = ("over : preview", "prompt %", "cost %", "visible %", "strictly %", "fetched", "reachable %")
     without = ("without one: prompt %", "cost %", "visible %", "strictly %")
     console.print(plain_table("3a. limits; the last four with the worst choice left out", (*columns, *without), lines))
 
 
 def _line(report: Report) -> tuple[str, ...]:
     total, others = report.total(), report.without_each_source()
+    before, after = total.before, total.after
+    fetched = f"{percent(after.fetch_prompt, before.prompt)} / {percent(after.fetch_cost, before.cost)}"
     return (
         *map(percent, *zip(_prompt(total), _cost(total), _visible(total), _strict(total), strict=True)),
-        percent(total.after.mentioned_reachable, total.after.mentioned),
+        fetched,
+        percent(after.reachable, after.needed),
         _extreme(max, others, _prompt),
         _extreme(max, others, _cost),
         _extreme(min, others, _visible),

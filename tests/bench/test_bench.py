@@ -14,6 +14,7 @@ from accp_core.ports import TokenCounter
 from tests.adapters.replay.runs import trajectory
 from tests.bench import (
     data,
+    fixed_tokens,
     hostile,
     imports,
     limits,
@@ -58,7 +59,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "section", [payloads.main, tool_results.main, trajectories.main, limits.main, mcp_results.main, mcp_tools.main]
+    "section",
+    [
+        *(payloads.main, tool_results.main, trajectories.main, limits.main, fixed_tokens.main),
+        *(mcp_results.main, mcp_tools.main),
+    ],
 )
 def test_every_section_prints_a_table_or_says_what_it_skips(section: Section, folder: Path) -> None:
     console = Console(width=120)
@@ -186,4 +191,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
         *("wire", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "network", "limits", "large_results"),
+        "fixed_tokens",
     }

@@ -62,8 +62,8 @@ def _progress_to_json(progress: Progress) -> dict[str, Json]:
         "stored": list(progress.stored),
         "reply": progress.reply.to_json() if progress.reply else None,
         "unread": dict(progress.unread),
-        "reported": list(progress.reported),
         "usage": progress.usage.to_json(),
+        **({"reported": list(progress.reported)} if progress.reported else {}),
         **{name: text for name in _TEXTS if (text := getattr(progress, name))},
     }
 

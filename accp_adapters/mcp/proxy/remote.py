@@ -17,7 +17,6 @@ from typing import Any, Final, Protocol
 
 import httpx
 
-from accp_adapters.mcp.proxy.bodies import read_body_of, too_long, unpacked
 from accp_adapters.mcp.proxy.exchange import error_response, follow_up, from_server, one_line, relay_client
 from accp_adapters.mcp.proxy.relay import (
     MAX_MESSAGE_BYTES,
@@ -35,6 +34,7 @@ from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import is_modern
 from accp_adapters.serving.bodies import ByteBudget
 from accp_adapters.serving.hosts import Headers
+from accp_adapters.serving.response_bodies import read_body_of, too_long, unpacked
 from accp_core.errors import ProtocolError
 
 __all__ = ["LineWriter", "RemoteServer", "lines_of", "run_remote"]

@@ -88,7 +88,7 @@ class Kinds:
             return NUMBER
         if first == last and tokens[first].out == "NULL":
             return NULL
-        if tokens[first].text == "(" and self._spans.end_of(first) == last:
+        if first < last and tokens[first].text == "(" and self._spans.end_of(first) == last:
             return self._kind_in((first, last))
         if is_keyword(tokens, first) and tokens[first].upper == "CASE" and self._spans.end_of(first) == last:
             return _merged(map(self.kind, self._spans.branches(first)))

@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from accp_adapters.langgraph import AciState, begin, isolate, master_graph, read_results
-from accp_core.aci import AgentContext, TaskContext
+from accp_core.aci import AgentContext, TaskContext, step
 from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
 from tests.adapters.langgraph.teams.plans import TASK, planner, read_by, subtask, words, worker
@@ -285,8 +285,9 @@ def test_a_retry_policy_runs_the_agent_again() -> None:
         return "fine 1"
 
     policy = RetryPolicy(initial_interval=0.01, retry_on=OSError)
-    graph = master_graph({"crm": agent}, plan=planner(subtask("crm")), retry_policy=policy)
-    assert read_results(graph.compile().invoke({})) == {"Part of crm": "fine 1"}
+    plan = [step("crm", "Count", repeatable=True)]
+    graph = master_graph({"crm": agent}, plan=lambda state: begin(TASK, plan), retry_policy=policy)
+    assert read_results(graph.compile().invoke({})) == {"Count": "fine 1"}
 
 
 # As part of something larger

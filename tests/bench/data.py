@@ -1,4 +1,4 @@
-"""The recorded data: the sessions of `corpora`, and the folder ACCP_DATA or `shared/data` beside the checkout."""
+"""The recorded data: the runs of `corpora`, and the folder ACCP_DATA or `shared/data` beside the checkout."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any, Final
 
 from accp_adapters.replay import Findings, Run, read_runs
 
-__all__ = ["committed_runs", "corpora_runs", "find_data", "read_json", "recorded_runs"]
+__all__ = ["CORPORA", "committed_runs", "find_data", "read_json", "recorded_runs"]
 
 CORPORA: Final = Path(__file__).parent / "corpora"
-
-_COMMITTED: Final = Path(__file__).parent / "corpora" / "recorded_runs"
 _DEFAULT: Final = Path(__file__).parents[2].parent / "shared" / "data"
 
 
@@ -23,13 +21,13 @@ def find_data() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def corpora_runs() -> list[Run]:
-    """Return the sessions of coding agents that the repository holds, by the reader of `accp replay`.
+def committed_runs(name: str = "*") -> list[Run]:
+    """Return the recorded runs that this repository holds, or those of one file, as `accp replay` reads them.
 
     Raises:
         UnreadableRun: something in them is not understood.
     """
-    return [run for path in sorted(CORPORA.glob("*.jsonl.gz")) for run in read_runs(path)]
+    return [run for path in sorted(CORPORA.glob(f"{name}.jsonl.gz")) for run in read_runs(path)]
 
 
 def read_json(path: Path) -> Any:
@@ -43,8 +41,3 @@ def recorded_runs(data: Path) -> tuple[list[Run], int]:
     paths = sorted((data / "trajectories").glob("*.jsonl"))
     runs = [run for path in paths for run in read_runs(path, findings=findings)]
     return runs, sum(finding.count for finding in findings)
-
-
-def committed_runs() -> list[Run]:
-    """Return the recorded runs that are a part of this repository: 68 of the 227 that have model calls."""
-    return [run for path in sorted(_COMMITTED.glob("*.jsonl.gz")) for run in read_runs(path)]

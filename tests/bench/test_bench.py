@@ -143,21 +143,19 @@ def test_sessions_of_coding_agents_are_measured_without_other_data() -> None:
     with console.capture() as capture:
         trajectories.main(None, console)
     [line] = [line.split() for line in capture.get().splitlines() if "3c." in line]
-    assert int(line[1]) == len(data.corpora_runs()) >= 6
+    assert int(line[1]) == len(data.committed_runs("swe_agent")) >= 6
     assert [row for row in capture.get().splitlines() if row.split()[:1] == ["swe_agent.jsonl"]]
 
 
 @pytest.mark.parametrize("path", sorted(data.CORPORA.glob("*.jsonl.gz")), ids=lambda path: path.name)
 def test_a_corpus_is_small_has_its_licence_and_is_read_like_a_log(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
-    [row] = [
-        line for line in (data.CORPORA / "README.md").read_text(encoding="utf-8").splitlines() if path.name in line
-    ]
-    runs = list(read_runs(path))
-    assert row.endswith(f"| {len(runs)} | {sum(len(run.calls) for run in runs)} |")
-    licences = re.findall(r"`(LICENSES/[^`]+)`", row)
-    assert licences
-    assert all((data.CORPORA / licence).is_file() for licence in licences)
+    name = path.name.removesuffix(".jsonl.gz")
+    lines = (data.CORPORA / "README.md").read_text(encoding="utf-8").splitlines()
+    [row] = [line.split(" | ") for line in lines if f"`{name}`" in line and line.startswith("|")]
+    assert int(row[1]) == len(list(read_runs(path)))
+    repository = re.match(r"[\w.-]+/([\w.-]+)", row[2])
+    assert repository and (data.CORPORA / "LICENSES" / f"{repository[1]}.txt").is_file()
 
 
 def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay_all
-from tests.bench.data import corpora_runs, recorded_runs
+from tests.bench.data import committed_runs, recorded_runs
 
 __all__ = ["main"]
 
@@ -24,7 +24,7 @@ STRATEGIES: Final = {
 
 def main(data: Path | None, console: Console) -> None:
     """Print a table for each strategy; without the data folder, of the sessions that the repository holds only."""
-    sessions = corpora_runs()
+    sessions = committed_runs("swe_agent")
     _print(f"3c. {len(sessions)} sessions of coding agents (tests/bench/corpora)", sessions, console)
     if data is None:
         console.print("recorded runs: skipped, no data folder (set ACCP_DATA)")

@@ -61,6 +61,8 @@ _NAMED_BY: Final = {
     "resources/unsubscribe": "uri",
 }
 """The member of the params that says what a request is about, by method."""
+_WITHOUT: Final = frozenset({"resources/subscribe", "resources/unsubscribe"})
+"""Methods that servers of 2026-07-28 do not have, which they say whatever the params lack."""
 
 JsonObject: TypeAlias = dict[str, Any]
 """A decoded JSON object."""
@@ -84,7 +86,8 @@ def check_names(message: JsonObject) -> None:
     if not isinstance(method, str):
         raise ProtocolError(f"expected 'method' to be a text, found {method!r:.200}", code=ErrorCode.INVALID_TYPE)
     member = _NAMED_BY.get(method)
-    given = params.get(member) if member is not None and isinstance(params, dict) else ""
+    missing = "" if method in _WITHOUT else None
+    given = params.get(member, missing) if member is not None and isinstance(params, dict) else ""
     if not isinstance(given, str):
         raise ProtocolError(f"expected {member!r} to be a text, found {given!r:.200}", code=ErrorCode.INVALID_TYPE)
 

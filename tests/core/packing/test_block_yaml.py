@@ -84,6 +84,12 @@ def test_what_is_not_of_the_subset_is_not_read(text: str) -> None:
     assert read_block_yaml(text) is None
 
 
+@pytest.mark.parametrize("value", ["0x1f", "1.50", "yes", "'x'", '"x"', "[1, 2]", "&x 1", "12345678901234567890"])
+def test_a_nested_value_that_would_be_written_otherwise_is_not_read(value: str) -> None:
+    assert read_block_yaml("rows:\n- a: 1\n  b: 2") is not None
+    assert read_block_yaml(f"rows:\n- a: {value}\n  b: 2") is None
+
+
 @pytest.mark.parametrize(
     "value", [5, "text", [], {}, {"a": float("inf")}, {"a": 10**30}, {"": 1}, {"a\nb": 1}, {"a\x01": 1}, {"k" * 200: 1}]
 )

@@ -71,6 +71,11 @@ def test_parts_that_belong_together_stay_the_models() -> None:
     assert roles(asks(), said("scout", is_plain=False), agent="clerk") == [Role.USER, Role.MODEL]
 
 
+def test_a_result_is_a_tools_whatever_its_name() -> None:
+    result = MessageRecord(role=Role.TOOL, blocks=("data",), name="crm", call_id="c1")
+    assert roles(asks(), result, names=("crm",), agent="clerk") == [Role.USER, Role.TOOL]
+
+
 def test_without_names_nobody_is_taken_for_another_agent() -> None:
     records = [asks(), hands_over("transfer_to_market"), said("market"), said("scout")]
     assert roles(*records, names=None, agent="clerk") == [record.role for record in records]

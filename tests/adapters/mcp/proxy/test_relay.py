@@ -147,6 +147,13 @@ NAMED = [
 ]
 
 
+@pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
+def test_a_subscription_without_a_uri_is_the_servers_to_refuse(method: str) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).encode()
+    passed = encoder_relay(Encoder(EncoderOptions(exclude=("wr*",)))).from_client(line)
+    assert (passed.data, passed.is_answer) == (line, False)
+
+
 @pytest.mark.parametrize("options", [EncoderOptions(exclude=("wr*",)), EncoderOptions(fetch=True), EncoderOptions()])
 @pytest.mark.parametrize(("method", "member", "value"), NAMED)
 def test_a_request_that_names_anything_but_a_text_is_refused(

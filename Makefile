@@ -24,6 +24,10 @@ COMPILED := .venv-compiled
 TESTS_COMPILED := tests/compiled tests/core/view tests/core/packing tests/core/previews tests/core/test_compression.py \
 	tests/conformance/test_view_vectors.py tests/properties/test_view.py
 
+# What covers the core: its own tests, and the vectors.
+TESTS_CORE := tests/core tests/conformance/test_vectors.py tests/conformance/test_stories.py \
+	$(foreach kind,aci codec reading view,tests/conformance/test_$(kind)_vectors.py)
+
 # Tests start hundreds of interpreters: without compiled modules each would compile ours again.
 unexport PYTHONDONTWRITEBYTECODE
 # uv takes a fraction of pip's time. Where it cannot be installed, or does not know the package index that pip is
@@ -39,16 +43,24 @@ endef
 # A worker that has nothing left takes tests from another one, so that no long test runs alone at the end.
 XDIST := -n auto --dist worksteal
 
-.PHONY: demo test test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
+.PHONY: demo test test-rest coverage test-lowest test-mcp1 test-others test-compiled check bench bench-peers conformance conformance-mcp fuzz soak chaos mutants release bench-compiled clean
 
 demo: $(STAMP)  ## a LangGraph agent does one job with and without the middleware
 	$(BIN)/accp demo
 
-test: $(STAMP)  ## everything that CI runs
-	$(MAKE) --jobs=2 check $(MCP1)/.installed
-	$(BIN)/pytest $(XDIST) --cov --cov-report=
-	$(MAKE) test-mcp1 PYTEST_MCP1='--cov --cov-append --cov-report='
+test: $(STAMP)  ## all behaviour, without the slow cases and without coverage
+	$(MAKE) check
+	$(BIN)/pytest $(XDIST) -m 'not slow'
+
+test-rest: $(STAMP)  ## the slow cases, the compiled modules, mcp 1.x, and the core covered by its own tests
+	$(BIN)/pytest $(XDIST) -m slow
+	$(MAKE) test-mcp1
 	if $(CAN_COMPILE); then $(MAKE) test-compiled; else echo 'no C compiler with Python.h: compiled modules are not tested'; fi
+	$(BIN)/pytest $(XDIST) --cov=accp_core --cov-report= $(TESTS_CORE)
+	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
+
+coverage: $(STAMP)  ## all tests with coverage: the branches of the core, and at least 90 % in all
+	$(BIN)/pytest $(XDIST) --cov --cov-report=
 	$(BIN)/coverage report --skip-covered --fail-under=90
 	$(BIN)/coverage report --skip-covered --include='accp_core/*' --fail-under=100
 
@@ -56,7 +68,7 @@ test-lowest: $(LOWEST)/.installed  ## the tests with the lowest supported versio
 	$(LOWEST)/bin/pytest $(XDIST)
 
 test-mcp1: $(MCP1)/.installed  ## the MCP adapter with mcp 1.x and langchain-mcp-adapters
-	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp $(PYTEST_MCP1) \
+	$(MCP1)/bin/pytest -q --confcutdir=tests/adapters/mcp \
 		tests/adapters/mcp/test_sdk1.py tests/adapters/mcp/test_langchain.py
 
 test-others: $(OTHERS)/.installed  ## the adapter of Google ADK, and the gateway with LiteLLM's own guardrail

@@ -119,6 +119,7 @@ def test_each_extra_that_is_installed_exists(command: Block) -> None:
     assert set(extras[1].split(",")) <= set(metadata("accp-middleware").get_all("Provides-Extra") or ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_commands_of_a_document_run_one_after_the_other(document: Path, tmp_path: Path) -> None:
     copy_checkout(tmp_path)

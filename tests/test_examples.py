@@ -14,6 +14,7 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.EXPERIMENTAL:UserWarning")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,7 @@ def test_there_are_modules_and_adapters() -> None:
 
 
 # One test for all modules names all that are wrong: a test for each took longer to start and to report than to run.
+@pytest.mark.slow
 def test_a_module_of_the_core_loads_the_standard_library_and_the_core() -> None:
     foreign = {module: loaded_by(module) - sys.stdlib_module_names - {"accp_core"} for module in CORE}
     assert {module: found for module, found in foreign.items() if found} == {}
@@ -110,6 +111,7 @@ def test_an_adapter_loads_no_framework_but_its_own(adapter: str) -> None:
     assert not loaded_by(adapter) & (others - FRAMEWORKS[name] - COMPANIONS.get(name, set()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "other"), [("openai_agents", "pydantic_ai"), ("pydantic_ai", "agents")])
 def test_a_module_of_the_frameworks_loads_its_own_only(module: str, other: str) -> None:
     assert other not in loaded_by(f"accp_adapters.frameworks.{module}")

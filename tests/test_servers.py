@@ -34,6 +34,7 @@ def test_they_answer(postgres_url: str, redis_url: str) -> None:
         assert client.ping()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_server_ends_when_its_tests_are_killed(end: signal.Signals, redis_url: str) -> None:
     program = [sys.executable, "-c", PROGRAM]

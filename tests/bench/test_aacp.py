@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.console import Console
 
 from accp_core.aacp import EncodingTier, validate
@@ -37,6 +38,7 @@ def test_a_wording_that_comes_again_asks_no_model() -> None:
         assert sum(tiers.values()) == 3 * len(load_wordings("wordings", half))
 
 
+@pytest.mark.slow
 def test_the_tables_are_printed() -> None:
     console = Console(width=120)
     with console.capture() as printed:

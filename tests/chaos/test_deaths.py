@@ -16,6 +16,7 @@ def forker() -> Iterator[Worker]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORES)
 def test_a_death_loses_nothing_leaves_nothing_dangling_and_answers_nothing_twice(
     name: str, forker: Worker, request: pytest.FixtureRequest, tmp_path: Path

@@ -215,6 +215,7 @@ async def test_redis_frames_are_refused_while_it_hangs_and_the_log_goes_on_with_
     await hasty.aclose()
 
 
+@pytest.mark.slow
 async def test_nats_frames_are_refused_while_it_hangs_and_the_log_goes_on_with_what_it_has(nats_url: str) -> None:
     log = NatsFrameLog(nats_url)
     await check_log_that_hangs(nats_url, log, log)

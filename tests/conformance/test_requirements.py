@@ -15,6 +15,8 @@ from tests.conformance.requirement import Family, Force, Requirement
 
 REQUIREMENTS = tuple(every_requirement())
 ids = [requirement.id for requirement in REQUIREMENTS]
+# Another interpreter collects what a choice of tests leaves out.
+pytestmark = pytest.mark.slow
 by_name = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 
 
@@ -27,7 +29,7 @@ def evidence(request: pytest.FixtureRequest) -> Evidence:
 
 def is_complete(session: pytest.Session) -> bool:
     """Return whether this run of pytest has collected every test that could show a requirement."""
-    narrowing = [session.config.getoption(name) for name in ("keyword", "markexpr", "lf", "deselect")]
+    narrowing = [session.config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "deselect")]
     chosen = any("::" in argument for argument in session.config.args)
     return not any(narrowing) and not chosen and evidence_files() <= {item.path for item in session.items}
 

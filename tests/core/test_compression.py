@@ -288,6 +288,7 @@ limits = st.builds(
 long_sources = all_sources | st.builds(lambda text, times: text * times, all_sources, st.integers(2, 60))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(long_sources, limits, st.text(max_size=20), st.sampled_from(["", "accp_fetch"]))
 def test_any_text_comes_back_from_no_more_tokens(
@@ -315,6 +316,7 @@ def digest() -> str:
     return hashlib.sha256(repr(results).encode()).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_the_same_arguments_give_the_same_result_in_another_process(seed: str) -> None:
     program = "from tests.core.test_compression import digest; print(digest())"
@@ -527,6 +529,7 @@ def test_a_marker_of_others_beside_a_blob_says_that_it_is_not_ours() -> None:
     assert escape_markers("[as above: 14 lines]") in shown.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["", "\u00e9", "\u65e5", "\U0001f600"])
 def test_a_long_text_is_not_copied_whole_to_be_previewed(end: str) -> None:
     text = "\n".join([*(f"GET /items/{number} took {number % 900} ms" for number in range(70_000)), end])

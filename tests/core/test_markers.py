@@ -143,6 +143,7 @@ def test_every_text_comes_back(text: str) -> None:
     assert re.search(r"\[as above\b", escaped) is None
 
 
+@pytest.mark.slow
 def test_no_marker_is_written_that_is_not_escaped() -> None:
     texts = {text.strip(): name_of(path) for path in MODULES for text in texts_of(tree_of(path))}
     alike = {text for text in texts if re.match(r"\[(?:…|[a-z]{3,}(?:[ :;]|$))", text)} - NOT_ESCAPED.keys()

@@ -30,6 +30,7 @@ def test_a_hostile_input_ends_as_it_must_after_bounded_work(attack: Attack) -> N
     assert calls < attack.calls + 4 * length(source)
 
 
+@pytest.mark.slow
 @hostile
 def test_a_hostile_input_takes_memory_in_proportion(attack: Attack) -> None:
     source = attack.build()

@@ -67,6 +67,7 @@ def calls(log: PromptLog) -> dict[str, int]:
     return {agent: len(prompts) for agent, prompts in log.prompts.items()}
 
 
+@pytest.mark.slow
 def test_the_check_passes() -> None:
     done = subprocess.run([sys.executable, "-W", "error", str(FOLDER / "check.py")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -74,6 +75,7 @@ def test_the_check_passes() -> None:
     assert last.startswith("SQLite: right, ")
 
 
+@pytest.mark.slow
 def test_it_says_where_it_keeps_the_run_and_what_it_took(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", str(FOLDER / "app.py"), "--sqlite", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -16,6 +16,7 @@ APP = Path(__file__).parents[2] / "integrations" / "many_workers" / "app.py"
 KILLS = dict.fromkeys(("sqlite", "redis", "nats"), 50) if LONG else {"sqlite": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KILLS)
 def test_nothing_acknowledged_is_lost_and_nothing_answered_twice(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path

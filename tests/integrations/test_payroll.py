@@ -38,6 +38,7 @@ def data(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER / "data", tmp_path / "data"))
 
 
+@pytest.mark.slow
 def test_the_check_passes() -> None:
     done = subprocess.run([sys.executable, "-W", "error", str(FOLDER / "check.py")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -29,6 +29,7 @@ def numbers(text: str, name: str) -> list[int]:
     return [int(found.replace(",", "")) for found in re.findall(r"\b[0-9,]{3,}\b", line)]
 
 
+@pytest.mark.slow
 def test_the_check_passes_and_the_readme_shows_what_it_prints() -> None:
     command = [sys.executable, "-W", "error", str(FOLDER / "check.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_PATIENCE)

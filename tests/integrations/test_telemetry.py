@@ -72,6 +72,7 @@ def test_prometheus_understands_every_query(tmp_path: Path) -> None:
     assert f"{len(rules)} rules found" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_agent_works_and_exports(tmp_path: Path) -> None:
     program = "import app, json; print(json.dumps(app.work(2)))"
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=FOLDER, capture_output=True, text=True)

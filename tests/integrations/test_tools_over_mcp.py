@@ -25,6 +25,7 @@ BLOCKS = re.findall(r"^```json\n(.*?)^```", (FOLDER / "README.md").read_text(enc
 CALL = modern("tools/call", 1, name="orders", arguments={})
 
 
+@pytest.mark.slow
 def test_the_check_passes() -> None:
     if shutil.which("npx") is None:
         pytest.skip("there is no npx here to fetch the servers with")
@@ -50,6 +51,7 @@ def test_the_readme_shows_configurations() -> None:
     assert len(BLOCKS) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [*BLOCKS[:3], (FOLDER / "servers.json").read_text(encoding="utf-8")], ids=range(4))
 def test_a_configuration_starts_the_proxy_before_a_servers_command(block: str) -> None:
     for command in commands(block):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -208,6 +209,7 @@ def test_an_offered_registry_survives_its_frame(registry: SchemaRegistry, on_bas
     assert (again.hash, again.version) == (registry.hash, registry.version)
 
 
+@pytest.mark.slow
 @given(registries, registries)
 def test_agents_that_merge_agree_or_both_refuse(mine: SchemaRegistry, theirs: SchemaRegistry) -> None:
     def merged(one: SchemaRegistry, other: SchemaRegistry) -> tuple[str, int] | str:

@@ -15,16 +15,19 @@ from tests.properties.strategies import ascii_texts, decimals, frames, texts
 ascii_frames = frames(texts=ascii_texts)
 
 
+@pytest.mark.slow
 @given(frames(), st.booleans())
 def test_a_frame_survives_type_for_type_strictly_and_with_errata(frame: Frame, strict: bool) -> None:
     assert exact(parse_frame(serialize_frame(frame), strict=strict)) == exact(frame)
 
 
+@pytest.mark.slow
 @given(ascii_frames, st.booleans())
 def test_a_frame_survives_in_ascii(frame: Frame, strict: bool) -> None:
     assert exact(parse_frame(serialize_frame(frame, ascii_only=True), strict=strict)) == exact(frame)
 
 
+@pytest.mark.slow
 @given(frames(numbers=decimals))
 def test_decimals_survive_where_decimals_are_wanted(frame: Frame) -> None:
     assert exact(parse_frame(serialize_frame(frame), decimal_type=Decimal)) == exact(frame)
@@ -42,6 +45,7 @@ def test_rounded_decimals_stay_rounded(frame: Frame) -> None:
     assert serialize_frame(parse_frame(text), decimal="round6") == text
 
 
+@pytest.mark.slow
 @given(ascii_frames)
 def test_what_is_written_in_ascii_is_literal_abnf(frame: Frame) -> None:
     assert is_frame(serialize_frame(frame, ascii_only=True))

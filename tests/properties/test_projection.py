@@ -73,6 +73,7 @@ def sent(projector: MessageProjector, messages: Sequence[AnyMessage]) -> list[st
     return [message.model_dump_json() for message in projector.project(messages).messages]
 
 
+@pytest.mark.slow
 @given(transcripts, policies)
 def test_what_was_sent_is_a_prefix_of_what_is_sent_next(messages: list[AnyMessage], policy: Policy) -> None:
     whole = sent(MessageProjector(policy), messages)
@@ -80,6 +81,7 @@ def test_what_was_sent_is_a_prefix_of_what_is_sent_next(messages: list[AnyMessag
         assert sent(MessageProjector(policy), messages[:length]) == whole[:length]
 
 
+@pytest.mark.slow
 @given(transcripts, transcripts, policies, st.data())
 def test_what_a_projector_has_seen_changes_no_byte(
     messages: list[AnyMessage], other: list[AnyMessage], policy: Policy, data: st.DataObject
@@ -93,6 +95,7 @@ def test_what_a_projector_has_seen_changes_no_byte(
     assert sent(used, fork) == sent(MessageProjector(policy), fork)
 
 
+@pytest.mark.slow
 @given(st.lists(transcripts, min_size=1, max_size=4))
 def test_conversations_that_were_evicted_come_to_the_same_bytes(conversations: list[list[AnyMessage]]) -> None:
     rules = POLICIES[0].rules
@@ -150,6 +153,7 @@ def messages_of(run: Run) -> list[AnyMessage]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [Policy(), Policy.tight()], ids=["default", "tight"])
 def test_recorded_runs_keep_what_was_sent(policy: Policy) -> None:
     runs = some_recorded_runs()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,11 +72,13 @@ def check_conversation(messages: Sequence[Sequence[str]]) -> int:
     return markers
 
 
+@pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=4))
 def test_every_text_comes_back_to_a_reader_who_looks_up(messages: list[list[str]]) -> None:
     check_conversation(messages)
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, max_size=4), st.lists(TEXTS, max_size=2))
 def test_a_text_is_shortened_by_what_stands_above_alone(before: list[str], texts: list[str]) -> None:
     repeats = Repeats()

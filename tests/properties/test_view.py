@@ -47,6 +47,7 @@ addresses = st.one_of(
 )
 
 
+@pytest.mark.slow
 @bounded
 @given(values)
 def test_a_value_is_read_back_type_for_type_from_no_more_tokens(value: Any) -> None:
@@ -73,6 +74,7 @@ def test_addresses_that_contain_other_values_are_read_back(value: Any, chosen: O
     assert exactly(read(notation)) == exactly(value)
 
 
+@pytest.mark.slow
 @bounded
 @given(values)
 def test_a_view_is_read_the_same_after_another_round(value: Any) -> None:
@@ -80,6 +82,7 @@ def test_a_view_is_read_the_same_after_another_round(value: Any) -> None:
     assert render(read(view), counter=counter) == view
 
 
+@pytest.mark.slow
 @bounded
 @given(all_sources)
 @example("[" * 10_000)
@@ -93,12 +96,14 @@ def test_any_text_comes_back_byte_for_byte_and_costs_no_more(source: str) -> Non
     assert render_text(source, counter=counter) == view
 
 
+@pytest.mark.slow
 @bounded
 @given(sources, options)
 def test_any_text_comes_back_with_any_options(source: str, chosen: Options) -> None:
     assert render_text(source, counter=len, options=chosen).restore() == source
 
 
+@pytest.mark.slow
 @bounded
 @given(all_sources, st.integers(45, 300), st.text(max_size=20))
 def test_a_preview_fits_and_names_the_whole(source: str, limit: int, request: str) -> None:
@@ -122,6 +127,7 @@ hostile = st.text() | st.lists(signs, max_size=25).map("".join)
 views = values.map(lambda value: render(value, counter=len))
 
 
+@pytest.mark.slow
 @settings(bounded, max_examples=400)
 @given(hostile | edited(views) | edited(edited(views)))
 @example("&1 " * 10_000)
@@ -153,6 +159,7 @@ def digest() -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
 def test_the_same_input_gives_the_same_bytes_in_every_interpreter(seed: str) -> None:
     program = "from tests.properties.test_view import digest; print(digest())"
@@ -161,6 +168,7 @@ def test_the_same_input_gives_the_same_bytes_in_every_interpreter(seed: str) -> 
     assert run.stdout.strip() == digest()
 
 
+@pytest.mark.slow
 @bounded
 @given(source=sources, cut=st.integers(0, 5000), mark=st.sampled_from(["", "... [truncated]", "\n\n[cut]\n", "…"]))
 def test_a_source_that_was_cut_off_anywhere_comes_back_byte_for_byte(source: str, cut: int, mark: str) -> None:

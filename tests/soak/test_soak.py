@@ -20,6 +20,7 @@ def samples(*memory: float) -> list[Sample]:
     ]
 
 
+@pytest.mark.slow
 async def test_every_load_does_its_jobs() -> None:
     taken = await soak(1, samples=2)
     assert len(taken) == 2

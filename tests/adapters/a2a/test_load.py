@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from a2a.client import Client
 from a2a.helpers import new_text_part
 from google.protobuf.json_format import MessageToDict
@@ -25,6 +26,7 @@ async def rows_of(client: Client, number: int) -> list[tuple[str, int, int]]:
     return rows
 
 
+@pytest.mark.slow
 async def test_a_hundred_streams_at_once_are_complete_and_in_order() -> None:
     async with (
         serve(always) as served,

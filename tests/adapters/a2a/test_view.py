@@ -98,6 +98,7 @@ def test_every_state_has_a_word(state: TaskState, word: str) -> None:
     assert read(task_view(task).text) == {"state": word, "message": "Which quarter?", "omitted": "ids, times"}
 
 
+@pytest.mark.slow
 @given(task=tasks)
 def test_any_task_has_a_view_or_a_reason_why_not(task: Task) -> None:
     try:

@@ -85,6 +85,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -157,6 +158,7 @@ def test_tokens_without_a_use_or_a_value_are_refused(words: list[str], said: str
     assert (result.exit_code, said in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_it_listens_says_where_and_ends_when_told() -> None:
     nobody = f"http://127.0.0.1:{free_port()}/mcp"
     command = [*ACCP, "mcp", "--url", nobody, "--listen", "127.0.0.1:0"]

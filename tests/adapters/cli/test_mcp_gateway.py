@@ -41,6 +41,7 @@ def messages(lines: list[bytes]) -> dict[Any, Any]:
     return {each["id"]: each.get("result", each.get("error")) for each in said if "id" in each}
 
 
+@pytest.mark.slow
 def test_one_endpoint_compresses_the_results_of_all_servers_and_has_one_index(tmp_path: Path) -> None:
     config = configured(tmp_path, "shop")
     lines = [
@@ -103,6 +104,7 @@ def test_a_server_is_called_by_a_name_that_tools_may_begin_with(
     assert capsys.readouterr().err == "accp mcp: the server 'my server' is called 'my-server'\n"
 
 
+@pytest.mark.slow
 def test_a_command_is_served_over_http_and_a_signal_keeps_the_counts(tmp_path: Path) -> None:
     options = ["--listen", "127.0.0.1:0", "--name", "red", "--policy", "always", "--state-dir", str(tmp_path)]
     with subprocess.Popen([*ACCP, *options, "--", *asking("red").command], stderr=subprocess.PIPE) as gateway:

@@ -189,6 +189,7 @@ def test_folders_patterns_and_gzip_are_read(tmp_path: Path) -> None:
     assert (missing.exit_code, "No such file" in unboxed(missing.stderr)) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_traceback() -> None:
     program = "from accp_adapters.cli import main; main()"
     with Path("/dev/full").open("wb") as full:

@@ -47,6 +47,7 @@ def test_the_same_seed_gives_the_same_documents_and_questions() -> None:
     assert questions_of(DOCUMENTS[0], seed=1, per_kind=2) != asked_about(DOCUMENTS[0].name)
 
 
+@pytest.mark.slow
 def test_every_kind_of_question_is_asked_about_several_documents() -> None:
     asked = Counter(question.kind for document in DOCUMENTS for question in asked_about(document.name))
     assert set(asked) == set(KINDS)

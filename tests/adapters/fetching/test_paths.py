@@ -46,6 +46,7 @@ def test_of_several_keys_that_begin_a_path_the_first_that_leads_on_counts() -> N
     assert follow(value, "a.b.d") is ABSENT
 
 
+@pytest.mark.slow
 def test_a_path_may_have_as_many_keys_as_a_value_is_deep() -> None:
     value: object = "deep"
     for _ in range(50_000):

@@ -149,6 +149,7 @@ MESSAGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(MESSAGES, st.sampled_from(["clerk", "scout", None]))
 def test_a_sent_prefix_never_changes_and_nothing_gets_larger(messages: list[AnyMessage], name: str | None) -> None:
     policy = replace(TEAM, inline_limit=500, preview_limit=200, counter=len)

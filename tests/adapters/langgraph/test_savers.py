@@ -226,6 +226,7 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
 """
 
 
+@pytest.mark.slow
 def test_strict_msgpack_reads_what_was_written_in_another_process(tmp_path: Path) -> None:
     """LANGGRAPH_STRICT_MSGPACK=true lets the serializer make no type that it does not know."""
     environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONPATH": os.getcwd()}

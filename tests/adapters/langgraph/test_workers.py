@@ -86,6 +86,7 @@ def set_up(job: dict[str, Any]) -> None:
             store.setup()
 
 
+@pytest.mark.slow
 def test_whoever_goes_on_ends_where_an_undisturbed_worker_ends(workers: Workers, job: dict[str, Any]) -> None:
     began = time.monotonic()
     calm = workers.do(job)

@@ -277,6 +277,7 @@ async def test_what_was_kept_for_a_connection_goes_with_it() -> None:
     await async_wait_until(lambda: store.get(*keys[0]) is None)
 
 
+@pytest.mark.slow
 async def test_a_thousand_calls_at_once_are_answered_each_with_its_own() -> None:
     server = MCPServer("many")
 

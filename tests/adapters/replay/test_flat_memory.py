@@ -39,6 +39,7 @@ def log(path: Path, runs: int) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not STATUS.exists(), reason="the memory of a process is read from /proc")
 def test_many_runs_take_the_memory_of_few(tmp_path: Path) -> None:
     few, many = log(tmp_path / "few.jsonl", RUNS), log(tmp_path / "many.jsonl", 4 * RUNS)

@@ -32,6 +32,7 @@ def test_strategies_that_are_replayed_together_come_to_the_same_figures_as_each_
     assert list(replay_all(runs, names, processes=1)) == alone
 
 
+@pytest.mark.slow
 def test_several_processes_come_to_the_same_figures(runs: list[Run]) -> None:
     assert list(replay_all(runs, NAMES, processes=2)) == list(replay_all(runs, NAMES, processes=1))
 

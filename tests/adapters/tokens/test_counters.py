@@ -159,6 +159,7 @@ def test_words_that_are_not_long_are_counted_as_one() -> None:
     assert o200k_base()(text) == len(o200k_base_encoding().encode_ordinary(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "other"), [(" ", "a"), ("a", " "), ("-", "a")])
 def test_a_run_that_is_not_cut_is_looked_at_once(run: str, other: str) -> None:
     assert grows_in_proportion(lambda size: counters._LONG_RUN.search((run * size + other) * 400), 1_000)

@@ -33,6 +33,7 @@ def pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
 CUTS = st.lists(st.integers(min_value=0), max_size=5)
 
 
+@pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = LineReader()
@@ -42,6 +43,7 @@ def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], c
     reader.end()
 
 
+@pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
     reader = SseReader()

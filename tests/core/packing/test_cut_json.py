@@ -105,6 +105,7 @@ def test_a_document_is_found_in_its_text_however_long_it_is() -> None:
     assert end_of_json(f"[{'1, ' * 1000}x", 0) == (3001, False)
 
 
+@pytest.mark.slow
 @given(
     value=values, style=st.sampled_from(sorted(STYLES)), data=st.data(), mark=st.sampled_from(["", "...", "\n[cut]"])
 )

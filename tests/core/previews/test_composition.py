@@ -130,6 +130,7 @@ def test_a_view_that_the_caller_has_is_not_rendered_again() -> None:
     assert preview("not looked at", limit=view.tokens_after, opening=OPENING, counter=counter, view=view) == view.text
 
 
+@pytest.mark.slow
 def test_another_process_shows_the_same() -> None:
     # Lines of equal score: the sum of 1/3, 1/7 and 1/11 depends on the order in which a program adds them.
     program = """

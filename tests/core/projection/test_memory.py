@@ -68,6 +68,7 @@ def filled(kind: str, number: int) -> str:
     return "".join(chr(dice.randrange(0x400, 0x500)) for _ in range(8_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["words", "letters", "rows", "cyrillic"])
 def test_a_conversation_counts_the_memory_that_it_takes(kind: str) -> None:
     conversations = ProjectedConversations(lambda opens: Projector(replace(RULES, limits=WHOLE), opens=opens))

@@ -206,6 +206,7 @@ def test_a_reference_to_what_was_not_read_is_refused(reference: str) -> None:
     assert repr(reference) in str(refusal.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "build",
     [

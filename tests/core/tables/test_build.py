@@ -201,6 +201,7 @@ def scalars(value: Any) -> Counter[str]:
     return Counter([repr(value)])
 
 
+@pytest.mark.slow
 @given(st.lists(json_values, max_size=6) | st.dictionaries(st.text(max_size=3), json_values, max_size=6))
 @settings(max_examples=60)
 def test_every_scalar_is_in_a_cell_and_every_name_is_safe(value: Any) -> None:

@@ -44,6 +44,7 @@ def test_tasks_and_comparing(tmp_path: Path) -> None:
         assert (refused.exit_code, words in refused.output) == (2, True), refused.output
 
 
+@pytest.mark.slow
 def test_it_is_started_from_a_checkout() -> None:
     words = ["--model", "scripted", "--task", "voucher", "--size", "0.2", "--arm", "without", "--json"]
     run = subprocess.run(

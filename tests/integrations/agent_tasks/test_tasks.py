@@ -65,12 +65,14 @@ def in_all_arms() -> TaskReport:
     return run(options(arms=available_arms(), names=names))
 
 
+@pytest.mark.slow
 def test_every_arm_can_do_the_tasks(in_all_arms: TaskReport) -> None:
     assert [(line["arm"], line["task"], line["answered"]) for line in in_all_arms.wrong] == []
     assert [arm.arm for arm in in_all_arms.arms] == list(available_arms())
     assert {len(arms) for arms in in_all_arms.by_task.values()} == {len(available_arms())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", ["default", "tight"])
 def test_all_tasks_can_be_done_with_us(arm: str) -> None:
     report = run(options(arms=(arm,), names=()))

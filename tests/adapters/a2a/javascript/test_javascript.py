@@ -55,6 +55,7 @@ async def lines_of(programs: Path, served: Served, name: str, extension: str = "
     return [json.loads(line) for line in output.splitlines()]
 
 
+@pytest.mark.slow
 async def test_a_client_that_does_not_ask_notices_nothing(programs: Path) -> None:
     results = []
     for wrap in (plain, always):
@@ -94,6 +95,7 @@ async def javascript_agent(programs: Path, *extension: str) -> AsyncIterator[tup
         await process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", [(), ("urn:another",), (EXTENSION,)])
 async def test_an_agent_in_javascript_is_called_as_without_us(programs: Path, extension: tuple[str, ...]) -> None:
     # An agent that declares frames and sends none is understood, too; a short message is no frame.

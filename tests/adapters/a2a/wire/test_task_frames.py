@@ -18,6 +18,7 @@ from tests.adapters.a2a.strategies import tasks
 from tests.adapters.a2a.wire.test_events import a_task, identical
 
 
+@pytest.mark.slow
 @given(task=tasks)
 def test_any_task_comes_back_from_the_texts_of_its_frames(task: Task) -> None:
     try:

@@ -209,6 +209,7 @@ async def test_a_frame_that_was_refused_as_too_early_is_sent_again() -> None:
     assert [answer.payload["n"] for answer in answers] == [1, 2, 3]
 
 
+@pytest.mark.slow
 @BOTH
 async def test_a_server_that_lost_the_session_says_so(scheme: str) -> None:
     async with cutting("") as proxy, serving() as first, serving() as second:

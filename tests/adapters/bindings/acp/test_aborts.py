@@ -49,6 +49,7 @@ async def address_of(binding: str, host: AcpHost, proxy: Proxy) -> AsyncIterator
 _LEFT_BY_ANYIO = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binding", ["A", "C", pytest.param("D", marks=_LEFT_BY_ANYIO), "E"])
 async def test_each_message_arrives_once_and_in_order_both_ways(binding: str) -> None:
     agent, proxy = Echo(), Proxy()

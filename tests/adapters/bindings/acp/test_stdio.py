@@ -27,6 +27,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.slow
 async def test_each_request_gets_its_reply_once_and_in_order_though_the_process_is_killed() -> None:
     replies: list[str] = []
     gate = asyncio.Semaphore(16)

@@ -90,6 +90,7 @@ async def copier(context: AgentContext, references: GrantedReferences) -> AgentR
     return AgentReply(context=with_done(context), full={"1": (await references.open(ORDERS.reference)).upper()})
 
 
+@pytest.mark.slow
 async def test_a_context_its_texts_and_its_result_pass_from_worker_to_worker(place: Place) -> None:
     """The text comes to the second worker while the first one runs; the result opens when the first one has gone."""
 

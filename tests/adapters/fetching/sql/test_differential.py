@@ -6,6 +6,7 @@ import json
 import operator
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def columns_of(table: list[dict[str, Any]]) -> set[str]:
     return {name for row in table for name in row if row[name] is not None}
 
 
+@pytest.mark.slow
 @given(rows, conditions())
 @settings(max_examples=150, deadline=None)
 def test_a_condition_selects_the_rows_that_python_selects(

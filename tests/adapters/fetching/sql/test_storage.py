@@ -68,6 +68,7 @@ scalars = (
 )
 
 
+@pytest.mark.slow
 @given(st.lists(scalars | json_values, min_size=1, max_size=12))
 @settings(max_examples=200, deadline=None)
 def test_any_column_comes_back(cells: list[Any]) -> None:

@@ -87,6 +87,7 @@ def converse(graph: Any, number: int, named: str) -> None:
     assert (refused.status, refused.text[:5]) == ("error", "E5002")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("database", "stored"), [("sqlite", True), ("postgres", False)], ids=["sqlite, store", "postgres"]
 )

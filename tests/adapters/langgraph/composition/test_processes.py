@@ -22,6 +22,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return play(str(tmp_path_factory.mktemp("one") / "checkpoints.sqlite"), 0, len(TURNS))
 
 
+@pytest.mark.slow
 def test_another_process_sends_the_same_bytes(undisturbed: list[str], tmp_path: Path) -> None:
     place = str(tmp_path / "checkpoints.sqlite")
     turns = len(TURNS) - 1

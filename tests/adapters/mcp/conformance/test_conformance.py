@@ -22,6 +22,7 @@ def suite() -> list[str]:
         pytest.skip(f"MCP's conformance suite is not here: {missing}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_server_behind_us_passes_each_check_that_it_passes_alone(era: str, suite: list[str]) -> None:
     plain = run_until(lambda checks: not failed(checks), "plain", era, suite)

@@ -39,6 +39,7 @@ def result_of(config: Path, calls: list[Any], *options: str) -> Any:
     return next(message["result"] for message in said if message.get("id") == 2)
 
 
+@pytest.mark.slow
 def test_a_list_calls_tools_of_several_servers_in_order(config: Path) -> None:
     calls = [{"call": "red__pid", "show": ""}, {"call": "blue__pid", "show": ""}]
     result = result_of(config, calls, "--tools", "names", "--allow", "*__pid")

@@ -176,6 +176,7 @@ def test_where_nobody_can_be_told_apart_there_are_no_previews(public: str, versi
     assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["report"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
 def test_headers_that_name_another_tool_do_not_pass_a_barred_one(version: str) -> None:
     for url in proxied(rows_server(stateless=True), "--exclude", "rep*"):
@@ -183,6 +184,7 @@ def test_headers_that_name_another_tool_do_not_pass_a_barred_one(version: str) -
             assert "E4001" in Client(url, headers, version).call("report")
 
 
+@pytest.mark.slow
 def test_a_token_of_the_proxy_tells_users_apart_and_stays_with_it(secret_server: tuple[Upstream, str]) -> None:
     tokens = {"TOKENS": "ann:token-of-ann ben:token-of-ben", "KEY": "Bearer alice"}
     options = ["--token-env", "TOKENS", "--header-env", "Authorization=KEY", *FETCHING]

@@ -311,6 +311,7 @@ def test_what_all_exchanges_hold_is_bounded(upstream: Upstream) -> None:
         assert post(url, content=b" " * 100).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10, 50_000_000])
 def test_a_result_of_any_size_passes(upstream: Upstream, url: str, size: int) -> None:
     async def answering(scope: dict[str, Any], body: bytes, say: Saying) -> None:
@@ -322,6 +323,7 @@ def test_a_result_of_any_size_passes(upstream: Upstream, url: str, size: int) ->
     assert json.loads(data) == {"mark": "x" * size, "marked": True}
 
 
+@pytest.mark.slow
 def test_a_thousand_calls_at_once(upstream: Upstream) -> None:
     waiting, all_here = 0, asyncio.Event()
 

@@ -40,6 +40,7 @@ def test_a_call_in_the_index_reaches_the_server_with_its_own_headers(url: str, e
     assert "alice" in index(alice, call="report_3", arguments={"region": "Berlin"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_each_user_has_the_index_of_its_own_tools(url: str, era: Era) -> None:
     alice, bob = Client(url, A, era).start(), Client(url, B, era).start()

@@ -103,6 +103,7 @@ def remote(upstream: Upstream) -> Iterator[str]:
         yield f"{origin}/mcp"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [LEGACY[:-5], MODERN], ids=["2025-11-25", "2026-07-28"])
 def test_it_answers_as_the_server_does_over_standard_streams(url: str, lines: list[bytes]) -> None:
     with Talk(url) as talk:

@@ -18,6 +18,7 @@ A, B = {"authorization": "Bearer alice"}, {"authorization": "Bearer bob"}
 QUERY = "SELECT owner, note FROM items WHERE id = 3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
 def test_a_reference_opens_at_another_process_and_after_a_restart(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -46,6 +46,7 @@ class Spy(Encoder):
         return written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("options", [[], ["--structured", "drop"]], ids=" ".join)
 def test_over_standard_streams_every_line_is_the_servers(era: str, options: list[str]) -> None:
@@ -53,6 +54,7 @@ def test_over_standard_streams_every_line_is_the_servers(era: str, options: list
     assert converse([*NEGOTIATE, *options, "--", *SERVER], ERAS[era]) == direct(era)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_over_standard_streams_a_decoder_before_an_encoder_gives_back_what_the_server_said(era: str) -> None:
     chained = converse([*ACCP, "--decode", "--", *NEGOTIATE, "--", *SERVER], ERAS[era])
@@ -126,6 +128,7 @@ def said(answer: Any) -> object:
     return status, [meaning(line.removeprefix(b"data: ")) for line in body.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_host_that_wants_views_reads_fewer_bytes_and_programs_the_same_value() -> None:
     lines = [modern("tools/call", 1, name="orders", arguments={})]
     [served, _] = converse(SERVER, lines)

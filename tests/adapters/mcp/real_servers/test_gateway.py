@@ -44,6 +44,7 @@ def started(name: str, words: list[str], folder: Path) -> dict[str, Any]:
     return {"command": "sh", "args": ["-c", f'echo $$ > "{folder}/{name}.pid"; exec "$@"', name, *words]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell writes the process ids")
 def test_one_endpoint_over_real_servers_survives_the_death_of_one(world: World, tmp_path: Path) -> None:
     servers = commands(world)

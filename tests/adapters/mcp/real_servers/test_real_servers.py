@@ -32,6 +32,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         yield World(tmp_path / "world", f"{origin}/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
 def test_a_server_says_through_us_what_it_says_alone_and_a_host_is_shown_no_more(
     server: RealServer, world: World

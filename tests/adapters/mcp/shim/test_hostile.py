@@ -61,6 +61,7 @@ messages = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ENCODERS), st.booleans(), st.lists(messages | values, max_size=6))
 def test_nothing_that_is_sent_makes_a_shim_fail_or_changes_what_it_was_given(
     settings: Any, aware: bool, sent: list[Any]
@@ -123,6 +124,7 @@ VIEW_NOTES: list[tuple[str, Json]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "note"), VIEW_NOTES, ids=range(len(VIEW_NOTES)))
 def test_a_view_cannot_ask_for_more_memory_than_it_takes(text: str, note: Json) -> None:
     message = response({"content": [{"type": "text", "text": text}], "_meta": {EXTENSION: {"view": note}}})
@@ -162,6 +164,7 @@ def large() -> Json:
     return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": [record] * count}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fetch", [False, True])
 def test_fifty_megabytes_pass_or_are_kept_with_bounded_work_and_memory(fetch: bool) -> None:
     encoder = Encoder(policy="always", fetch=fetch)

@@ -175,6 +175,7 @@ def results(draw: st.DrawFn) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.slow
 @given(results(), st.sampled_from(ERAS), st.sampled_from(["resource", "text"]))
 def test_a_decoder_gives_back_exactly_what_the_encoder_was_given(result: Any, era: Era, carrier: Any) -> None:
     wire = Wire(encoder=Encoder(min_gain=FORCED, carrier=carrier), era=era)

@@ -233,6 +233,7 @@ def test_a_view_that_is_no_view_passes() -> None:
     assert Decoder().from_server(broken) is broken
 
 
+@pytest.mark.slow
 @given(results(), st.sampled_from(["keep", "drop", "only"]))
 def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, structured: Any) -> None:
     seen = always(structured=structured).call(copy.deepcopy(result))
@@ -243,6 +244,7 @@ def test_a_view_is_read_in_fewer_tokens_and_gives_the_result_back(result: Any, s
         assert seen == result
 
 
+@pytest.mark.slow
 @given(results())
 def test_a_decoders_view_is_never_larger_and_keeps_what_programs_read(result: Any) -> None:
     wire = Wire(decoder=Decoder(view="view"))

@@ -30,7 +30,8 @@ class ScriptedModel(ToolModel):
     """Knows how each task is done, and of the world what its prompt shows.
 
     Where the cells that an answer needs are visible, it answers; else it calls the tools, or sends one query for each
-    result, all at once. It shows how far an arm can come with a model that makes no mistakes, not what a model does.
+    result, all at once. Of a preview it reads rows and lines, not what no prompt explains: the facts above the rows.
+    It shows how far an arm can come with a model that makes no mistakes, not what a model does.
     """
 
     _plans: dict[str, tuple[Plan, Asks]] = PrivateAttr(default_factory=dict)

@@ -8,16 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.langchain.messages import calls_of
-from integrations.agent_tasks.scripted.previews import (
-    count_of,
-    count_where,
-    greatest_where,
-    row_of_maximum,
-    row_with,
-    rows_where,
-    sum_where,
-)
-from integrations.agent_tasks.scripted.prompt import MustCall, Prompt
+from integrations.agent_tasks.scripted.prompt import MustCall, Prompt, row_with
 
 __all__ = ["PLANS", "Asks", "Plan", "listed"]
 
@@ -37,32 +28,30 @@ def listed(rows: list[tuple[Any, ...]]) -> str:
 def _late_orders(prompt: Prompt, asks: Asks) -> str:
     where = f"status = 'late' AND warehouse = '{asks['warehouse']}' AND total > {asks['total']}"
     sql = f"SELECT id FROM rows WHERE {where}"
-    seen = rows_where(sql, status="late", warehouse=asks["warehouse"])
-    return listed(prompt.rows("list_orders", {}, sql, seen))
+    return listed(prompt.rows("list_orders", {}, sql))
 
 
 def _critical_tickets(prompt: Prompt, asks: Asks) -> str:
     where = f"severity = 'critical' AND product = '{asks['product']}' AND state = '{asks['state']}'"
     sql = f"SELECT id FROM rows WHERE {where}"
-    return listed(prompt.rows("list_tickets", {}, sql, rows_where(sql, severity="critical", **asks)))
+    return listed(prompt.rows("list_tickets", {}, sql))
 
 
 def _failed_deployments(prompt: Prompt, asks: Asks) -> str:
     where = f"result = 'failed' AND author = '{asks['author']}' AND service = '{asks['service']}'"
     sql = f"SELECT id FROM rows WHERE {where}"
-    return listed(prompt.rows("list_deployments", {}, sql, rows_where(sql, result="failed", **asks)))
+    return listed(prompt.rows("list_deployments", {}, sql))
 
 
 def _greatest_order(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT id FROM rows ORDER BY total DESC LIMIT 1"
-    return prompt.rows("list_orders", {}, sql, row_of_maximum("total", "id"))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _greatest_paid(prompt: Prompt, asks: Asks) -> object:
     where = f"status = 'paid' AND warehouse = '{asks['warehouse']}'"
     sql = f"SELECT id FROM rows WHERE {where} ORDER BY total DESC LIMIT 1"
-    seen = greatest_where("total", "id", status="paid", warehouse=asks["warehouse"])
-    return prompt.rows("list_orders", {}, sql, seen)[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _slowest_deployment(prompt: Prompt, asks: Asks) -> object:
@@ -73,53 +62,36 @@ def _slowest_deployment(prompt: Prompt, asks: Asks) -> object:
 
 def _returned_orders(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT count(*) AS n FROM rows WHERE status = 'returned'"
-    return prompt.rows("list_orders", {}, sql, count_of("status", "returned"))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _gold_customers(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT count(*) AS n FROM rows WHERE tier = 'gold' AND city = '{asks['city']}'"
-    return prompt.rows("list_customers", {}, sql, count_where(tier="gold", city=asks["city"]))[0][0]
+    return prompt.rows("list_customers", {}, sql)[0][0]
 
 
 def _late_in_month(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT count(*) AS n FROM rows WHERE status = 'late' AND placed LIKE '{asks['month']}%'"
-    return prompt.rows("list_orders", {}, sql, rows_where(sql, status="late"))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _sent_items(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT sum(items) AS n FROM rows WHERE carrier = '{asks['carrier']}' AND status = 'sent'"
-    return prompt.rows("list_orders", {}, sql, sum_where("items", status="sent", carrier=asks["carrier"]))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _gold_orders(prompt: Prompt, asks: Asks) -> str:
     some_sql = f"SELECT DISTINCT customer_id FROM rows WHERE status = '{asks['status']}' AND total > {asks['total']}"
     gold_sql = "SELECT id FROM rows WHERE tier = 'gold'"
     some, gold = prompt.all(
-        lambda: prompt.visible("list_orders", {}, rows_where(some_sql, status=asks["status"])),
-        lambda: prompt.visible("list_customers", {}, rows_where(gold_sql, tier="gold")),
-    )
-    if some is not None and gold is not None:
-        return listed([row for row in some if row in gold])
-    where = f"o.status = '{asks['status']}' AND o.total > {asks['total']} AND c.tier = 'gold'"
-    sql = f"SELECT DISTINCT c.id FROM {{0}} o JOIN {{1}} c ON c.id = o.customer_id WHERE {where}"
-    joined = prompt.joined(sql, ("list_orders", {}), ("list_customers", {}))
-    if joined is not None:
-        return listed(joined)
-    some, gold = prompt.all(
-        lambda: prompt.rows("list_orders", {}, some_sql, rows_where(some_sql, status=asks["status"])),
-        lambda: prompt.rows("list_customers", {}, gold_sql, rows_where(gold_sql, tier="gold")),
+        lambda: prompt.rows("list_orders", {}, some_sql),
+        lambda: prompt.rows("list_customers", {}, gold_sql),
     )
     return listed([row for row in some if row in gold])
 
 
 def _late_city(prompt: Prompt, asks: Asks) -> object:
     status = asks["status"]
-    sql = (
-        "SELECT c.city, count(*) AS n FROM {0} o JOIN {1} c ON c.id = o.customer_id "
-        f"WHERE o.status = '{status}' GROUP BY c.city ORDER BY n DESC LIMIT 1"
-    )
-    if joined := prompt.joined(sql, ("list_orders", {}), ("list_customers", {})):
-        return joined[0][0]
     per_customer = f"SELECT customer_id, count(*) AS n FROM rows WHERE status = '{status}' GROUP BY customer_id"
     counts, cities = prompt.all(
         lambda: prompt.rows("list_orders", {}, per_customer),
@@ -140,8 +112,7 @@ def _best_customer_tickets(prompt: Prompt, asks: Asks) -> object:
 
 def _mail_of_greatest(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT customer_id, total FROM rows WHERE status = 'cancelled' ORDER BY total DESC LIMIT 1"
-    seen = greatest_where("total", "customer_id", status="cancelled")
-    return _customer(prompt, prompt.rows("list_orders", {}, sql, seen)[0][0], "email")
+    return _customer(prompt, prompt.rows("list_orders", {}, sql)[0][0], "email")
 
 
 def _customer(prompt: Prompt, customer: str, cell: str) -> object:

@@ -18,7 +18,7 @@ from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
 from accp_core.view import read
 
-__all__ = ["MustCall", "Prompt", "Rows", "Seen", "selected"]
+__all__ = ["MustCall", "Prompt", "Rows", "Seen", "row_with"]
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 """The cells of each row that a query found."""
@@ -26,7 +26,8 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 """Returns what a preview shows of what is needed, None where it does not show it."""
 
 _CLEARED: Final = "[cleared]"
-_NOTE: Final = re.compile(r"\n?… (?:rows|lines|parts) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
+_NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
+"""The last line of a page, of which no description tells: nothing but an argument of the tool is taken from it."""
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""
@@ -84,15 +85,6 @@ class Prompt:
             return self.fetched(reference, sql) if visible is None else visible
         return _as_rows(value_at(_json_of(self._whole(shown)), sql))
 
-    def visible(self, tool: str, arguments: Mapping[str, Any], seen: Seen) -> Rows | None:
-        """Return what a preview shows of a tool's result; None where it does not, or the result is no preview.
-
-        Raises:
-            MustCall: the tool was not called yet.
-        """
-        shown = self.text(tool, **arguments)
-        return seen(self._without_markers(shown)) if self._reference(shown) else None
-
     def lines(self, tool: str, arguments: Mapping[str, Any], words: str, *, all_of_them: bool = False) -> list[str]:
         """Return the lines of a tool's result that contain `words`; of a preview one that it shows is enough.
 
@@ -123,21 +115,6 @@ class Prompt:
         first = f"(SELECT n FROM lines WHERE text LIKE '%{words}%' LIMIT 1)"
         sql = f"SELECT text FROM lines WHERE n >= {first} ORDER BY n LIMIT {count}"
         return [str(row[0]) for row in self.fetched(reference, sql)]
-
-    def joined(self, sql: str, *results: tuple[str, Mapping[str, Any]]) -> Rows | None:
-        """Return what a SELECT over the rows of several previews finds, `{0}`, `{1}` being their tables.
-
-        Returns:
-            None where one of them is not a preview.
-
-        Raises:
-            MustCall: something was not called yet.
-        """
-        shown = self.all(*(lambda each=each: self.text(each[0], **each[1]) for each in results))
-        references = [self._reference(text) for text in shown]
-        if not all(references):
-            return None
-        return self.fetched(references[0], sql.format(*(f'"{each}"' for each in references)))
 
     def all(self, *needs: Callable[[], Any]) -> list[Any]:
         """Return what each of several needs gives; what they demand is called at once.
@@ -226,9 +203,27 @@ class Prompt:
         return read.restore([Shortened(text=shown, markers=markers)])[0]
 
 
-def selected(rows: list[dict[str, Any]], sql: str) -> Rows:
-    """Return what a SELECT finds in rows that are visible."""
-    return _as_rows(value_at(json.dumps(rows), sql)) if rows else []
+def row_with(column: str, value: str, *cells: str) -> Seen:
+    """Return what finds `cells` of the row whose `column` is `value` among the rows of a preview."""
+
+    def seen(preview: str) -> Rows | None:
+        found = [row for row in _shown_rows(preview) if row.get(column) == value]
+        return [tuple(found[0].get(cell) for cell in cells)] if found else None
+
+    return seen
+
+
+def _shown_rows(preview: str) -> list[dict[str, Any]]:
+    """Return the rows of the first table of a preview; the notation of tables is what the fetch tool explains."""
+    lines = preview.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("[") and number]
+    for start in starts:
+        try:
+            value = read("\n".join(lines[start:]))
+        except ValueError:
+            continue
+        return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    return []
 
 
 def _markers_in(text: str) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from integrations.agent_tasks.scripted.plans import Asks, Plan, _customer, _ticket_text, last_answers, listed
-from integrations.agent_tasks.scripted.previews import count_of, count_where, greatest_where, rows_where
 from integrations.agent_tasks.scripted.prompt import MustCall, Prompt
 
 __all__ = ["REQUESTS", "TEAM_PLANS", "TURNS", "plan_of_request"]
@@ -61,34 +60,34 @@ def _ask_of(prompt: Prompt, task: str) -> object:
 def _late_customers(prompt: Prompt, asks: Asks) -> str:
     total = asks["words"].partition("above ")[2].partition("?")[0]
     sql = f"SELECT DISTINCT customer_id FROM rows WHERE status = 'late' AND total > {total}"
-    return listed(prompt.rows("list_orders", {}, sql, rows_where(sql, status="late")))
+    return listed(prompt.rows("list_orders", {}, sql))
 
 
 def _open_customers(prompt: Prompt, asks: Asks) -> str:
     sql = "SELECT DISTINCT customer_id FROM rows WHERE state = 'open'"
-    return listed(prompt.rows("list_tickets", {}, sql, rows_where(sql, state="open")))
+    return listed(prompt.rows("list_tickets", {}, sql))
 
 
 def _failed_of(prompt: Prompt, asks: Asks) -> object:
     service = asks["words"].partition("deployments of ")[2].split()[0]
     sql = f"SELECT count(*) AS n FROM rows WHERE service = '{service}' AND result = 'failed'"
-    return prompt.rows("list_deployments", {"service": service}, sql, count_of("result", "failed"))[0][0]
+    return prompt.rows("list_deployments", {"service": service}, sql)[0][0]
 
 
 def _open_about(prompt: Prompt, asks: Asks) -> object:
     product = asks["words"].partition("product ")[2].partition("?")[0]
     sql = f"SELECT count(*) AS n FROM rows WHERE product = '{product}' AND state = 'open'"
-    return prompt.rows("list_tickets", {}, sql, count_where(product=product, state="open"))[0][0]
+    return prompt.rows("list_tickets", {}, sql)[0][0]
 
 
 def _greatest_of_warehouse(prompt: Prompt, asks: Asks) -> object:
     sql = f"SELECT id FROM rows WHERE warehouse = '{asks['warehouse']}' ORDER BY total DESC LIMIT 1"
-    return prompt.rows("list_orders", {}, sql, greatest_where("total", "id", warehouse=asks["warehouse"]))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _closed_tickets(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT count(*) AS n FROM rows WHERE state = 'closed'"
-    return prompt.rows("list_tickets", {}, sql, count_of("state", "closed"))[0][0]
+    return prompt.rows("list_tickets", {}, sql)[0][0]
 
 
 def _city_of_answer(prompt: Prompt, asks: Asks) -> object:
@@ -99,19 +98,18 @@ def _city_of_answer(prompt: Prompt, asks: Asks) -> object:
 
 def _late_count(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT count(*) AS n FROM rows WHERE status = 'late'"
-    return prompt.rows("list_orders", {}, sql, count_of("status", "late"))[0][0]
+    return prompt.rows("list_orders", {}, sql)[0][0]
 
 
 def _rolled_back(prompt: Prompt, asks: Asks) -> object:
     sql = "SELECT count(*) AS n FROM rows WHERE result = 'rolled back'"
-    return prompt.rows("list_deployments", {}, sql, count_of("result", "rolled back"))[0][0]
+    return prompt.rows("list_deployments", {}, sql)[0][0]
 
 
 def _sum_with_answers(prompt: Prompt, asks: Asks) -> int:
     numbers = [int(answer) for answer in last_answers(prompt) if answer.isdigit()]
     sql = "SELECT count(*) AS n FROM rows WHERE severity = 'critical' AND state = 'closed'"
-    seen = count_where(severity="critical", state="closed")
-    return sum(numbers[:2]) + int(prompt.rows("list_tickets", {}, sql, seen)[0][0])
+    return sum(numbers[:2]) + int(prompt.rows("list_tickets", {}, sql)[0][0])
 
 
 TEAM_PLANS: Final[Mapping[str, Plan]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from accp_adapters.evaluation.models import Answered
 from accp_adapters.evaluation.run_file import read_run
@@ -22,6 +23,7 @@ from integrations.agent_tasks.chat.models import MailboxModel, task_model
 from integrations.agent_tasks.report import TaskReport
 from integrations.agent_tasks.run import Budget, TaskOptions, evaluate_tasks
 from integrations.agent_tasks.scripted.model import ScriptedModel
+from integrations.agent_tasks.scripted.prompt import Prompt
 from integrations.agent_tasks.world import make_world
 from tests.integrations.agent_tasks.task_solver import Solver, solutions
 from tests.limits import LONG
@@ -88,10 +90,37 @@ def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: Tas
     assert fetches["without"] == fetches["lossless"] == 0 < fetches["default"]
 
 
-def test_what_a_preview_says_is_not_fetched(in_all_arms: TaskReport) -> None:
+def test_rows_that_a_preview_shows_are_not_fetched_and_the_facts_above_them_are(in_all_arms: TaskReport) -> None:
     fetches = {task: arms["tight"].fetches for task, arms in in_all_arms.by_task.items()}
-    assert fetches["greatest_order"] == 0
-    assert fetches["gold_orders"] == 1, "one query joins two results"
+    assert fetches["voucher"] == 0, "its ticket is shown"
+    assert (fetches["greatest_order"], fetches["gold_customers"]) == (1, 1)
+    assert fetches["gold_orders"] == 2, "no prompt says that one query may join two results"
+
+
+class Unexplained(ScriptedModel):
+    """Reads prompts without what none of them explains: the facts above the rows of a preview, the counts of a page."""
+
+    def _next(self, prompt: Prompt) -> AIMessage:
+        messages = [
+            each.model_copy(update={"content": without_facts(each.text)}) if isinstance(each, ToolMessage) else each
+            for each in prompt.messages
+        ]
+        return super()._next(Prompt(messages, prompt.tools))
+
+
+def without_facts(text: str) -> str:
+    opening, _, rest = text.partition("\n")
+    table = re.search(r"(?m)^\[\d+\] ", rest)
+    if opening.startswith("[preview") and table:
+        return f"{opening}\n{rest[table.start() :]}"
+    return re.sub(r"… \w+ \d+-\d+ of \d+", "…", text)
+
+
+def test_what_no_prompt_explains_changes_nothing() -> None:
+    chosen = options(arms=("default", "tight"), names=())
+    blind, seeing = run(chosen, Unexplained(chosen.tasks())), run(chosen)
+    assert [(line["arm"], line["task"], line["answered"]) for line in blind.wrong] == []
+    assert [(arm.calls, arm.fetches) for arm in blind.arms] == [(arm.calls, arm.fetches) for arm in seeing.arms]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_every_arm_can_do_the_tasks(in_all_arms: TaskReport) -> None:
     assert {len(arms) for arms in in_all_arms.by_task.values()} == {len(available_arms())}
 
 
+@pytest.mark.slow
 def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: TaskReport) -> None:
     tokens = {arm.arm: arm.tokens for arm in in_all_arms.arms}
     assert tokens["tight"] < tokens["default"] < tokens["lossless"] < tokens["compact"] < tokens["without"]
@@ -83,6 +84,7 @@ def test_views_and_previews_take_fewer_tokens_than_compact_json(in_all_arms: Tas
     assert fetches["without"] == fetches["lossless"] == 0 < fetches["default"]
 
 
+@pytest.mark.slow
 def test_rows_that_a_preview_shows_are_not_fetched_and_the_facts_above_them_are(in_all_arms: TaskReport) -> None:
     fetches = {task: arms["tight"].fetches for task, arms in in_all_arms.by_task.items()}
     assert fetches["voucher"] == 0, "its ticket is shown"

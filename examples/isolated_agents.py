@@ -24,7 +24,9 @@ def customers() -> list[dict[str, Any]]:
     return CUSTOMERS
 
 
-crm_model = Scripted(steps=[lambda _: call("customers"), lambda _: AIMessage("1: 13 of 90\n2: basic, 8 of 13")])
+crm_model = Scripted(
+    steps=[lambda _: call("customers"), lambda _: AIMessage("1: done: 13 of 90\n2: done: basic, 8 of 13")]
+)
 mail_model = Scripted(steps=[lambda _: AIMessage("done: Dear customer, basic has a new price.")])
 agents = {
     "crm": create_agent(crm_model, [customers], middleware=[AccpMiddleware()]),

@@ -31,12 +31,14 @@ def ask(delivery: Delivery, answer: str) -> AgentContext:
 
 interaction, (first,) = Interaction.start(task, plan, retries=1).deliver()
 assert first.context.subtask_id == "s1"  # s2 depends on it
-interaction = interaction.receive(first.id, ask(first, "1: 6 of 40\n2: not done: no reasons in the table")).verify()
+interaction = interaction.receive(
+    first.id, ask(first, "1: done: 6 of 40\n2: not done: no reasons in the table")
+).verify()
 
 interaction, (again,) = interaction.deliver()
 print(brief(again.context, counter=o200k_base()))  # the model's prompt: the open item, the finished one, the feedback
 assert [item.item_id for item in again.context.todo_items] == ["2"]
-interaction = interaction.receive(again.id, ask(again, "price, 4 of 6")).verify()
+interaction = interaction.receive(again.id, ask(again, "done: price, 4 of 6")).verify()
 
 interaction, (second,) = interaction.deliver()
 assert second.context.context == ({"Find who left in May": ["6 of 40", "price, 4 of 6"]},)  # abstracts, no full output

@@ -14,14 +14,14 @@ asked: list[AgentContext] = []
 
 
 def hotels(context: AgentContext) -> str:
-    """Return an answer: an agent may be a function of its context, sync or async."""
+    """Return an answer, as a model would: an agent may be a function of its context, sync or async."""
     asked.append(context)
-    return "about a hundred" if len(asked) == 1 else "98.00 EUR in Porto"
+    return "done: about a hundred" if len(asked) == 1 else "done: 98.00 EUR in Porto"
 
 
 async def flights(context: AgentContext) -> str:
     """Return an answer: a remote agent would be awaited here."""
-    return "arrives 11:40, 59.00 EUR"
+    return "done: arrives 11:40, 59.00 EUR"
 
 
 def has_a_price(subtask: str, item: str, abstract: str) -> str | None:

@@ -179,8 +179,8 @@ def judge(
 def _rejected(claim: Claim, verdict: object) -> OpenItem:
     if isinstance(verdict, NotJudged):
         reason, outcome = f"{NOT_JUDGED}: {verdict.reason}", Outcome.UNVERIFIED
-    elif verdict == NOT_JUDGED:
-        reason, outcome = NOT_JUDGED, Outcome.UNVERIFIED
+    elif isinstance(verdict, str) and verdict.startswith(NOT_JUDGED):
+        reason, outcome = verdict, Outcome.UNVERIFIED
     elif isinstance(verdict, str):
         reason, outcome = verdict or "rejected", Outcome.FAILED
     else:

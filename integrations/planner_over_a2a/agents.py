@@ -105,7 +105,7 @@ def with_contexts(name: str, log: Path, tools: list[BaseTool]) -> AgentExecutor:
         # The model needs the whole text behind the reference, also the lines that the abstract showed already.
         whole = Policy(exclude_tools=frozenset({"open_reference"}))
         agent = create_agent(model, own, middleware=[AccpMiddleware(whole)])
-        return await answer(agent, brief(context, counter=o200k_base()))
+        return f"done: {await answer(agent, brief(context, counter=o200k_base()))}"
 
     return ContextExecutor(run, agent_id=name)
 

@@ -132,7 +132,7 @@ def isolated(*, planned: bool = True) -> Build:
             found = json.dumps(read_results(state))
             return {"answer": reporter.invoke([HumanMessage(f"{QUESTION}\n\n{found}")]).text}
 
-        agents = {name: team.worker(name) for name in TASKS}
+        agents = {name: team.worker(name, then="done: {}".format) for name in TASKS}
         return master_graph(agents, plan=plan, report=report if planned else None, state_schema=Reported)
 
     return build

@@ -19,7 +19,7 @@ __all__ = ["AsyncVerifier", "Judge", "ModelVerifier"]
 AsyncVerifier: TypeAlias = Callable[[str, str, str], Awaitable[str | None]]
 """A `Verifier` whose call is awaited: subtask, item and abstract to None or feedback."""
 
-_QUESTION: Final = "Does the result show that the step is done? Answer `yes`, or say in one sentence what is missing."
+_QUESTION: Final = "Does the result show that the step is done? Answer `yes` alone, or what is missing in one sentence."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def _not_judged(error: Exception) -> NotJudged:
 class ModelVerifier:
     """A verifier that asks a chat model about each item: `master_graph(…, verifier=ModelVerifier(model))`.
 
-    The model is sent the subtask, the step and the abstract, nothing else. Its answer, unless it is clearly a yes
-    (`accp_core.aci.read_verdict`), is the feedback for the next attempt.
+    The model is sent the subtask, the step and the abstract, nothing else. `yes` alone verifies; words without a yes
+    are the feedback for the next attempt; a yes with more words judges nothing (`accp_core.aci.read_verdict`).
     """
 
     def __init__(self, model: Runnable[Any, BaseMessage]) -> None:

@@ -8,12 +8,11 @@ from typing import Final
 
 from accp_core.aci.checks import Json
 from accp_core.aci.items import DONE, OPEN, Outcome, TodoItem
-from accp_core.aci.replies import words
-from accp_core.aci.replies.wording import ItemAnswer, plain, read_outcome, says_nothing
+from accp_core.aci.replies.wording import ItemAnswer, read_outcome
 from accp_core.errors import EncodeError
 from accp_core.strict_json import compact_json
 
-__all__ = ["item_of", "read_record", "read_value"]
+__all__ = ["item_of", "read_value"]
 
 _MAX_DEPTH: Final = 3
 """Objects around the answers, such as `{"result": {"items": [...]}}`."""
@@ -38,6 +37,18 @@ _RESULT_KEYS: Final = frozenset(
         "finding",
     ]
 )
+_DONE: Final = frozenset(
+    ["done", "complete", "completed", "finished", "success", "successful", "succeeded", "ok", "true", "1", "yes", "x"]
+)
+"""The values of a status that say done, as `_key` writes them."""
+_FAILED: Final = frozenset(
+    [
+        "failed", "failure", "fail", "error", "false", "0", "no", "notdone", "undone", "unfinished", "incomplete",
+        "notcompleted", "notcomplete", "notfinished", "notstarted", "pending", "open", "todo", "blocked", "skipped",
+        "inprogress", "aborted", "cancelled", "canceled", "rejected", "unable", "unsuccessful", "impossible",
+    ]
+)  # fmt: skip
+"""The values of a status that say not done."""
 _DESCRIPTION_KEYS: Final = frozenset(["description", "title", "name", "todo"])
 _LABEL: Final = re.compile(r"(?:item|step|task|todo|no|nr|number|point|answer|result)?[\s._#:-]*(.+)", re.IGNORECASE)
 
@@ -46,14 +57,19 @@ def _key(name: object) -> str:
     return re.sub(r"[\s_-]", "", str(name)).casefold()
 
 
+def _plain(text: str) -> str:
+    """Return `text` in lower case, without emphasis, with one blank between words."""
+    return " ".join(re.sub(r"[*_`]", " ", text).casefold().split())
+
+
 def item_of(name: object, items: Sequence[TodoItem]) -> str | None:
     """Return the itemId that a key or a cell names: the id, "item 1", or the description; None for anything else."""
-    text = plain(str(name)).strip(" .:)(]#")
-    ids = {plain(item.item_id): item.item_id for item in items}
+    text = _plain(str(name)).strip(" .:)(]#")
+    ids = {_plain(item.item_id): item.item_id for item in items}
     label = _LABEL.fullmatch(text)
     if text in ids or (label and label[1].strip() in ids):
         return ids[text] if text in ids or not label else ids[label[1].strip()]
-    named = [item.item_id for item in items if item.description and plain(item.description).strip(" .:") == text]
+    named = [item.item_id for item in items if item.description and _plain(item.description).strip(" .:") == text]
     return named[0] if len(named) == 1 else None
 
 
@@ -63,7 +79,7 @@ def read_value(value: Json, items: Sequence[TodoItem], depth: int = 0) -> dict[s
         return _read_object(value, items, depth)
     if isinstance(value, (list, tuple)):
         return _read_list(value, items)
-    return {items[0].item_id: read_record(value)} if len(items) == 1 else None
+    return {items[0].item_id: _read_record(value)} if len(items) == 1 else None
 
 
 def _read_object(value: Mapping[str, Json], items: Sequence[TodoItem], depth: int) -> dict[str, ItemAnswer] | None:
@@ -80,9 +96,9 @@ def _read_object(value: Mapping[str, Json], items: Sequence[TodoItem], depth: in
             return found
     own = [member for name, member in value.items() if _key(name) in _ID_KEYS]
     if len(items) == 1 and all(item_of(member, items) for member in own if not isinstance(member, (Mapping, list))):
-        return {items[0].item_id: read_record(value)}
+        return {items[0].item_id: _read_record(value)}
     if own and (item := item_of(own[0], items)):
-        return {item: read_record(value)}
+        return {item: _read_record(value)}
     return None
 
 
@@ -94,7 +110,7 @@ def _read_context(value: Mapping[str, Json], items: Sequence[TodoItem]) -> dict[
     for item in items:
         state, abstract = states.get(item.item_id), abstracts.get(item.item_id)
         if type(state) is int and state in (OPEN, DONE):
-            found[item.item_id] = read_record({"state": state, "outputabstract": abstract})
+            found[item.item_id] = _read_record({"state": state, "outputabstract": abstract})
         elif abstract is not None:
             found[item.item_id] = _unclear(abstract, "has no state")
     return found
@@ -113,9 +129,9 @@ def _read_list(values: Sequence[Json], items: Sequence[TodoItem]) -> dict[str, I
         return _once(known)
     has_ids = any(isinstance(value, Mapping) and _ID_KEYS & set(map(_key, value)) for value in values)
     if len(values) == len(items) and not known and not has_ids:
-        return {item.item_id: read_record(value) for item, value in zip(items, values, strict=True)}
+        return {item.item_id: _read_record(value) for item, value in zip(items, values, strict=True)}
     if len(items) == 1 and not known and not has_ids:
-        return {items[0].item_id: read_record(values)}
+        return {items[0].item_id: _read_record(values)}
     return None
 
 
@@ -133,15 +149,15 @@ def _once(named: Iterable[tuple[str, Json]]) -> dict[str, ItemAnswer]:
     found: dict[str, ItemAnswer] = {}
     for item, value in named:
         twice = item in found
-        found[item] = _unclear(value, "is a second answer to the item") if twice else read_record(value)
+        found[item] = _unclear(value, "is a second answer to the item") if twice else _read_record(value)
     return found
 
 
 # --- one record -------------------------------------------------------------------------------------------------------
 
 
-def read_record(value: Json) -> ItemAnswer:
-    """Return the answer that one JSON value is: words, a number, or an object with a status and a result."""
+def _read_record(value: Json) -> ItemAnswer:
+    """Return the answer that one JSON value is: an object with a status and a result, a truth value, or words."""
     if isinstance(value, Mapping):
         return _read_fields({_key(name): member for name, member in value.items()}, value)
     if value is True:
@@ -151,7 +167,7 @@ def read_record(value: Json) -> ItemAnswer:
     if value is None or value in (OPEN, DONE):
         # 0 and 1 are the states of the draft as often as they are results.
         return _unclear(value, "may be a state or a result")
-    return _judged(value if isinstance(value, str) else _words_of(value))
+    return read_outcome(_words_of(value))
 
 
 def _read_fields(fields: Mapping[str, Json], value: Mapping[str, Json]) -> ItemAnswer:
@@ -166,23 +182,17 @@ def _read_fields(fields: Mapping[str, Json], value: Mapping[str, Json]) -> ItemA
         return ItemAnswer(Outcome.FAILED, reason or result)
     if verdicts == {Outcome.DONE}:
         others = {name: member for name, member in rest.items() if _key(name) not in _STATUS_KEYS and member}
-        text = result or _words_of(list(others.values()))
-        return ItemAnswer(Outcome.DONE) if says_nothing(text) else read_outcome(f"done: {text}")
+        return read_outcome(f"done: {result or _words_of(list(others.values()))}")
     if verdicts:
         return _unclear(value, "has a status that is neither done nor failed")
-    return _judged(result or _words_of(list(rest.values()) if len(rest) == 1 else rest))
+    return read_outcome(result or _words_of(list(rest.values()) if len(rest) == 1 else rest))
 
 
 def _status_of(member: Json) -> Outcome:
-    text = plain(str(member)).strip(" .!")
-    if text in words.DONE_WORDS:
+    text = _key(member).strip(".!")
+    if text in _DONE:
         return Outcome.DONE
-    failed = text in words.FAILED_WORDS or words.FAIL_MARK.match(text)
-    return Outcome.FAILED if failed else Outcome.UNVERIFIED
-
-
-def _judged(text: str) -> ItemAnswer:
-    return read_outcome(text, is_value=True)
+    return Outcome.FAILED if text in _FAILED else Outcome.UNVERIFIED
 
 
 def _unclear(value: Json, problem: str) -> ItemAnswer:

@@ -1,29 +1,27 @@
-"""A judge's words about one result: a clear yes, or feedback (ACI section 5.2, second phase)."""
+"""A judge's words about one result: a yes, or feedback (ACI section 5.2, second phase)."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from accp_core.aci.replies import words
-from accp_core.aci.replies.wording import is_foreign, plain
-
 __all__ = ["NOT_JUDGED", "read_verdict"]
 
 NOT_JUDGED: Final = "the result was not judged"
-_YES: Final = re.compile(r"[\W_]*yes\b")
-# Negations that praise; everything else that is negative, or limits the yes, makes it a no.
-_PRAISE: Final = re.compile(
-    r"\b(?:nothing (?:else )?(?:is |was )?(?:missing|lacking|needed)|nothing more is needed|no problems?|no errors?|"
-    r"no issues?|without (?:any )?(?:problems?|errors?|gaps))\b"
-)
-_LIMIT: Final = re.compile(r"\b(?:only|if|unless|until|wrong|incorrect|instead|half|some|most|partly|mostly|or no)\b")
+_YES: Final = re.compile(r"[\W_]*yes\b(?P<more>.*)", re.IGNORECASE | re.DOTALL)
+_MORE: Final = re.compile(r"[^\W_]|\?")
+_MAX_EXCERPT_CHARS: Final = 200
 
 
 def read_verdict(answer: str) -> str | None:
-    """Return None if `answer` is clearly a yes, else the feedback for the agent; `NOT_JUDGED` if there are no words."""
-    simple = _PRAISE.sub(" ", plain(answer))
-    patterns = (words.UNDONE, words.DOUBT, _LIMIT)
-    if _YES.match(simple) and not any(pattern.search(simple) for pattern in patterns) and not is_foreign(answer):
+    """Return None if `answer` is `yes` and nothing else, else the feedback for the agent.
+
+    What follows a yes may limit it or take it back, and is no clear no, after which the work would be done again:
+    such an answer, and one without words, is `NOT_JUDGED` with the reason.
+    """
+    yes = _YES.match(answer)
+    if yes is None:
+        return answer.strip() or NOT_JUDGED
+    if not _MORE.search(yes["more"]):
         return None
-    return answer.strip() or NOT_JUDGED
+    return f"{NOT_JUDGED}: expected `yes` alone, found {answer.strip()[:_MAX_EXCERPT_CHARS]!r}"

@@ -84,13 +84,11 @@ def test_a_verdict_is_none_or_words(verdict: object) -> None:
         verify(context("found 6", items=1), lambda *_: verdict)  # type: ignore[arg-type,return-value]
 
 
-@pytest.mark.parametrize(
-    "abstract", ["done", "Done.", " OK ", "n/a", "**Completed!**", "successfully", "...", "find them"]
-)
+@pytest.mark.parametrize("abstract", ["done", "Done.", " **Done!** ", "...", "-", "find them", "FIND CHURN"])
 def test_the_rule_refuses_abstracts_that_say_nothing(abstract: str) -> None:
     assert verify_by_rule("Find churn", "Find  them", abstract)
 
 
-@pytest.mark.parametrize("abstract", ["6 accounts", "yes", "no", "0", "done: 6 rows written", "blue"])
+@pytest.mark.parametrize("abstract", ["6 accounts", "yes", "no", "0", "n/a", "done: 6 rows written", "blue", "未完了"])
 def test_the_rule_accepts_abstracts_that_say_something(abstract: str) -> None:
     assert verify_by_rule("Find churn", "Is it red or blue?", abstract) is None

@@ -81,7 +81,7 @@ def test_what_is_no_accepted_reply_is_refused(data: Any) -> None:
 
 
 def test_words_become_a_reply_with_a_long_result_beside_its_beginning() -> None:
-    found = reply_from_words(SENT, f"1: {LONG}\n2: not done: no table")
+    found = reply_from_words(SENT, f"1: done: {LONG}\n2: not done: no table")
     assert found.full == {"1": LONG}
     context = accept_reply(SENT, found.context)
     assert context.states == {"1": 1, "2": 0}

@@ -43,7 +43,7 @@ def run(said: dict[str, list[str]], *plan: Any, **options: Any) -> tuple[Interac
 
 
 def test_a_result_is_found_by_title_and_by_id() -> None:
-    done, _ = run({"crm": ["6 of 40"], "mail": ["done: Dear Ana"], "web": ["done: nothing new was there"]})
+    done, _ = run({"crm": ["done: 6 of 40"], "mail": ["done: Dear Ana"], "web": ["done: nothing new was there"]})
     results = done.results
     assert results["Find churn"] is not None
     assert str(results["Find churn"]) == results["s1"].text == results["s1"].value == "6 of 40"
@@ -70,7 +70,7 @@ def test_an_unknown_or_ambiguous_name_is_refused_with_the_known_ones() -> None:
 
 
 def test_a_failure_is_an_answer_and_says_which_failure_stopped_what_waits_for_it() -> None:
-    done, called = run({"crm": ["not done: no access"] * 2, "web": ["3 pages"]}, retries=1)
+    done, called = run({"crm": ["not done: no access"] * 2, "web": ["done: 3 pages"]}, retries=1)
     assert called == ["crm", "web", "crm"]
     results = done.results
     assert str(results["Find churn"]) == "failed: no access"
@@ -108,20 +108,31 @@ def test_the_words_that_were_not_understood_are_kept() -> None:
 def test_a_repeatable_step_is_asked_again_and_told_what_was_not_understood() -> None:
     plan = step("web", "Search", items=["Count", "Name"], repeatable=True)
     interaction, (first,) = Interaction.start(TASK, [plan], retries=1).deliver()
-    reply = reply_from_words(first.context, "1: 6 of 40\n2: I will see.")
+    reply = reply_from_words(first.context, "1: done: 6 of 40\n2: I will see.")
     interaction, (second,) = interaction.receive(first.id, reply).verify().deliver()
     assert [item.item_id for item in second.context.todo_items] == ["2"]
     assert second.context.context == (
-        {"done": {"1": "6 of 40"}, "feedback": 'not understood: "I will see." leaves a doubt whether it is done'},
+        {
+            "done": {"1": "6 of 40"},
+            "feedback": 'not understood: "I will see." does not begin with `done:` or `not done:`',
+        },
     )
     ended = interaction.receive(second.id, reply_from_words(second.context, "I will see.")).verify()
     assert ended.results["Search"].state is SubtaskState.UNVERIFIED
     assert ended.results["Search"].value == ["6 of 40", "unverified: I will see."]
 
 
+def test_plain_data_cost_a_repeatable_step_one_more_question_and_another_step_its_result() -> None:
+    said = ["6 of 40", "done: 6 of 40"]
+    done, called = run({"crm": list(said)}, step("crm", "Count", repeatable=True))
+    assert (called, str(done.results["Count"])) == (["crm", "crm"], "6 of 40")
+    once, called = run({"crm": list(said)}, step("crm", "Count"))
+    assert (called, str(once.results["Count"])) == (["crm"], "unverified: 6 of 40")
+
+
 def test_a_verifier_that_fails_leaves_the_item_unverified_with_the_reason() -> None:
     interaction, (first,) = start(subtask("a")).deliver()
-    interaction = interaction.receive(first.id, reply_from_words(first.context, "6 of 40"))
+    interaction = interaction.receive(first.id, reply_from_words(first.context, "done: 6 of 40"))
 
     def broken(*_: str) -> None:
         raise TimeoutError("60 s")
@@ -136,7 +147,7 @@ def test_times_are_those_that_were_passed() -> None:
     interaction = Interaction.start(TASK, PLAN[:2], now=1_000)
     assert interaction.task.start_time == "1970-01-01T00:16:40Z"
     interaction, (first,) = interaction.deliver(now=1_001)
-    interaction = interaction.receive(first.id, reply_from_words(first.context, "6 of 40"), now=1_002.5).verify(
+    interaction = interaction.receive(first.id, reply_from_words(first.context, "done: 6 of 40"), now=1_002.5).verify(
         now=1_003
     )
     assert interaction.contexts["s1"].last_updated == "1970-01-01T00:16:43Z"
@@ -169,7 +180,7 @@ def test_calls_and_tokens_add_up_for_each_agent() -> None:
     usage = Usage(calls=2, input_tokens=300, output_tokens=20)
     interaction, deliveries = Interaction.start(TASK, [step("crm", "Count"), step("crm", "Name")]).deliver()
     for each in deliveries:
-        reply = AgentReply(context=reply_from_words(each.context, "6 of 40").context, usage=usage)
+        reply = AgentReply(context=reply_from_words(each.context, "done: 6 of 40").context, usage=usage)
         stored = AcceptedReply.from_json(json.loads(json.dumps(AcceptedReply.of(each.context, reply).to_json())))
         interaction = interaction.receive(each.id, stored)
     done = interaction.verify()

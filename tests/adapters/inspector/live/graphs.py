@@ -62,7 +62,7 @@ def run_swarm(saver: BaseCheckpointSaver[Any], thread: str = "orders") -> None:
 
 def run_team(saver: BaseCheckpointSaver[Any], thread: str = "churn") -> None:
     """Let a master give two subtasks to two agents with a context each."""
-    crm = ScriptedModel(script=[calls(call("orders", "c1")), "1: 13 of 90\n2: basic, 8 of 13"])
+    crm = ScriptedModel(script=[calls(call("orders", "c1")), "1: done: 13 of 90\n2: done: basic, 8 of 13"])
     mail = ScriptedModel(script=["done: Dear customer, basic has a new price."])
     agents = {
         "crm": create_agent(crm, [orders], middleware=[AccpMiddleware()]),

@@ -33,7 +33,11 @@ def status(state: dict[str, Any]) -> str:
 
 
 def test_a_task_is_done_when_every_item_is_verified() -> None:
-    graph = team(subtask("crm"), subtask("mail", after=["crm"]), agents={"crm": says("six"), "mail": says("Dear Ana")})
+    graph = team(
+        subtask("crm"),
+        subtask("mail", after=["crm"]),
+        agents={"crm": says("done: six"), "mail": says("done: Dear Ana")},
+    )
     state = graph.invoke({})
     assert status(state) == "completed"
     assert read_results(state) == {"Part of crm": "six", "Part of mail": "Dear Ana"}
@@ -44,7 +48,7 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
 
     def agent(context: AgentContext) -> str:
         seen.append(context)
-        return "1: six\n2: not done: no access"
+        return "1: done: six\n2: not done: no access"
 
     state = team(subtask("crm", "Count", "Name"), agents={"crm": agent}, retries=2).invoke({})
     assert status(state) == "failed"
@@ -54,7 +58,7 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
 
 
 def test_a_retry_may_succeed() -> None:
-    graph = team(subtask("crm"), agents={"crm": says("not done: busy", "six")}, retries=1)
+    graph = team(subtask("crm"), agents={"crm": says("not done: busy", "done: six")}, retries=1)
     assert status(graph.invoke({})) == "completed"
 
 
@@ -79,7 +83,7 @@ async def test_a_verifier_may_have_to_be_awaited(verifier: Any) -> None:
 
     def agent(context: AgentContext) -> str:
         seen.append(context)
-        return "seven" if len(seen) == 1 else "six"
+        return "done: seven" if len(seen) == 1 else "done: six"
 
     graph = team(subtask("crm"), agents={"crm": agent}, verifier=verifier, retries=1)
     assert status(await graph.ainvoke({})) == "completed"
@@ -90,8 +94,8 @@ async def test_a_verifier_may_have_to_be_awaited(verifier: Any) -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_model_may_judge_and_sees_one_result(asynchronous: bool) -> None:
-    judge = ScriptedModel(script=["The year is missing.", "Yes, it does."])
-    graph = team(subtask("crm"), agents={"crm": says("six", "six in 2026")}, verifier=ModelVerifier(judge))
+    judge = ScriptedModel(script=["The year is missing.", "**Yes.**"])
+    graph = team(subtask("crm"), agents={"crm": says("done: six", "done: six in 2026")}, verifier=ModelVerifier(judge))
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert status(state) == "completed"
     (first,), (second,) = judge.received
@@ -102,8 +106,9 @@ async def test_a_model_may_judge_and_sees_one_result(asynchronous: bool) -> None
 VERDICTS = {
     "yes": None,
     "Yes.": None,
-    "**Yes**, it names all six": None,
-    "Yes, but the year is missing.": "Yes, but the year is missing.",
+    "Yes, but the year is missing.": (
+        "the result was not judged: expected `yes` alone, found 'Yes, but the year is missing.'"
+    ),
     "No.": "No.",
     "Yesterday's data": "Yesterday's data",
     "": "the result was not judged",
@@ -166,11 +171,11 @@ async def test_a_verifiers_exception_leaves_the_item_unverified_or_ends_the_run(
     def verifier(subtask: str, item: str, abstract: str) -> str | None:
         raise KeyError("judge")
 
-    graph = team(subtask("crm"), agents={"crm": says("six 6")}, verifier=verifier)
+    graph = team(subtask("crm"), agents={"crm": says("done: six 6")}, verifier=verifier)
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
     assert read_results(state) == {"Part of crm": "unverified: six 6"}
     assert "not judged: KeyError" in read_interaction(state).results["Part of crm"].reason
-    graph = team(subtask("crm"), agents={"crm": says("six 6")}, verifier=verifier, catch=())
+    graph = team(subtask("crm"), agents={"crm": says("done: six 6")}, verifier=verifier, catch=())
     with pytest.raises(KeyError):
         await graph.ainvoke({}) if asynchronous else graph.invoke({})
 

@@ -62,7 +62,7 @@ class Remote:
 
 
 def test_a_model_reads_its_context_and_the_parent_gets_the_context_back() -> None:
-    agent, model = worker(["1: six\n2: Ana, Bo"])
+    agent, model = worker(["1: done: six\n2: done: Ana, Bo"])
     graph = StateGraph(AciState)
     graph.add_node("crm", isolate(agent, agent_id="crm"))
     graph.add_edge(START, "crm")
@@ -80,7 +80,7 @@ def test_as_the_target_of_send_it_gets_that_context_and_nothing_of_the_state() -
         secret: str
         messages: list[Any]
 
-    agent, model = worker(["1: six\n2: Ana, Bo"])
+    agent, model = worker(["1: done: six\n2: done: Ana, Bo"])
     graph = StateGraph(State)
     graph.add_node("plan", lambda state: {"task_context": {"TaskContext": {"TaskID": "MARKER"}}})
     graph.add_node("crm", isolate(agent, agent_id="crm"))
@@ -93,7 +93,7 @@ def test_as_the_target_of_send_it_gets_that_context_and_nothing_of_the_state() -
 
 
 def test_as_a_plain_node_it_gets_the_abstracts_it_waits_for() -> None:
-    agent, model = worker(["Dear Ana"])
+    agent, model = worker(["done: Dear Ana"])
     graph = StateGraph(AciState)
     graph.add_node("crm", isolate(lambda context: finished(context), agent_id="crm"))
     graph.add_node("mail", isolate(agent, agent_id="mail"))
@@ -138,17 +138,19 @@ UPDATE: dict[str, Any] = {
 @pytest.mark.parametrize(
     "agent",
     [
-        ScriptedModel(script=["1: six"]),
-        RunnableLambda(lambda _: "1: six"),
-        RunnableLambda(lambda _: AIMessage("1: six")),
-        RunnableLambda(lambda given: {"messages": [*given["messages"], AIMessage("1: six"), HumanMessage("thanks")]}),
+        ScriptedModel(script=["1: done: six"]),
+        RunnableLambda(lambda _: "1: done: six"),
+        RunnableLambda(lambda _: AIMessage("1: done: six")),
+        RunnableLambda(
+            lambda given: {"messages": [*given["messages"], AIMessage("1: done: six"), HumanMessage("thanks")]}
+        ),
         structured(UPDATE),
         structured(Update(**UPDATE)),
         structured({"AgentID": "somebody else", **UPDATE}),
         lambda context: {"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE},
         lambda context: {"AgentContext": {"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE}},
         lambda context: AgentReply(context={"AgentID": "crm", "SubTaskID": "s_crm", **UPDATE}),
-        lambda context: "1: six",
+        lambda context: "1: done: six",
     ],
 )
 def test_a_result_is_a_message_a_text_a_state_or_a_context(agent: Any) -> None:
@@ -157,12 +159,12 @@ def test_a_result_is_a_message_a_text_a_state_or_a_context(agent: Any) -> None:
 
 
 def inner() -> Any:
-    return create_agent(ScriptedModel(script=["1: six"]), [], name="inner")
+    return create_agent(ScriptedModel(script=["1: done: six"]), [], name="inner")
 
 
 TEAMS: dict[str, Any] = {
-    "deepagents": lambda: create_deep_agent(model=ScriptedModel(script=["1: six"])),
-    "supervisor": lambda: create_supervisor([inner()], model=ScriptedModel(script=["1: six"])).compile(),
+    "deepagents": lambda: create_deep_agent(model=ScriptedModel(script=["1: done: six"])),
+    "supervisor": lambda: create_supervisor([inner()], model=ScriptedModel(script=["1: done: six"])).compile(),
     "swarm": lambda: create_swarm([inner()], default_active_agent="inner").compile(),
 }
 
@@ -201,7 +203,7 @@ def test_what_else_a_result_holds_reaches_nobody() -> None:
     full = {"AgentID": "crm", "SubTaskID": "s_crm", "full_output": "MARKER", "trace": ["MARKER"], **UPDATE}
     update = answer(isolate(lambda _: full, agent_id="crm"))
     assert "MARKER" not in repr(update)
-    noisy = RunnableLambda(lambda _: {"messages": [AIMessage("MARKER"), AIMessage("1: six")], "secret": "MARKER"})
+    noisy = RunnableLambda(lambda _: {"messages": [AIMessage("MARKER"), AIMessage("1: done: six")], "secret": "MARKER"})
     assert "MARKER" not in repr(answer(isolate(noisy, agent_id="crm")))
 
 
@@ -262,7 +264,7 @@ def test_an_agent_in_a_function_of_a_runnable_is_looked_at_too() -> None:
 
 @pytest.mark.parametrize("checkpointer", [None, False])
 def test_an_agent_starts_fresh_each_time(checkpointer: Any) -> None:
-    agent, model = worker(["1: six\n2: Ana", "1: two\n2: Bo"], checkpointer=checkpointer)
+    agent, model = worker(["1: done: six\n2: done: Ana", "1: done: two\n2: done: Bo"], checkpointer=checkpointer)
     graph = StateGraph(AciState)
     graph.add_node("crm", isolate(agent, agent_id="crm"))
     graph.add_edge(START, "crm")
@@ -282,7 +284,7 @@ def stored_in(store: SqliteColdStore, session: str, context: AgentContext) -> li
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_long_answer_is_stored_whole_before_the_context_cites_it(asynchronous: bool) -> None:
     store = SqliteColdStore()
-    node = isolate(RunnableLambda(lambda _: f"1: six\n2: {LONG}"), agent_id="crm", store=store)
+    node = isolate(RunnableLambda(lambda _: f"1: done: six\n2: done: {LONG}"), agent_id="crm", store=store)
     given = {"agent_context": CONTEXT.to_json(), "aci_session": "session"}
     context = returned(await node.ainvoke(given) if asynchronous else node.invoke(given))
     assert stored_in(store, "session", context) == [LONG]
@@ -295,9 +297,9 @@ async def test_a_long_answer_is_stored_whole_before_the_context_cites_it(asynchr
 
 def test_the_limit_of_an_abstract_is_the_policys() -> None:
     text = "one of three hundred " * 20
-    short = answer(isolate(lambda _: f"1: {text}", agent_id="crm", policy=Policy(abstract_limit=60)))
+    short = answer(isolate(lambda _: f"1: done: {text}", agent_id="crm", policy=Policy(abstract_limit=60)))
     assert returned(short).context_uri
-    assert not returned(answer(isolate(lambda _: f"1: {text}", agent_id="crm"))).context_uri
+    assert not returned(answer(isolate(lambda _: f"1: done: {text}", agent_id="crm"))).context_uri
     with pytest.raises(ValueError, match="abstract"):
         Policy(abstract_limit=59)
 
@@ -327,12 +329,12 @@ def test_an_agent_opens_what_its_context_grants_and_nothing_it_was_told() -> Non
         [
             fetch_last,
             lambda messages: calls(call("accp_fetch", "f2", ref="$cold.00000000000000000123456789012")),
-            "1: read\n2: no",
+            "1: done: read\n2: not done: refused",
         ],
         middleware=True,
     )
     graph = StateGraph(AciState)
-    graph.add_node("crm", isolate(lambda _: f"1: six\n2: {LONG}", agent_id="crm"))
+    graph.add_node("crm", isolate(lambda _: f"1: done: six\n2: done: {LONG}", agent_id="crm"))
     graph.add_node("mail", isolate(agent, agent_id="mail"))
     graph.add_conditional_edges(START, lambda _: [Send("crm", {"agent_context": CONTEXT.to_json()})], ["crm"])
 
@@ -356,7 +358,9 @@ async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(confi
     model = ScriptedModel(
         script=[
             calls(call("crm", query="all")),
-            lambda messages: f"1: rows in {refs_in(messages[-1])[0]} and $cold.00000000000000000123456789012\n2: six",
+            lambda messages: (
+                f"1: done: rows in {refs_in(messages[-1])[0]} and $cold.00000000000000000123456789012\n2: done: six"
+            ),
         ]
     )
     agent = create_agent(model, [crm], middleware=[AccpMiddleware(store=store)])
@@ -371,7 +375,10 @@ async def test_what_an_answer_cites_is_granted_on_if_the_agent_may_open_it(confi
 
 def test_what_an_answer_cites_is_put_into_the_session_of_the_task() -> None:
     store = SqliteColdStore()
-    script = [calls(call("crm", query="all")), lambda messages: f"1: rows in {refs_in(messages[-1])[0]}\n2: six"]
+    script = [
+        calls(call("crm", query="all")),
+        lambda messages: f"1: done: rows in {refs_in(messages[-1])[0]}\n2: done: six",
+    ]
     agent = create_agent(ScriptedModel(script=script), [crm], middleware=[AccpMiddleware(store=store)])
     graph = StateGraph(AciState).add_node("crm", isolate(agent, agent_id="crm", store=store))
     send = Send("crm", {"agent_context": CONTEXT.to_json(), "aci_session": "session of the task"})
@@ -385,7 +392,10 @@ def test_what_an_answer_cites_is_put_into_the_session_of_the_task() -> None:
 @pytest.mark.parametrize("config", [{}, thread("t")])
 async def test_what_only_the_agents_own_messages_carry_is_kept_for_the_task(config: Any, asynchronous: bool) -> None:
     """Without a store the state of the graph carries the texts; the agent's messages do not leave it."""
-    script = [calls(call("crm", query="all")), lambda messages: f"1: rows in {refs_in(messages[-1])[0]}\n2: six"]
+    script = [
+        calls(call("crm", query="all")),
+        lambda messages: f"1: done: rows in {refs_in(messages[-1])[0]}\n2: done: six",
+    ]
     agent = create_agent(ScriptedModel(script=script), [crm], middleware=[AccpMiddleware()])
     graph = StateGraph(AciState).add_node("crm", isolate(agent, agent_id="crm"))
     send = Send("crm", {"agent_context": CONTEXT.to_json(), "aci_session": "t"})
@@ -405,7 +415,7 @@ def test_a_delivery_is_answered_under_its_id() -> None:
 
 
 def test_the_message_of_a_delivery_has_the_same_id_in_a_replay() -> None:
-    seen = [ScriptedModel(script=["1: six"]) for _ in range(2)]
+    seen = [ScriptedModel(script=["1: done: six"]) for _ in range(2)]
     for model in seen:
         answer(isolate(model, agent_id="crm"), aci_session="s")
     assert seen[0].received[0][0].id == seen[1].received[0][0].id
@@ -439,7 +449,7 @@ def test_other_exceptions_end_the_run() -> None:
 
 
 def test_results_of_tools_stay_with_the_agent() -> None:
-    agent, _ = worker([calls(call("crm", query="all")), "1: six\n2: Ana"], crm)
+    agent, _ = worker([calls(call("crm", query="all")), "1: done: six\n2: done: Ana"], crm)
     state = answer(isolate(agent, agent_id="crm"))
     assert "CRM-00" not in repr(state)
     assert results({"messages": []}) == []

@@ -114,7 +114,7 @@ def by_namespace(saver: InMemorySaver) -> Iterator[tuple[tuple[str, str, str], s
 def test_what_is_stored_of_one_agent_is_read_by_no_other() -> None:
     store = InMemoryStore()
     long = "row of crm, " * 300
-    crm, _ = worker([long])
+    crm, _ = worker([f"done: {long}"])
     market, market_model = worker(
         [lambda messages: calls(call("accp_fetch", "f", ref=stored(store)[0])), "not done: refused"], middleware=True
     )
@@ -134,9 +134,12 @@ def stored(store: InMemoryStore) -> list[str]:
 
 def test_a_dependant_opens_the_full_result_by_the_reference_it_was_given() -> None:
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
-    crm, _ = worker([long])
+    crm, _ = worker([f"done: {long}"])
     mail, mail_model = worker(
-        [lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")), "Dear Ana"],
+        [
+            lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
+            "done: Dear Ana",
+        ],
         middleware=True,
     )
     graph = master_graph({"crm": crm, "mail": mail}, plan=planner(subtask("crm"), subtask("mail", after=["crm"])))
@@ -152,14 +155,14 @@ async def test_without_a_store_the_state_carries_full_results(asynchronous: bool
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
     search = [
         lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
-        "Dear Ana",
+        "done: Dear Ana",
     ]
     contexts = [subtask("crm"), subtask("mail", after=["crm"]), subtask("web", after=["mail"])]
 
     def team() -> tuple[dict[str, Any], ScriptedModel, ScriptedModel]:
-        crm, _ = worker([long])
+        crm, _ = worker([f"done: {long}"])
         mail, mail_model = worker(search, middleware=True)
-        web, web_model = worker(["fine 1"])
+        web, web_model = worker(["done: fine 1"])
         return {"crm": crm, "mail": mail, "web": web}, mail_model, web_model
 
     agents, mail_model, web_model = team()
@@ -177,7 +180,7 @@ def test_what_an_answer_cites_can_be_opened_with_a_store_and_without(options: di
     cite = [calls(call("crm", query="all")), lambda messages: f"done: all rows are in {refs_in(messages[-1])[0]}"]
     look = [
         lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="id=CRM-0007")),
-        "fine 1",
+        "done: fine 1",
     ]
     crm, _ = worker(cite, crm_tool, middleware=True)
     mail, mail_model = worker(look, middleware=True)
@@ -222,7 +225,7 @@ async def test_an_interrupt_of_one_agent_waits_and_the_others_are_not_run_again(
 
 
 def test_an_interrupt_is_no_failure_that_catch_catches() -> None:
-    agent, _ = worker([calls(call("ask", query="crm")), "fine 1"], asking([]))
+    agent, _ = worker([calls(call("ask", query="crm")), "done: fine 1"], asking([]))
     graph = StateGraph(AciState)
     graph.add_node("crm", isolate(agent, agent_id="crm", catch=(Exception,)))
     graph.add_edge(START, "crm")
@@ -241,7 +244,7 @@ def test_isolated_agents_are_found_as_subgraphs() -> None:
 
 def test_time_travel_runs_an_agent_again_on_the_same_context() -> None:
     crm, crm_model = worker(["done: first result", "done: second result"])
-    mail, mail_model = worker(["Dear Ana", "Dear Bo"])
+    mail, mail_model = worker(["done: Dear Ana", "done: Dear Bo"])
     contexts = [subtask("crm"), subtask("mail", after=["crm"])]
     graph = master_graph({"crm": crm, "mail": mail}, plan=planner(*contexts)).compile(checkpointer=InMemorySaver())
     first = graph.invoke({}, thread("t"))
@@ -268,7 +271,7 @@ def test_a_fork_changes_the_plan_of_what_is_not_done() -> None:
 def test_a_replay_stores_a_full_result_once() -> None:
     store = InMemoryStore()
     long = "row of crm, " * 300
-    crm, _ = worker([long])
+    crm, _ = worker([f"done: {long}"])
     graph = master_graph({"crm": crm}, plan=planner(subtask("crm"))).compile(store=store, checkpointer=InMemorySaver())
     graph.invoke({}, thread("t"))
     before = next(past for past in graph.get_state_history(thread("t")) if past.next == ("work",))
@@ -282,7 +285,7 @@ def test_a_retry_policy_runs_the_agent_again() -> None:
     def agent(_: AgentContext) -> str:
         if error := next(failures):
             raise error
-        return "fine 1"
+        return "done: fine 1"
 
     policy = RetryPolicy(initial_interval=0.01, retry_on=OSError)
     plan = [step("crm", "Count", repeatable=True)]

@@ -24,35 +24,67 @@ def undone(text: str) -> ItemAnswer:
     return ItemAnswer(Outcome.FAILED, text)
 
 
+def unread(text: str, problem: str) -> ItemAnswer:
+    return ItemAnswer(Outcome.UNVERIFIED, text, f'not understood: "{" ".join(text.split())}" {problem}')
+
+
+UNMARKED = "does not begin with `done:` or `not done:`"
+SAYS_BOTH = "says both `done:` and `not done:`"
+
 ANSWERS: dict[str, tuple[AgentContext, str, dict[str, ItemAnswer]]] = {
-    "a line per item": (TWO, "1: six\n2: two", {"1": done("six"), "2": done("two")}),
-    "words around it": (TWO, "Here:\n1: six\n\n2: two\n", {"1": done("six"), "2": done("two")}),
-    "Markdown": (TWO, "- **1:** six\n- **2**: two", {"1": done("six"), "2": done("two")}),
-    "code marks": (TWO, "`1`: six", {"1": done("six")}),
-    "numbered": (TWO, "1. six\n2) two", {"1": done("six"), "2": done("two")}),
-    "several lines": (TWO, "1: six\nof forty\n2: two", {"1": done("six\nof forty"), "2": done("two")}),
-    "a list in a result": (TWO, "1: six\n2: top\n1. Ana\n2. Bo", {"1": done("six"), "2": done("top\n1. Ana\n2. Bo")}),
-    "an item again": (TWO, "1: six\n1: seven", {"1": done("six\n1: seven")}),
-    "not done": (TWO, "1: six\n2: Not done: no access", {"1": done("six"), "2": undone("no access")}),
+    "a line per item": (TWO, "1: done: six\n2: done: two", {"1": done("six"), "2": done("two")}),
+    "words around it": (TWO, "Here:\n1: done: six\n\n2: done: two\n", {"1": done("six"), "2": done("two")}),
+    "Markdown": (TWO, "- **1:** done: six\n- **2**: **done:** two", {"1": done("six"), "2": done("two")}),
+    "code marks": (TWO, "`1`: `done`: six", {"1": done("six")}),
+    "numbered": (TWO, "1. done: six\n2) Done: two", {"1": done("six"), "2": done("two")}),
+    "several lines": (TWO, "1: done: six\nof forty\n2: done: two", {"1": done("six\nof forty"), "2": done("two")}),
+    "a list in a result": (
+        TWO,
+        "1: done: six\n2: done: top\n1. Ana\n2. Bo",
+        {"1": done("six"), "2": done("top\n1. Ana\n2. Bo")},
+    ),
+    "an item again": (TWO, "1: done: six\n1: done: seven", {"1": done("six\n1: done: seven")}),
+    "an unmarked item again": (
+        TWO,
+        "2: two\n1: done: six\n2: three",
+        {"1": done("six\n2: three"), "2": unread("two", UNMARKED)},
+    ),
+    "no line is marked": (
+        TWO,
+        "- 1: six\n- 2: two\n1: one",
+        {"1": unread("six", UNMARKED), "2": unread("two\n1: one", UNMARKED)},
+    ),
+    "not done": (TWO, "1: done: six\n2: Not done: no access", {"1": done("six"), "2": undone("no access")}),
     "not done, no reason": (TWO, "2: not done", {"2": undone("")}),
-    "one item": (ONE, " six of\nforty ", {"1": done("six of\nforty")}),
-    "one item, named": (ONE, "1: six", {"1": done("six")}),
+    "done, no result": (TWO, "2: Done.", {"2": done("")}),
+    "both": (TWO, "1: done: six\n1: not done: x", {"1": unread("done: six\n1: not done: x", SAYS_BOTH)}),
+    "one item": (ONE, " done: six of\nforty ", {"1": done("six of\nforty")}),
+    "one item, named": (ONE, "1: done: six", {"1": done("six")}),
     "one item, not done": (ONE, "not done: no access", {"1": undone("no access")}),
+    "one item, unmarked": (ONE, "six", {"1": unread("six", UNMARKED)}),
+    "one item, done and not done": (ONE, "done: not done", {"1": unread("done: not done", SAYS_BOTH)}),
     "nothing": (ONE, " \n", {}),
-    "no items": (subtask("s1", items=0), "1: six", {}),
+    "no items": (subtask("s1", items=0), "1: done: six", {}),
     "ids with signs": (
         replace(TWO, todo_items=(TodoItem("a+b", ""), TodoItem("a", ""))),
-        "a: six\na+b: two",
+        "a: done: six\na+b: done: two",
         {"a": done("six"), "a+b": done("two")},
     ),
-    "an id that begins another": (subtask("s1", items=12), "12: x\n1: y", {"12": done("x"), "1": done("y")}),
+    "an id in capitals": (replace(ONE, todo_items=(TodoItem("a", ""),)), "A: done: six", {"a": done("six")}),
+    "an id that begins another": (
+        subtask("s1", items=12),
+        "12: done: x\n1: done: y",
+        {"12": done("x"), "1": done("y")},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_is_read(name: str) -> None:
     context, text, found = ANSWERS[name]
-    assert {item: each for item, each in read_answers(context, text).items() if each.problem != NO_ANSWER} == found
+    assert {
+        item: each for item, each in read_answers(context, text).items() if not each.problem.startswith(NO_ANSWER)
+    } == found
 
 
 def test_an_answer_becomes_the_context_that_is_returned() -> None:
@@ -64,11 +96,18 @@ def test_an_answer_becomes_the_context_that_is_returned() -> None:
 
 def test_a_long_answer_is_no_abstract() -> None:
     with pytest.raises(ProtocolError, match="E2003"):
-        with_answers(ONE, read_answers(ONE, "x" * 2_001))
+        with_answers(ONE, read_answers(ONE, "done: " + "x" * 2_001))
 
 
-def test_reading_takes_time_in_proportion() -> None:
-    hostile: Any = "1" * 20_000 + "\n" + "- " * 20_000 + "*" * 20_000
+def test_an_item_without_a_line_is_told_what_was_expected() -> None:
+    problem = read_answers(TWO, "1: done: six")["2"].problem
+    assert problem == f"{NO_ANSWER}; expected `id: done: result` or `id: not done: why`"
+
+
+@pytest.mark.parametrize(
+    "hostile", ["1" * 20_000 + "\n" + "- " * 20_000 + "*" * 20_000, "```" * 20_001, "1: \n" * 20_000]
+)
+def test_reading_takes_time_in_proportion(hostile: str) -> None:
     assert {each.outcome for each in read_answers(TWO, hostile).values()} == {Outcome.UNVERIFIED}
 
 
@@ -85,32 +124,34 @@ class Dumped:
 
 READ, FAILED, UNREAD = Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED
 VALUES: dict[str, tuple[AgentContext, Any, list[Outcome]]] = {
-    "an object with model_dump": (TWO, Dumped({"1": "six", "2": "done: two"}), [READ, READ]),
+    "an object with model_dump": (TWO, Dumped({"1": "six", "2": "done: two"}), [UNREAD, READ]),
     "a wrapped AgentContext": (
         TWO,
         {"AgentContext": {"KeyInformation": [{"itemId": "1", "outputabstract": "six"}], "ItemStateUpdates": "x"}},
         [UNREAD, UNREAD],
     ),
-    "an item twice": (TWO, {"1": "six", "item 1": "seven", "2": "two"}, [UNREAD, READ]),
-    "one of two in a record": (TWO, {"item": "2", "result": "two"}, [UNREAD, READ]),
+    "an item twice": (TWO, {"1": "done: six", "item 1": "done: seven", "2": "done: two"}, [UNREAD, READ]),
+    "one of two in a record": (TWO, {"item": "2", "result": "done: two"}, [UNREAD, READ]),
     "a record of another item": (TWO, {"item": "7", "result": "two"}, [UNREAD, UNREAD]),
     "a record of the only item": (ONE, {"item": "1", "done": True, "result": "six"}, [READ]),
     "another's record": (ONE, {"item": "7", "result": "six"}, [UNREAD]),
-    "items within two objects": (TWO, {"answer": {"items": ["six", "two"]}}, [READ, READ]),
-    "too deep": (TWO, {"a": {"b": {"c": {"d": {"e": ["six", "two"]}}}}}, [UNREAD, UNREAD]),
-    "a list for the only item": (ONE, ["Ana", "Bo"], [READ]),
-    "a text": (ONE, "six", [READ]),
-    "a number": (ONE, 40, [READ]),
+    "items within two objects": (TWO, {"answer": {"items": ["done: six", "done: two"]}}, [READ, READ]),
+    "too deep": (TWO, {"a": {"b": {"c": {"d": {"e": ["done: six", "done: two"]}}}}}, [UNREAD, UNREAD]),
+    "a list for the only item": (ONE, ["Ana", "Bo"], [UNREAD]),
+    "a text": (ONE, "six", [UNREAD]),
+    "a text that is marked": (ONE, "done: six", [READ]),
+    "a number": (ONE, 40, [UNREAD]),
     "a number for two items": (TWO, 40, [UNREAD, UNREAD]),
     "yes and no": (TWO, [True, False], [READ, FAILED]),
     "states": (TWO, [1, None], [UNREAD, UNREAD]),
-    "an error": (TWO, [{"error": "no access"}, {"result": "two", "error": None}], [FAILED, READ]),
+    "an error": (TWO, [{"error": "no access"}, {"ok": True, "result": "two", "error": None}], [FAILED, READ]),
     "a status that is neither": (ONE, {"status": "so so", "result": "six"}, [UNREAD]),
+    "a status in other letters": (TWO, [{"state": "Not-Done"}, {"is_done": "Yes!", "text": "two"}], [FAILED, READ]),
     "a status and other fields": (ONE, {"status": "ok", "rows": 6, "where": "CRM"}, [READ]),
     "done without a result": (ONE, {"done": True}, [READ]),
-    "fields without a status": (ONE, {"rows": 6, "source": "CRM"}, [READ]),
-    "one field": (ONE, {"rows": [6, 7]}, [READ]),
-    "no JSON": (ONE, {"rows": {6}}, [READ]),
+    "fields without a status": (ONE, {"rows": 6, "source": "CRM"}, [UNREAD]),
+    "one field": (ONE, {"rows": [6, 7]}, [UNREAD]),
+    "no JSON": (ONE, {"done": "yes", "rows": {6}}, [READ]),
     "nothing was asked": (subtask("s1", items=0), {"1": "six"}, []),
 }
 
@@ -122,33 +163,34 @@ def test_a_structured_response_is_read(name: str) -> None:
 
 
 LAYOUTS: dict[str, tuple[AgentContext, str, list[Outcome]]] = {
-    "a table of other items": (TWO, "| item | result |\n|---|---|\n| 7 | six |\n| 1 | x |", [UNREAD, UNREAD]),
-    "a table and words that leave a doubt": (
-        TWO,
-        "I made these up:\n| item | result |\n|---|---|\n| 1 | six |\n| 2 | two |",
-        [UNREAD, UNREAD],
-    ),
-    "JSON and words that leave a doubt": (TWO, 'I could not.\n```json\n["six", "two"]\n```', [UNREAD, UNREAD]),
-    "JSON that names nothing": (TWO, '{"x": 1, "y": 2}', [UNREAD, UNREAD]),
-    "the only item after words that take it back": (ONE, "I could not open it.\n1: six", [FAILED]),
-    "the only item after a doubt": (ONE, "Perhaps this:\n1: six", [UNREAD]),
+    "a table": (TWO, "| item | result |\n|---|---|\n| 1 | done: six |\n| 2 | done: x |", [UNREAD, UNREAD]),
+    "JSON and words": (TWO, 'I could not.\n```json\n["done: six", "done: two"]\n```', [UNREAD, UNREAD]),
+    "JSON that names nothing": (TWO, '{"x": "done: six", "y": "done: two"}', [UNREAD, UNREAD]),
+    "JSON that breaks off": (ONE, '{"done": true, "result": ', [UNREAD]),
     "an id that a description also is": (
         replace(TWO, todo_items=(TodoItem("a", "b"), TodoItem("b", "a"))),
-        "a: six\nb: two",
+        "a: done: six\nb: done: two",
         [READ, READ],
     ),
     "two items of one description": (
         replace(TWO, todo_items=(TodoItem("a", "Count"), TodoItem("b", "Count"))),
-        "Count: six\nCount: two",
+        "Count: done: six\nCount: done: two",
         [UNREAD, UNREAD],
     ),
-    "bullets within bullets": (TWO, "- six\n  - Ana\n- two", [READ, READ]),
-    "too many numbers": (
-        replace(TWO, todo_items=(TodoItem("a", ""), TodoItem("b", ""))),
-        "2. six\n3. two",
-        [UNREAD] * 2,
+    "a long description": (
+        replace(TWO, todo_items=(TodoItem("a", "x" * 201), TodoItem("b", ""))),
+        f"{'x' * 201}: done: six\nb: done: two",
+        [UNREAD, READ],
     ),
-    "numbers in order": (replace(TWO, todo_items=(TodoItem("a", ""), TodoItem("b", ""))), "1. six\n2. two", [READ] * 2),
+    "bullets without names": (TWO, "- done: six\n- done: two", [UNREAD, UNREAD]),
+    "bullets within bullets": (TWO, "- 1: done: six\n  - 2: done: Ana", [READ, UNREAD]),
+    "another number": (TWO, "1.2: done: six\n12: done: two", [UNREAD, UNREAD]),
+    "a number alone, then a list": (TWO, "1: done: the number is\n2\n- done: import", [READ, UNREAD]),
+    "a negation before the mark": (TWO, "1: not yet done: six\n2: almost done: two", [UNREAD, UNREAD]),
+    "a quotation": (TWO, "1: done: Bo wrote\n> 2: done: sent", [READ, UNREAD]),
+    "a code block that does not end": (TWO, "1: done: six\n```\n2: done: two", [READ, UNREAD]),
+    "failed as a whole": (TWO, "not done: no access", [FAILED, FAILED]),
+    "done as a whole": (TWO, "done: all", [UNREAD, UNREAD]),
 }
 
 
@@ -160,4 +202,6 @@ def test_a_layout_is_read_or_not_understood(name: str) -> None:
 
 def test_a_remark_names_ten_items_at_most() -> None:
     answers = read_answers(subtask("s1", items=12), "It went well.")
-    assert answers["12"].problem.endswith("names none of the items 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …")
+    assert answers["12"].problem.endswith(
+        "names none of the items 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …; expected `id: done: result` for each"
+    )

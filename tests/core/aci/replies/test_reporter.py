@@ -25,7 +25,7 @@ RECORD = [("agent", "I send it."), ("call send_mail", '{"to":"ana"}'), ("result 
 
 
 def test_a_reporter_reads_the_record_as_data_and_the_items_that_lack_words() -> None:
-    reply = reply_from_words(TWO, "1: 6 of 40\n2: Done.")
+    reply = reply_from_words(TWO, "1: done: 6 of 40\n2: Done.")
     lines = report_request(TWO, reply.unread, RECORD).splitlines()
     assert [json.loads(line) for line in lines[1:4]] == [list(entry) for entry in RECORD]
     assert lines[4] == 'Items: {"2":"Step 2 of s1"}'
@@ -43,7 +43,7 @@ def test_a_reporter_reads_the_record_as_data_and_the_items_that_lack_words() -> 
     ],
 )
 def test_its_answer_takes_the_place_of_the_missing_words(said: str, states: dict[str, int], unread: list[str]) -> None:
-    reply = with_report(TWO, reply_from_words(TWO, "1: 6 of 40\n2: Done."), said)
+    reply = with_report(TWO, reply_from_words(TWO, "1: done: 6 of 40\n2: Done."), said)
     accepted = AcceptedReply.of(TWO, reply)
     assert accepted.context.states == states
     assert accepted.context.abstracts["1"] == "6 of 40"
@@ -56,7 +56,7 @@ def test_its_answer_takes_the_place_of_the_missing_words(said: str, states: dict
 
 def test_what_a_reporter_does_not_find_is_no_failure_but_says_why_nobody_knows() -> None:
     said = "not done: " + "the record does not say " * 200
-    reply = with_report(TWO, reply_from_words(TWO, "1: 6 of 40\n2: Done."), said)
+    reply = with_report(TWO, reply_from_words(TWO, "1: done: 6 of 40\n2: Done."), said)
     (item,) = evaluate(AcceptedReply.of(TWO, reply).context, reply.unread)[0]
     assert (item.item_id, item.outcome) == ("2", Outcome.UNVERIFIED)
     assert item.reason.startswith("reported as done, but without a result; say what came out; the reporter: the record")

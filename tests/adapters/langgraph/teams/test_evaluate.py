@@ -180,9 +180,17 @@ async def test_a_verifiers_exception_leaves_the_item_unverified_or_ends_the_run(
         await graph.ainvoke({}) if asynchronous else graph.invoke({})
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-async def test_a_reporter_reads_what_an_agent_left_unsaid(asynchronous: bool) -> None:
-    agent = ScriptedModel(script=["Done."])
+def test_done_counts_with_a_table_after_it() -> None:
+    table = "| plan | left |\n|---|--:|\n| basic | 6 |"
+    state = team(subtask("crm"), agents={"crm": ScriptedModel(script=[f"done:\n{table}"])}).invoke({})
+    assert read_results(state) == {"Part of crm": table}
+
+
+@pytest.mark.parametrize(
+    ("asynchronous", "said"), [(False, "Done."), (True, "Done."), (False, "6 of 40"), (False, "The answer is 6.")]
+)
+async def test_a_reporter_reads_what_an_agent_left_unsaid(asynchronous: bool, said: str) -> None:
+    agent = ScriptedModel(script=[said])
     reporter = ScriptedModel(script=["done: 6 of 40"])
     graph = team(subtask("crm"), agents={"crm": agent}, reporter=reporter)
     state = await graph.ainvoke({}) if asynchronous else graph.invoke({})

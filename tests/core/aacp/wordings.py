@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from accp_core.aacp import WORKFLOWS, FallbackEncoder, InstructionRegistry, Packet, WorkflowStep
+from accp_core.aacp import WORKFLOWS, FallbackEncoder, InstructionRegistry, Packet, WorkflowStep, parse_packet
 from accp_core.errors import EncodeError
 from tests.conformance.vectors import ROOT
 
-__all__ = ["HALVES", "STEPS", "Outcome", "encode", "expected", "load_wordings", "outcome"]
+__all__ = ["FILE", "FRESH", "HALVES", "STEPS", "Outcome", "encode", "expected", "load_wordings", "outcome"]
 
 HALVES: Final = ("tuned", "held_out")
 STEPS: Final[dict[str, WorkflowStep]] = {
     f"{workflow.name}.{name}": step for workflow in WORKFLOWS for name, step in workflow.steps.items()
 }
 FILE: Final = ROOT / "aacp" / "6.3-wordings.json"
+FRESH: Final = "fresh"
+"""The wordings that were written after the rules; they stand in a file of their own."""
+FRESH_FILE: Final = ROOT / "aacp" / "6.3-fresh-wordings.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +44,14 @@ class Outcome:
 
 def load_wordings(kind: str, half: str) -> list[Mapping[str, Any]]:
     """Return the "wordings" or the "near_misses" of a half."""
-    data = json.loads(FILE.read_text(encoding="utf-8"))
+    data = json.loads((FRESH_FILE if half == FRESH else FILE).read_text(encoding="utf-8"))
     return [vector for vector in data[kind] if vector["half"] == half]
 
 
 def expected(vector: Mapping[str, Any]) -> Packet:
-    """Return the packet that the rule-based encoder gives for the arguments of a wording."""
+    """Return the packet that a wording means: its text, or what the rule-based encoder gives for its arguments."""
+    if "packet" in vector:
+        return parse_packet(vector["packet"])
     return STEPS[vector["step"]].encode(vector["arguments"])
 
 

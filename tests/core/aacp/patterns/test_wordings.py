@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.core.aacp.wordings import FILE, HALVES, STEPS, load_wordings, outcome
+from tests.core.aacp.wordings import FILE, FRESH, HALVES, STEPS, load_wordings, outcome
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -21,6 +21,13 @@ def test_most_natural_wordings_need_no_model_and_none_gets_a_wrong_packet(half: 
 @pytest.mark.parametrize("half", HALVES)
 def test_no_near_miss_is_served(half: str) -> None:
     assert outcome(half).taken == ()
+
+
+def test_more_than_half_of_the_fresh_wordings_are_understood_and_no_near_miss_is_taken() -> None:
+    found = outcome(FRESH)
+    assert (found.wrong, found.taken) == ((), ())
+    assert (found.wordings, found.near_misses) == (60, 60)
+    assert found.served >= 33, f"{found.served} of {found.wordings} are understood; not: {found.missed}"
 
 
 @pytest.mark.parametrize("threshold", [0.95, 0.8])

@@ -20,7 +20,7 @@ from accp_core.aacp.findings import Finding
 from accp_core.aacp.guard import Guard, sensitive_values
 from accp_core.aacp.instruction import Instruction, find_omissions
 from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
-from accp_core.aacp.patterns import PATTERNS, Pattern, PatternBook
+from accp_core.aacp.patterns.matching import PatternBook
 from accp_core.aacp.patterns.phrases import Phrasebook
 from accp_core.aacp.patterns.templates import Shape, fill_template, make_template, read_shape
 from accp_core.aacp.registry import InstructionStore, RegistryEntry
@@ -76,7 +76,6 @@ class FallbackEncoder:
         model: InstructionEncoder | None = None,
         *,
         workflows: Iterable[Workflow] = WORKFLOWS,
-        patterns: Iterable[Pattern] = PATTERNS,
         threshold: float = 1.0,
         vocabulary: Vocabulary = DRAFT_VOCABULARY,
         guard: Guard | None = sensitive_values,
@@ -88,9 +87,8 @@ class FallbackEncoder:
         Args:
             registry: Where entries are found and new ones are kept.
             model: Encodes new instructions; None: new instructions are refused.
-            workflows: The workflows whose phrases and patterns are known.
-            patterns: How people say their steps; those of other workflows are not used.
-            threshold: The share of an instruction's words that a pattern must have, see `PatternBook`. Below 1, an
+            workflows: The workflows whose phrases and sayings are known.
+            threshold: The share of an instruction's words that a saying must cover, see `PatternBook`. Below 1, an
                 adjective that nobody expected ("shared", "expired") may be lost.
             vocabulary: The words that a packet may have without a warning.
             guard: Searches for sensitive values, which a packet of a rule is warned about and no other packet may have
@@ -99,15 +97,14 @@ class FallbackEncoder:
             observe: Called with every translation, for counters and logs.
 
         Raises:
-            ProtocolError: E1004, two steps have a phrase of the same wording.
+            ProtocolError: E1004, two steps have a phrase of the same wording, or a table of sayings has no meaning.
             ValueError: The threshold is not above 0 and at most 1.
         """
         known = tuple(workflows)
-        steps = {id(step) for workflow in known for step in workflow.steps.values()}
         self._registry = registry
         self._model = model
         self._phrases = Phrasebook(known)
-        self._patterns = PatternBook((each for each in patterns if id(each.step) in steps), threshold=threshold)
+        self._patterns = PatternBook(known, threshold=threshold)
         self._vocabulary = vocabulary
         self._guard = guard
         self._keep_english = keep_english

@@ -247,6 +247,8 @@ class Workflow:
     """The steps by name."""
     run: WorkflowRun | None = None
     """All hops in order, where the table declares it."""
+    sayings: Mapping[str, Any] = field(default_factory=dict)
+    """How people say its steps: a table that `accp_core.aacp.patterns.sayings` explains; `FallbackEncoder` reads it."""
 
 
 class WorkflowEncoder:
@@ -255,11 +257,11 @@ class WorkflowEncoder:
     workflow: ClassVar[Workflow]
     """The same as data."""
 
-    def __init_subclass__(cls, *, name: str) -> None:
-        """Collect the steps and the run of a subclass."""
+    def __init_subclass__(cls, *, name: str, sayings: Mapping[str, Any] | None = None) -> None:
+        """Collect the steps and the run of a subclass, and how people say the steps."""
         steps = {key: value for key, value in vars(cls).items() if isinstance(value, WorkflowStep)}
         runs = [value for value in vars(cls).values() if isinstance(value, WorkflowRun)]
-        cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None)
+        cls.workflow = Workflow(name=name, steps=steps, run=runs[0] if runs else None, sayings=sayings or {})
 
 
 def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAFT_VOCABULARY) -> Workflow:
@@ -267,13 +269,14 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
 
     Args:
         data: `name`, `steps` (name to task, domain, return, priority, fields, defaults, pointers, phrases) and
-            optionally `run` (step to the list of its arguments), where the steps are the hops of one run.
+            optionally `run` (step to the list of its arguments), where the steps are the hops of one run, and
+            `sayings` (see `accp_core.aacp.patterns.sayings`), which `FallbackEncoder` checks.
         vocabulary: The words whose keys may be used besides the draft's.
 
     Raises:
         ProtocolError: E1004, with the place of the error.
     """
-    members = read_table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping})
+    members = read_table(data, "workflow", {"name": str, "steps": Mapping}, {"run": Mapping, "sayings": Mapping})
     steps = {}
     for name, step in members["steps"].items():
         try:
@@ -282,7 +285,8 @@ def workflow_from_dict(data: Mapping[str, Any], *, vocabulary: Vocabulary = DRAF
             raise invalid_table(f"steps.{name}: {error.reason}") from None
     if not steps or not members["name"]:
         raise invalid_table("expected a workflow with a name and steps")
-    return Workflow(name=members["name"], steps=steps, run=run_from_dict(members.get("run"), steps))
+    run = run_from_dict(members.get("run"), steps)
+    return Workflow(name=members["name"], steps=steps, run=run, sayings=members.get("sayings", {}))
 
 
 def step_from_dict(data: object, vocabulary: Vocabulary) -> WorkflowStep:

@@ -11,11 +11,15 @@ from __future__ import annotations
 from typing import Final
 
 from accp_core.aacp.steps import Workflow, WorkflowEncoder, WorkflowRun, WorkflowStep
+from accp_core.aacp.tables.contracts import CONTRACT_SAYINGS
+from accp_core.aacp.tables.invoices import INVOICE_SAYINGS
+from accp_core.aacp.tables.payroll import PAYROLL_SAYINGS
+from accp_core.aacp.tables.provisioning import PROVISIONING_SAYINGS
 
 __all__ = ["WORKFLOWS", "ContractEncoder", "ITEncoder", "InvoiceEncoder", "PayrollEncoder"]
 
 
-class PayrollEncoder(WorkflowEncoder, name="payroll"):
+class PayrollEncoder(WorkflowEncoder, name="payroll", sayings=PAYROLL_SAYINGS):
     """A payroll run in six hops."""
 
     fetch_employees = WorkflowStep(
@@ -26,11 +30,11 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
         fields={
             "res": "emp_salary",
             "period": "{period}",
-            "filter": "status=active",
+            "filter": "status={status}",
             "fields": "{fields}",
             "fmt": "json",
         },
-        defaults={"fields": None},
+        defaults={"fields": None, "status": "active"},
     )
     fetch_budgets = WorkflowStep(
         task="FETCH",
@@ -89,7 +93,7 @@ class PayrollEncoder(WorkflowEncoder, name="payroll"):
     )
 
 
-class ITEncoder(WorkflowEncoder, name="it"):
+class ITEncoder(WorkflowEncoder, name="it", sayings=PROVISIONING_SAYINGS):
     """The accounts for a new employee in six hops."""
 
     create_ad_account = WorkflowStep(
@@ -157,7 +161,7 @@ class ITEncoder(WorkflowEncoder, name="it"):
     )
 
 
-class InvoiceEncoder(WorkflowEncoder, name="invoice"):
+class InvoiceEncoder(WorkflowEncoder, name="invoice", sayings=INVOICE_SAYINGS):
     """A supplier's invoice in three hops."""
 
     process_invoice = WorkflowStep(
@@ -206,7 +210,7 @@ class InvoiceEncoder(WorkflowEncoder, name="invoice"):
     )
 
 
-class ContractEncoder(WorkflowEncoder, name="contract"):
+class ContractEncoder(WorkflowEncoder, name="contract", sayings=CONTRACT_SAYINGS):
     """The review of a contract in three hops."""
 
     request_review = WorkflowStep(

@@ -21,6 +21,7 @@ from rich.console import Console
 from accp_adapters.stores import SqliteInstructionRegistry
 from accp_adapters.tokens import o200k_base
 from accp_core.aacp import (
+    WORKFLOWS,
     EncodingTier,
     FallbackEncoder,
     InstructionRegistry,
@@ -32,10 +33,9 @@ from accp_core.aacp import (
     validate,
 )
 from accp_core.aacp.instruction import Instruction
-from accp_core.aacp.patterns import PATTERNS as BUILT_IN
-from accp_core.aacp.patterns import PatternBook
+from accp_core.aacp.patterns.matching import PatternBook
 from accp_core.strict_json import compact_json
-from tests.core.aacp.wordings import HALVES, encode, expected, load_wordings, outcome
+from tests.core.aacp.wordings import FRESH, HALVES, encode, expected, load_wordings, outcome
 
 __all__ = ["HOPS", "main", "totals"]
 
@@ -99,14 +99,14 @@ THRESHOLDS: Final = (1.0, 0.95, 0.9, 0.85, 0.8)
 def print_served(console: Console, thresholds: Sequence[float] = THRESHOLDS) -> None:
     """Print what is served without a model at each threshold, and what is missed at the default."""
     console.print(f"{'half':<10}{'threshold':>10}{'served':>12}{'wrong':>8}{'model':>8}{'near-misses taken':>20}")
-    for half in HALVES:
+    for half in (*HALVES, FRESH):
         for threshold in thresholds:
             found = outcome(half, threshold)
             share = f"{found.served} of {found.wordings}"
             taken = f"{len(found.taken)} of {found.near_misses}"
             row = f"{half:<10}{threshold:>10.2f}{share:>12}{len(found.wrong):>8}{len(found.missed):>8}{taken:>20}"
             console.print(row)
-    for half in HALVES:
+    for half in (*HALVES, FRESH):
         console.print(f"missed, {half}:")
         for text in outcome(half).missed:
             console.print(f"  {text}", markup=False, highlight=False)
@@ -198,7 +198,7 @@ def microseconds(call: Callable[[], object], times: int) -> float:
 
 
 ENCODER: Final = FallbackEncoder(InstructionRegistry())
-PATTERNS: Final = PatternBook(BUILT_IN)
+PATTERNS: Final = PatternBook(WORKFLOWS)
 UNKNOWN: Final = Instruction(english="Fetch the absence records of E-17", domain="HR", return_agent="HR-Agent")
 
 

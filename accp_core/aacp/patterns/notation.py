@@ -1,9 +1,11 @@
 """The notation of phrases, and the places of a text where a phrase stands.
 
-    fetch (salary|pay) records [for {period}]
+    <fetch> (salary|pay) records [for {period}]
 
-Words stand for themselves in any case; `(a|b c)` is one of several, `[a|b]` may be missing, `{period}` is a slot: a
-value that a reader of `slots` takes out of the text. `{period:month_end}` names a reader other than that of its name.
+Words stand for themselves in any case; `(a|b c)` is one of several, `[a|b]` may be missing, `<fetch>` is a part of the
+table or of `english`. `{period}` is an argument: a value that a reader takes out of the text. `{start:period}` names
+a reader other than that of its name, `{zones:zone*}` takes one or several values with "," or "and" between them,
+`{amount,currency:money}` two values, and `{_:column}` a value that becomes no argument.
 """
 
 from __future__ import annotations
@@ -13,31 +15,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from accp_core.aacp.patterns.slots import ANYTHING, Captures, read_slot
 from accp_core.aacp.patterns.tokens import Sentence
+from accp_core.aacp.patterns.values import Reader, Value
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Phrase", "read_phrase"]
+__all__ = ["Captures", "Phrase", "invalid", "merge", "read_phrase", "several"]
 
-_SYMBOL: Final = re.compile(r"[()\[\]|]|\{\w+(?::\w+)?\}|[^\s()\[\]|{}]+")
-Reading: TypeAlias = tuple[int, Captures]
-"""Where a phrase ends, in tokens, and what its slots have read."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word that stands for itself."""
-
-    word: str
+MAX_SYMBOLS: Final = 1_000
+"""Words, slots and brackets of one phrase, with all parts that it names."""
+MAX_DEPTH: Final = 20
+"""Brackets within brackets."""
+ANYTHING: Final = "{}"
+"""Stands for the first word of a slot."""
+Captures: TypeAlias = "Mapping[str, Value]"
+"""Arguments that were read, by name."""
+_SYMBOL: Final = re.compile(r"[()\[\]|]|\{\w+(?:,\w+)*(?::\w+\*?)?\}|[^\s()\[\]|{}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A value."""
+    """A value: the names of its arguments, and its reader."""
 
-    name: str
-    reader: str
+    names: tuple[str, ...]
+    read: Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,99 +48,143 @@ class _Choice:
     options: tuple[tuple[_Node, ...], ...]
 
 
-_Node: TypeAlias = "_Word | _Slot | _Choice"
+_Node: TypeAlias = "str | _Slot | _Choice"
+"""A part of a phrase; text is a word that stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A phrase that was read from its notation."""
 
-    source: str
-    """The notation."""
     nodes: tuple[_Node, ...]
     """Its parts, in order."""
     first: frozenset[str]
     """The words with which it may begin; `ANYTHING` where it may begin with a slot."""
     words: frozenset[str]
     """All words in it."""
+    arguments: frozenset[str]
+    """The arguments of all slots in it."""
 
-    def find(self, sentence: Sentence, at: int) -> Iterator[Reading]:
-        """Yield each way in which the phrase stands at the token `at`."""
+    def find(self, sentence: Sentence, at: int) -> Iterator[tuple[int, Captures]]:
+        """Yield each way in which the phrase stands at the token `at`: where it ends, what its slots have read."""
         if at < len(sentence.tokens) and (ANYTHING in self.first or sentence.tokens[at].word in self.first):
             yield from _follow(self.nodes, sentence, at, {})
 
 
-def _follow(nodes: tuple[_Node, ...], sentence: Sentence, at: int, captures: Captures) -> Iterator[Reading]:
+def _follow(
+    nodes: tuple[_Node, ...], sentence: Sentence, at: int, captures: Captures
+) -> Iterator[tuple[int, Captures]]:
     """Yield each way in which `nodes` stand one after the other from the token `at`."""
     if not nodes:
         yield at, captures
         return
     node, rest = nodes[0], nodes[1:]
-    if isinstance(node, _Word):
-        if at < len(sentence.tokens) and sentence.tokens[at].word == node.word:
+    if isinstance(node, str):
+        if sentence.word(at) == node:
             yield from _follow(rest, sentence, at + 1, captures)
     elif isinstance(node, _Slot):
-        for end, value in read_slot(node.reader, node.name, sentence, after_colon(sentence, at)):
-            if (both := merge(captures, value)) is not None:
-                yield from _follow(rest, sentence, end, both)
+        if found := node.read(sentence, _after_colon(sentence, at)):
+            both = merge(captures, _captured(node, found[1]))
+            if both is not None:
+                yield from _follow(rest, sentence, found[0], both)
     else:
+        word = sentence.word(at)
         for option in node.options:
-            yield from _follow((*option, *rest), sentence, at, captures)
+            # most options begin with another word, which is not worth a call
+            if not option or not isinstance(option[0], str) or option[0] == word:
+                yield from _follow((*option, *rest), sentence, at, captures)
 
 
-def after_colon(sentence: Sentence, at: int) -> int:
+def _captured(slot: _Slot, value: Value) -> Captures:
+    values = dict(zip(slot.names, value, strict=True)) if len(slot.names) > 1 else {slot.names[0]: value}
+    return {name: value for name, value in values.items() if name != "_"}
+
+
+def _after_colon(sentence: Sentence, at: int) -> int:
     """Return the place after the ":" between a word and its value ("risk: high"), `at` where there is none."""
-    tokens = sentence.tokens
-    return at + 1 if 0 < at < len(tokens) and tokens[at].word == ":" and tokens[at - 1].source.isalpha() else at
+    return at + 1 if sentence.word(at) == ":" and at and sentence.source(at - 1).isalpha() else at
 
 
-def merge(captures: Captures, more: Mapping[str, str | tuple[str, ...]]) -> Captures | None:
+def merge(captures: Captures, more: Captures) -> Captures | None:
     """Return both; None where a name has two values."""
     if any(captures.get(name, value) != value for name, value in more.items()):
         return None
     return {**captures, **more}
 
 
-def read_phrase(source: str) -> Phrase:
-    """Return the phrase of a notation.
+def several(read: Reader) -> Reader:
+    """Return a reader of one value, or of several with "," or "and" between them; a value may be some itself."""
+
+    def read_several(sentence: Sentence, at: int) -> tuple[int, Value] | None:
+        items: list[str] = []
+        end = at
+        while found := read(sentence, at):
+            end, value = found
+            items += (value,) if isinstance(value, str) else value
+            at = _after_separator(sentence, end)
+            if at == end:
+                break
+        return (end, tuple(items)) if items else None
+
+    return read_several
+
+
+def _after_separator(sentence: Sentence, at: int) -> int:
+    """Return the place after ", and the" or a part of it, `at` where there is none."""
+    end = at
+    for words in ((",", "->", "\u2192"), ("and", "&"), ("the", "a")):
+        if sentence.word(end) in words and (end > at or words[0] != "the"):
+            end += 1
+    return end
+
+
+def read_phrase(source: str, readers: Mapping[str, Reader]) -> Phrase:
+    """Return the phrase of a notation without parts.
 
     Raises:
-        ProtocolError: E1004, the brackets are not pairs, or a character has no meaning.
+        ProtocolError: E1004, the brackets are not pairs, a character has no meaning, or there is no such reader.
     """
     symbols = _SYMBOL.findall(source)
-    if "".join(symbols) != "".join(source.split()):
-        raise _invalid(source)
-    (nodes,), rest = _read_options(source, symbols, "")
-    first = _first(nodes)
+    if "".join(symbols) != "".join(source.split()) or len(symbols) > MAX_SYMBOLS:
+        raise _no_phrase(source)
+    options, rest = _read_options(source, symbols, readers, "", MAX_DEPTH)
+    first = _first(options[0])
     if rest or "" in first:
-        raise _invalid(source)
-    return Phrase(source, nodes, frozenset(first), frozenset(_words(nodes)))
+        raise _no_phrase(source)
+    leaves = list(_leaves(options[0]))
+    words = {leaf for leaf in leaves if isinstance(leaf, str)}
+    names = {name for leaf in leaves if isinstance(leaf, _Slot) for name in leaf.names if name != "_"}
+    return Phrase(options[0], frozenset(first), frozenset(words), frozenset(names))
 
 
-def _read_options(source: str, symbols: list[str], end: str) -> tuple[tuple[tuple[_Node, ...], ...], list[str]]:
+def _read_options(
+    source: str, symbols: list[str], readers: Mapping[str, Reader], end: str, depth: int
+) -> tuple[tuple[tuple[_Node, ...], ...], list[str]]:
     """Return the sequences up to the closing symbol `end`, and the symbols after it."""
     options: list[list[_Node]] = [[]]
     while symbols and symbols[0] != end:
         symbol, *symbols = symbols
-        if symbol in ("(", "["):
-            inner, symbols = _read_options(source, symbols, {"(": ")", "[": "]"}[symbol])
+        if symbol in ("(", "[") and depth:
+            inner, symbols = _read_options(source, symbols, readers, {"(": ")", "[": "]"}[symbol], depth - 1)
             options[-1].append(_Choice((*inner, ()) if symbol == "[" else inner))
         elif symbol == "|" and end:
             options.append([])
-        elif symbol in ("|", ")", "]"):
-            raise _invalid(source)
+        elif symbol in ("|", "(", "[", ")", "]"):
+            raise _no_phrase(source)
         else:
-            options[-1].append(_read_node(symbol))
+            options[-1].append(_read_slot(symbol, readers) if symbol.startswith("{") else symbol.lower())
     if end and not symbols:
-        raise _invalid(source)
+        raise _no_phrase(source)
     return tuple(map(tuple, options)), symbols[1:]
 
 
-def _read_node(symbol: str) -> _Node:
-    if not symbol.startswith("{"):
-        return _Word(symbol.lower())
-    name, _, reader = symbol[1:-1].partition(":")
-    return _Slot(name, reader or name)
+def _read_slot(symbol: str, readers: Mapping[str, Reader]) -> _Slot:
+    text, _, kind = symbol[1:-1].partition(":")
+    names = tuple(text.split(","))
+    read = readers.get((kind or text).removesuffix("*"))
+    if read is None or (kind == "money") != (len(names) == 2) or len(names) > 2:
+        raise invalid(f"expected a kind of value that the table has, two names for money, found {symbol!r}")
+    return _Slot(names, several(read) if kind.endswith("*") else read)
 
 
 def _first(nodes: tuple[_Node, ...]) -> set[str]:
@@ -152,19 +197,23 @@ def _first(nodes: tuple[_Node, ...]) -> set[str]:
         if isinstance(node, _Choice):
             found.update(*map(_first, node.options))
         else:
-            found.add(node.word if isinstance(node, _Word) else ANYTHING)
+            found.add(node if isinstance(node, str) else ANYTHING)
     return found
 
 
-def _words(nodes: tuple[_Node, ...]) -> Iterator[str]:
+def _leaves(nodes: tuple[_Node, ...]) -> Iterator[str | _Slot]:
     for node in nodes:
-        if isinstance(node, _Word):
-            yield node.word
-        elif isinstance(node, _Choice):
+        if isinstance(node, _Choice):
             for option in node.options:
-                yield from _words(option)
+                yield from _leaves(option)
+        else:
+            yield node
 
 
-def _invalid(source: str) -> ProtocolError:
-    reason = f"expected words, {{slot}}, (a|b) and [a|b], found {source!r}"
+def _no_phrase(source: str) -> ProtocolError:
+    return invalid(f"expected words, {{slot}}, (a|b) and [a|b], found {source[:200]!r}")
+
+
+def invalid(reason: str) -> ProtocolError:
+    """Return the exception for a table that says nothing: E1004."""
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)

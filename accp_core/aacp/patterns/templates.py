@@ -18,9 +18,8 @@ from typing import Final
 
 from accp_core.aacp.instruction import Instruction, digest, spellings
 from accp_core.aacp.packet import Packet
-from accp_core.aacp.patterns.slots import is_user
 from accp_core.aacp.patterns.tokens import Sentence, read_sentence
-from accp_core.aacp.patterns.values import MONTHS, read_date, read_money, read_period
+from accp_core.aacp.patterns.values import MONTHS, is_user, read_date, read_money, read_period
 from accp_core.aacp.vocabulary import PRIORITY, RETURN, VERSION_KEY
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError

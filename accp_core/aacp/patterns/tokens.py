@@ -48,6 +48,14 @@ class Sentence:
     tokens: tuple[Token, ...]
     """Its tokens, in order."""
 
+    def word(self, at: int) -> str:
+        """Return the word of a token, "" after the end."""
+        return self.tokens[at].word if at < len(self.tokens) else ""
+
+    def source(self, at: int) -> str:
+        """Return a token as it is written, "" after the end."""
+        return self.tokens[at].source if at < len(self.tokens) else ""
+
     def between(self, start: int, end: int) -> str:
         """Return the text of the tokens from `start` up to `end`, with single blanks."""
         return " ".join(self.text[self.tokens[start].start : self.tokens[end - 1].end].split())

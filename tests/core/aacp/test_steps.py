@@ -74,7 +74,7 @@ def test_a_table_gives_steps_and_a_run() -> None:
 
 def test_arguments_may_be_given_in_order() -> None:
     assert PayrollEncoder().fetch_employees("2024-08") == PayrollEncoder().fetch_employees(period="2024-08")
-    assert PayrollEncoder.fetch_employees.usage() == "period [fields]"
+    assert PayrollEncoder.fetch_employees.usage() == "period [fields] [status]"
     assert len(PayrollEncoder().full_run("2024-08", "2024-07", ["late"])) == 6
     assert PayrollEncoder().full_run.parameters == ("period", "prev_period", "flags")
     assert len(ITEncoder().full_onboarding("j.smith", "dir://users/j.smith/mail", "Sales")) == 6
@@ -101,10 +101,10 @@ def test_a_table_may_say_which_arguments_are_addresses() -> None:
 @pytest.mark.parametrize(
     ("values", "named", "reason"),
     [
-        (("a", "b", "c"), {}, "at most 2 values"),
+        (("a", "b", "c", "d"), {}, "at most 3 values"),
         (("a",), {"period": "b"}, "once, found 'period'"),
-        ((), {"when": "b"}, "each of period, fields, return_agent, priority once, found 'when'"),
-        ((), {}, r"expected period \[fields\], found nothing"),
+        ((), {"when": "b"}, "each of period, fields, status, return_agent, priority once, found 'when'"),
+        ((), {}, r"expected period \[fields\] \[status\], found nothing"),
     ],
 )
 def test_an_argument_without_place_is_refused(values: Any, named: Any, reason: str) -> None:
@@ -146,7 +146,7 @@ def test_a_workflow_without_hops_in_order_has_no_run() -> None:
     ("data", "reason"),
     [
         ([], "expected a table of name, steps"),
-        ({"name": "own"}, r"expected a table of name, steps and optionally run, found \['name'\]"),
+        ({"name": "own"}, r"expected a table of name, steps and optionally run, sayings, found \['name'\]"),
         ({**workflow(), "color": 1}, "color"),
         ({"name": "own", "steps": {}}, "expected a workflow with a name and steps"),
         ({"name": "", "steps": {"s": step()}}, "expected a workflow with a name and steps"),
@@ -189,5 +189,5 @@ def test_a_key_of_one_s_own_is_no_argument_of_the_encoder(name: str) -> None:
 
 
 def test_hops_are_checked() -> None:
-    with pytest.raises(ProtocolError, match=r"FETCH: expected period \[fields\], found nothing"):
+    with pytest.raises(ProtocolError, match=r"FETCH: expected period \[fields\] \[status\], found nothing"):
         WorkflowRun((PayrollEncoder.fetch_employees, ""))

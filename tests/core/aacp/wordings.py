@@ -20,7 +20,7 @@ STEPS: Final[dict[str, WorkflowStep]] = {
 }
 FILE: Final = ROOT / "aacp" / "6.3-wordings.json"
 FRESH: Final = "fresh"
-"""The wordings that were written after the rules; they stand in a file of their own."""
+"""The wordings that were written after the first rules; they stand in a file of their own."""
 FRESH_FILE: Final = ROOT / "aacp" / "6.3-fresh-wordings.json"
 
 

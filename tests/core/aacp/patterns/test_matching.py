@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from accp_core.aacp import Packet, PayrollEncoder, WorkflowStep, parse_packet
+from accp_core.aacp import WORKFLOWS, Packet, PayrollEncoder, Workflow, WorkflowStep, parse_packet
 from accp_core.aacp.instruction import Instruction
-from accp_core.aacp.patterns import PATTERNS, Pattern, PatternBook, matching
+from accp_core.aacp.patterns import matching
+from accp_core.aacp.patterns.english import PARTS
+from accp_core.aacp.patterns.matching import PatternBook
 from accp_core.aacp.patterns.notation import read_phrase
+from accp_core.aacp.patterns.sayings import read_kinds
 from accp_core.aacp.patterns.templates import fill_template, make_template, read_shape
 from accp_core.aacp.patterns.tokens import MAX_TOKENS, read_sentence
 from accp_core.errors import EncodeError, ProtocolError
@@ -19,10 +22,13 @@ def read(english: str, domain: str = "HR") -> Instruction:
     return Instruction(english=english, domain=domain, return_agent="A")
 
 
+KINDS = read_kinds({}, PARTS)
+
+
 def ends(notation: str, text: str) -> list[tuple[int, Any]]:
     said = read_sentence(text)
     assert said is not None
-    return [(end, dict(values)) for end, values in read_phrase(notation).find(said, 0)]
+    return [(end, dict(values)) for end, values in read_phrase(notation, KINDS).find(said, 0)]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +44,8 @@ def ends(notation: str, text: str) -> list[tuple[int, Any]]:
         ("{period} or {period}", "2024-08 or 2024-09", []),
         ("risk {risk}", "Risk: high", [(3, {"risk": "high"})]),
         ("[all [the]] pay", "pay", [(1, {})]),
+        ("{_:period} [{a,b:money}]", "2024-08 £5", [(2, {"a": "5", "b": "GBP"}), (1, {})]),
+        ("{all:status*}", "ok, paid", [(3, {"all": ("ok", "paid")})]),
     ],
 )
 def test_a_phrase_stands_where_its_words_and_values_do(notation: str, text: str, found: list[Any]) -> None:
@@ -47,34 +55,38 @@ def test_a_phrase_stands_where_its_words_and_values_do(notation: str, text: str,
 @pytest.mark.parametrize("notation", ["", "[a]", "(a|[b])", "(a", "a)", "a | b", "{a b}", "{}", "[a", "a]"])
 def test_a_notation_without_meaning_is_refused(notation: str) -> None:
     with pytest.raises(ProtocolError, match=r"expected words, \{slot\}, \(a\|b\) and \[a\|b\], found") as refusal:
-        read_phrase(notation)
+        read_phrase(notation, KINDS)
     assert refusal.value.code == "E1004"
 
 
-FETCH = WorkflowStep(task="FETCH", domain="HR", return_agent="A", fields={"res": "{supplier}"})
-SEND = WorkflowStep(task="SEND", domain="HR", return_agent="A", fields={"to": "{to}", "res": "x"})
-
-
-def book(*patterns: Pattern, threshold: float = 1.0) -> PatternBook:
-    return PatternBook(patterns, threshold=threshold)
+def own(needs: list[str], may: list[str], **fields: str) -> Workflow:
+    defaults = {"state": "active"} if "filter" in fields else {}
+    step = WorkflowStep(task="FETCH", domain="HR", return_agent="A", fields=fields, defaults=defaults)
+    return Workflow(name="own", steps={"s": step}, sayings={"steps": {"s": [{"needs": needs, "may": may}]}})
 
 
 def test_two_readings_with_other_packets_are_none() -> None:
-    one = Pattern(step=FETCH, needs=(("get",), ("{supplier}",)), may=(("for it",),))
-    other = Pattern(
-        step=WorkflowStep(task="FETCH", domain="HR", return_agent="A", fields={"type": "{supplier}"}),
-        needs=(("get",), ("{supplier} for it",)),
-    )
-    assert str(book(one, one).match(read("get 'X' for it"))) == "FETCH|HR|return:A|p:2|aacp:1.1|res:X"
-    assert book(one, other).match(read("get 'X' for it")) is None
+    one = own(["get", "{supplier:company}"], ["for it"], res="{supplier}")
+    other = own(["get", "{supplier:company} for it"], [], type="{supplier}")
+    assert str(PatternBook([one, one]).match(read("get 'X' for it"))) == "FETCH|HR|return:A|p:2|aacp:1.1|res:X"
+    assert PatternBook([one, other]).match(read("get 'X' for it")) is None
 
 
 def test_what_no_packet_can_carry_and_what_lacks_an_argument_is_no_reading() -> None:
-    pattern = Pattern(step=FETCH, needs=(("get",),), may=(("{supplier}",),))
-    assert book(pattern).match(read("get 'a|b'")) is None
-    assert book(pattern).match(read("get")) is None
-    assert book(pattern).match(read("get 'ab'", domain="FIN")) is None
-    assert book(pattern).match(read("get 'ab' " + "please, " * MAX_TOKENS)) is None
+    book = PatternBook([own(["get"], ["{supplier:company}"], res="{supplier}")])
+    assert book.match(read("get 'a|b'")) is None
+    assert book.match(read("get")) is None
+    assert book.match(read("get 'ab'", domain="FIN")) is None
+    assert book.match(read("get 'ab' " + "please, " * MAX_TOKENS)) is None
+
+
+def test_no_rule_adds_a_filter_that_nobody_said() -> None:
+    book = PatternBook([own(["get bills"], ["with status {state:status}"], res="bill", filter="state={state}")])
+    assert str(book.match(read("get bills"))) == "FETCH|HR|return:A|p:2|aacp:1.1|res:bill"
+    assert "filter:state=paid" in str(book.match(read("get bills with status paid")))
+    said = PatternBook(WORKFLOWS).match(read("Fetch the employee salary records for September 2024"))
+    assert said is not None
+    assert "filter" not in said.fields
 
 
 @pytest.mark.parametrize(
@@ -91,7 +103,7 @@ def test_what_no_packet_can_carry_and_what_lacks_an_argument_is_no_reading() -> 
     ],
 )
 def test_politeness_is_left_over_and_nothing_else(english: str, served: bool) -> None:
-    assert (PatternBook(PATTERNS).match(read(english, "IT")) is not None) is served
+    assert (PatternBook(WORKFLOWS).match(read(english, "IT")) is not None) is served
 
 
 @pytest.mark.parametrize(
@@ -107,18 +119,18 @@ def test_politeness_is_left_over_and_nothing_else(english: str, served: bool) ->
     ],
 )
 def test_below_a_threshold_of_1_plain_words_may_be_left_over(english: str, served: bool) -> None:
-    assert (PatternBook(PATTERNS, threshold=0.8).match(read(english, "IT")) is not None) is served
+    assert (PatternBook(WORKFLOWS, threshold=0.8).match(read(english, "IT")) is not None) is served
 
 
 def test_the_work_for_one_text_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "MAX_STATES", 3)
-    assert PatternBook(PATTERNS).match(read("Give j.smith VPN access.", "IT")) is None
+    assert PatternBook(WORKFLOWS).match(read("Give j.smith VPN access.", "IT")) is None
 
 
 def test_a_step_is_encoded_for_the_caller() -> None:
     english = "Fetch the salary records of active employees for August 2024"
     instruction = Instruction(english=english, domain="hr", return_agent="X", priority="3")
-    found = PatternBook(PATTERNS).match(instruction)
+    found = PatternBook(WORKFLOWS).match(instruction)
     assert found == PayrollEncoder().fetch_employees("2024-08", return_agent="X", priority=3)
 
 

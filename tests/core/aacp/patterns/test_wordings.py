@@ -23,11 +23,11 @@ def test_no_near_miss_is_served(half: str) -> None:
     assert outcome(half).taken == ()
 
 
-def test_more_than_half_of_the_fresh_wordings_are_understood_and_no_near_miss_is_taken() -> None:
+def test_fresh_wordings_are_understood_and_no_near_miss_is_taken() -> None:
     found = outcome(FRESH)
     assert (found.wrong, found.taken) == ((), ())
     assert (found.wordings, found.near_misses) == (60, 60)
-    assert found.served >= 33, f"{found.served} of {found.wordings} are understood; not: {found.missed}"
+    assert found.served >= 48, f"{found.served} of {found.wordings} are understood; not: {found.missed}"
 
 
 @pytest.mark.parametrize("threshold", [0.95, 0.8])

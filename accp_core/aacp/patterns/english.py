@@ -48,7 +48,7 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
             "append) [new|deterministic] (audit [log|trail]|log) (record|entry) [of|for|that|about]"
         ),
         "store": (
-            "(write|make|add|create|store|save|put|enter|note|file|writing|adding|storing|append) "
+            "(write|make|add|create|store|save|put|enter|note|file|write up|writing|adding|storing|append) "
             "[record of|note of|entry for]"
         ),
         "audit_log": "[in|to|into|on] [our] audit (log|trail)|for audit [purposes]",

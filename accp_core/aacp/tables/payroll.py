@@ -42,7 +42,9 @@ PAYROLL_SAYINGS: Final[dict[str, Any]] = {
         "centres": "cost (centre|center|centres|centers)",
         "spend": "spend|spending|expenditure|what has been spent|how much has been spent",
         "spent": "(ytd|year to date) <spend>|<spend> [(so far|to date|year to date)]",
-        "staff_data": "(hr|employee|employees|payroll|[employee] (salary|salaries)) [data|records|dataset|information]",
+        "staff_data": (
+            "(hr|employee|employees|payroll|pay|[employee] (salary|salaries)) [data|records|dataset|information]"
+        ),
         "budget_data": "[cost centre|cost center|approved] (budgets|budget) [data|datasets|allocations]",
         "check": (
             "[then] (validate|check|validating|verify|checking|verifying) [it|them|totals|payroll|result|results] "

@@ -43,7 +43,8 @@ PROVISIONING_SAYINGS: Final[dict[str, Any]] = {
             "prepare|creating|setting up|making|adding|provisioning"
         ),
         "grant": (
-            "give|grant|provide|allow|assign|get|enable|activate|equip|giving|granting|enabling|activating|"
+            "give|grant|provide|allow|assign|get|enable|activate|turn on|switch on|equip|"
+            "giving|granting|enabling|activating|"
             "let {username:account} (use|have|access)"
         ),
         "want": (

@@ -62,9 +62,11 @@ def test_steps_are_listed_with_their_arguments(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text(OWN, encoding="utf-8")
     _, out, _ = run("encode", "--workflows", str(path))
-    assert {"payroll period prev_period flags", "payroll.fetch_employees period [fields]", "own.fetch who"} <= set(
-        out.splitlines()
-    )
+    assert {
+        "payroll period prev_period flags",
+        "payroll.fetch_employees period [fields] [status]",
+        "own.fetch who",
+    } <= set(out.splitlines())
 
 
 def test_warnings_are_told_beside_the_packet() -> None:

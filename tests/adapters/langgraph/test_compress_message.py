@@ -30,7 +30,8 @@ def message(content: Any, **fields: Any) -> ToolMessage:
 
 
 def compress(source: ToolMessage, policy: Policy | None = None) -> tuple[ToolMessage, tuple[StoredText, ...]]:
-    chosen = policy or Policy()
+    # A prompt as long as most are, which the provider caches whatever is saved.
+    chosen = policy or Policy(fixed_tokens=2_000)
     (record,) = to_records([source], stays=is_compressed)
     return compressed_message(source, Projector(chosen.rules).compress(record))
 

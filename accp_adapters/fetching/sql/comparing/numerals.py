@@ -20,6 +20,8 @@ ASCENDING: Final = "accp_ascending"
 """The collation that sorts numbers by their value, then other texts."""
 DESCENDING: Final = "accp_descending"
 """The collation that sorts, read backwards, numbers by their value, then other texts."""
+_MAX_REMEMBERED: Final = 40
+"""Characters of a text whose number is remembered beyond its query."""
 _MIN_INTEGER: Final = -(2**63)
 _MAX_INTEGER: Final = 2**63 - 1
 _BEGINS_NUMBER: Final = re.compile(r"\s*[-+]?\.?[0-9]")
@@ -35,9 +37,15 @@ def add_number_functions(connection: sqlite3.Connection) -> None:
     connection.create_collation(DESCENDING, _compare_descending)
 
 
-@functools.lru_cache(maxsize=65_536)
 def _digits_of(text: str) -> Decimal | None:
+    return _read_digits(text) if len(text) > _MAX_REMEMBERED else _remembered_digits(text)
+
+
+def _read_digits(text: str) -> Decimal | None:
     return Decimal(text.strip()) if is_numeral(text) else None
+
+
+_remembered_digits = functools.lru_cache(maxsize=65_536)(_read_digits)
 
 
 def _decimal_of(value: Any) -> Decimal | None:

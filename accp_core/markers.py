@@ -6,7 +6,7 @@
     [earlier results folded: 12; …]                 [source text: earlier results folded: 12; …]
     […57 lines]                                     [source text: …57 lines]
     [cut off here in the source]                    [source text: cut off here in the source]
-    [the source was cut off; of what it returned:]  [source text: the source was cut off; of what it returned:]
+    [the source was cut off; …]                     [source text: the source was cut off; …]
 
 Each kind of marker is listed here; a test finds those that are not.
 """

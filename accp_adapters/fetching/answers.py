@@ -42,7 +42,7 @@ _MAX_QUOTED: Final = 1_000
 _MAX_VALUES: Final = 1_000
 """Rows that a SELECT gives to a program."""
 _DATABASES: Final = DatabaseCache()
-_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what it returned:]\n"
+_CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what came before that:]\n"
 """The first line of an answer from a source that was cut off, so that no count passes for that of the whole."""
 
 

@@ -34,12 +34,12 @@ WRITTEN = {
     MarkerStart.FOLD: [folded_text(3, "a summary")],
     MarkerStart.GAP: ["[…57 lines]", "[…lines 1-40]", "[…base64, 41,200 characters]", "[……hex, 64 characters]"],
     MarkerStart.CUT: [CUT_LINE.removeprefix("\n")],
-    MarkerStart.CUT_SOURCE: ["[the source was cut off; of what it returned:]"],
+    MarkerStart.CUT_SOURCE: ["[the source was cut off; of what came before that:]"],
 }
 """What each writer of a marker writes."""
 
 NOT_ESCAPED = {
-    "[we have] new (starter|joiner|hire)": "a pattern",
+    "[cost centre|cost center|approved] (budgets|budget) [data|datasets|allocations]": "a pattern",
 }
 """Strings that begin like a marker, and why they may stand in a text of others."""
 

@@ -23,7 +23,7 @@ SOURCES = {
     "lines of records": "\n".join(json.dumps(row) for row in json.loads(WHOLE))[:79_610],
     "a text with the middle left out": "one line\n" * 4_000 + "[… 4000 lines truncated …]\n" + "one line\n" * 900,
 }
-CUT = "[the source was cut off; of what it returned:]\n"
+CUT = "[the source was cut off; of what came before that:]\n"
 
 
 def ask(source: str, query: str = "", limit: int = 500) -> str:

@@ -65,9 +65,9 @@ def authentication(token_env: str | None, host: str, option: str) -> Authenticat
 
 
 def admission(token_env: str | None, host: str, option: str) -> Authenticate | None:
-    """Return whose tokens are asked for at `host`, given with `option`; None: of nobody, and it is this machine.
+    """Return the check of tokens for a server that listens at `host`; None: no tokens, which only loopback allows.
 
-    For a server behind which somebody else may authenticate the users, so that others may forward their requests.
+    `option` is the option that gave `host`, for the refusal. The server behind may authenticate its users itself.
     """
     authenticate = authentication(token_env, host, option)
     return None if token_env is None else authenticate

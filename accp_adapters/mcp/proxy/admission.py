@@ -1,4 +1,4 @@
-"""Who may use an endpoint: whoever has a token for it, which the servers behind it do not get."""
+"""Admission to an endpoint of ours by a token, which is not forwarded to the servers behind it."""
 
 from __future__ import annotations
 

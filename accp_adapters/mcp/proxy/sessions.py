@@ -51,7 +51,7 @@ _NO_IDENTITY: Final[dict[str, str]] = {
         "mcp-method mcp-name mcp-protocol-version mcp-session-id"
     ),
 }
-"""The fields that identify nobody, by what they tell instead. Any other one may be what the server tells users by."""
+"""Header fields that carry no identity, by what they carry instead; any other field may identify a user."""
 _NAMES: Final = frozenset(name.encode() for names in _NO_IDENTITY.values() for name in names.split())
 _ARGUMENT: Final = b"mcp-param-"
 """Begins the name of a field that repeats an argument of a call, which the body has, too."""

@@ -1,4 +1,4 @@
-"""What the users of a relay may use of it: nobody says who they are, so each address has a share."""
+"""The limits of a relay. Its users are not authenticated, so the limits of one user are those of its address."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["DEFAULT_LIMITS", "RelayLimits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayLimits:
-    """What the users of a relay may use of it; of IPv6, an address is a network of 64 bits."""
+    """The limits of one relay; an IPv6 address counts as its network of 64 bits."""
 
     rooms: int = 500
-    """Rooms at the same time; for another one, the oldest of the address that has most gives way."""
+    """Rooms at the same time; beyond, the address with the most rooms loses its oldest one."""
     rooms_each: int = 50
-    """Rooms that one address has made; for another one, its oldest one gives way that nobody has joined."""
+    """Rooms made by one address; beyond, it loses its oldest room without a guest, or is refused if all have one."""
     messages: int = 1_000
     """Messages that a room keeps."""
     room_bytes: int = 8 << 20
@@ -34,7 +34,7 @@ class RelayLimits:
     ttl_seconds: float = 60.0
     """Seconds after which a message is deleted, and a room that was not used."""
     join_seconds: float = 60.0
-    """Seconds after which a room is deleted in which nobody has joined or said anything."""
+    """Seconds after which a room without a guest or a message is deleted."""
     wait_seconds: float = 25.0
     """How long a poll may wait for a message, at most."""
     body_seconds: float = 10.0

@@ -70,7 +70,7 @@ class Room:
 
     @property
     def is_joined(self) -> bool:
-        """Whether somebody has joined it or said something in it."""
+        """Whether an agent has joined the room or sent a message in it."""
         return bool(self.agents) or self.last > 0
 
     def number_of(self, entry_id: str) -> int | None:

@@ -107,7 +107,7 @@ class Kinds:
         return found.pop() if len(found) == 1 else UNKNOWN
 
     def _kind_in(self, span: Span) -> str:
-        """Return what stands in parentheses: a value or a query of one column."""
+        """Return the kind of a value in parentheses, or of the first column of a query in them."""
         first, last = span
         if self._tokens[first + 1].upper == "SELECT":
             return self.kind(self.selected(first + 1))

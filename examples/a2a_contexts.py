@@ -12,7 +12,7 @@ from a2a.types import AgentCard, AgentInterface
 from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 
-from accp_adapters.a2a import AccpRequestHandler, ContextExecutor, GrantedReferences, RemoteAgent, declare
+from accp_adapters.a2a import A2aWire, AccpRequestHandler, ContextExecutor, GrantedReferences, RemoteAgent, declare
 from accp_core.aci import AgentContext, todo
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
@@ -49,7 +49,7 @@ async def main() -> None:
     )
     async with AsyncClient(transport=ASGITransport(app)) as http:
         config = ClientConfig(httpx_client=http, streaming=False)
-        agent = RemoteAgent(card, agent_id="ranker", fetch=STORE.get, config=config)
+        agent = RemoteAgent(A2aWire(card, config=config), agent_id="ranker", fetch=STORE.get)
         reply = await agent(context)
         assert reply.context.states == {"1": 1}
         assert reply.context.abstracts == {"1": "Haas AG 820.44"}

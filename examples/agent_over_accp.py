@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from accp_adapters.bindings.agents import GrantedReferences, RemoteAgent, serve_contexts
+from accp_adapters.bindings.agents import AccpWire, GrantedReferences, RemoteAgent, serve_contexts
 from accp_core.aci import AgentContext, todo
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText
@@ -49,7 +49,7 @@ async def ask(url: str) -> None:
         context_uri=(ORDERS.reference,),
         todo_items=todo("Name the customer with the largest order"),
     )
-    agent = RemoteAgent(url, agent_id="ranker", fetch=STORE.get)
+    agent = RemoteAgent(AccpWire(url), agent_id="ranker", fetch=STORE.get)
     assert (await agent(orders)).context.abstracts == {"1": "Haas AG 820.44"}
     with suppress(ProtocolError):  # E5002: expected a granted reference
         raise AssertionError(await agent(replace(orders, subtask_name="salaries")))

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from accp_core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from accp_adapters.fetching.answers import GRAMMAR, answer, value_at
+    from accp_adapters.fetching.answers import GRAMMAR, answer, open_and_answer, value_at
     from accp_adapters.fetching.request import FetchRequest, read_request
     from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "accp_adapters.fetching.answers": "GRAMMAR answer value_at",
+            "accp_adapters.fetching.answers": "GRAMMAR answer open_and_answer value_at",
             "accp_adapters.fetching.request": "FetchRequest read_request",
             "accp_adapters.fetching.tool": "FETCH_DESCRIPTION FETCH_NAME FETCH_PARAMETERS",
         },
@@ -25,6 +25,7 @@ __all__ = [
     "GRAMMAR",
     "FetchRequest",
     "answer",
+    "open_and_answer",
     "read_request",
     "value_at",
 ]

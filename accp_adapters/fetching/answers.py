@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
@@ -22,12 +22,13 @@ from accp_core.errors import DecodeError, ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
+from accp_core.references import parse_reference
 from accp_core.strict_json import compact_json
 from accp_core.tables import OpenedText
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
-__all__ = ["GRAMMAR", "answer", "value_at"]
+__all__ = ["GRAMMAR", "answer", "open_and_answer", "value_at"]
 
 GRAMMAR: Final = "query: a SELECT, a condition such as status = 'late', a path such as items.0, or words"
 """What a query may be, in one line; a refusal ends with it."""
@@ -44,6 +45,24 @@ _MAX_VALUES: Final = 1_000
 _DATABASES: Final = DatabaseCache()
 _CUT: Final = f"{MarkerStart.CUT_SOURCE}; of what came before that:]\n"
 """The first line of an answer from a source that was cut off, so that no count passes for that of the whole."""
+
+
+def open_and_answer(
+    request: FetchRequest, open_text: Callable[[str], str], *, limit: int, counter: TokenCounter
+) -> str:
+    """Return the answer to a request, after each reference that it names is opened.
+
+    Args:
+        request: What the model asks for.
+        open_text: Checks the grant of one reference and returns its text, such as `references.open_reference`.
+        limit: Tokens of the answer.
+        counter: Counts the tokens of the model.
+
+    Raises:
+        ProtocolError: The codes of `open_text` and of `answer`.
+    """
+    texts = {parse_reference(reference): open_text(reference) for reference in request.references}
+    return answer(texts, request, limit=limit, counter=counter)
 
 
 def answer(

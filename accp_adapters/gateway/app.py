@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
@@ -22,11 +23,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from accp_adapters import fetching
 from accp_adapters.bindings.accp.gate import Gate, refusal_of
 from accp_adapters.bindings.identity import Authenticate, Principal, loopback_only
 from accp_adapters.bindings.limits import BindingLimits
-from accp_adapters.fetching import FetchRequest
+from accp_adapters.fetching import FetchRequest, open_and_answer
 from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compress_messages, key_of_hash
 from accp_adapters.gateway.kept_texts import KeptTexts
 from accp_adapters.policy import Policy
@@ -36,7 +36,7 @@ from accp_adapters.serving.responses import ResponseWriter
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
-from accp_core.references import reference_to
+from accp_core.references import open_reference, reference_to
 from accp_core.strict_json import read_json
 
 __all__ = ["GATEWAY_LIMITS", "GATEWAY_POLICY", "compress_app"]
@@ -157,7 +157,8 @@ class _Service:
         """Return what a query finds; a refusal is an answer that the model reads."""
         request = FetchRequest(ref=reference_to(key), query=query)
         try:
-            return fetching.answer({key: text}, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+            open_text = partial(open_reference, granted=(key,), read=lambda _: text)
+            return open_and_answer(request, open_text, limit=self._policy.fetch_limit, counter=self._policy.counter)
         except ProtocolError as refusal:
             return str(refusal)
 

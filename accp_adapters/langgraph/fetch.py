@@ -6,14 +6,21 @@ import asyncio
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from accp_adapters import fetching
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, FetchRequest, read_request
+from accp_adapters.fetching import (
+    FETCH_DESCRIPTION,
+    FETCH_NAME,
+    FETCH_PARAMETERS,
+    FetchRequest,
+    open_and_answer,
+    read_request,
+)
 from accp_adapters.langgraph.references import stores
 from accp_adapters.langgraph.references.grants import find_text
 from accp_adapters.langgraph.references.node_grants import grants_in
@@ -25,7 +32,7 @@ from accp_adapters.telemetry import Telemetry
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from accp_core.references import StoredText, check_grant, checked_text, parse_reference
+from accp_core.references import StoredText, open_reference, parse_reference
 
 __all__ = ["fetch_tool", "is_own", "is_refused", "private_fetch_tool", "refusals_as_tool_errors"]
 
@@ -170,8 +177,7 @@ def refusals_as_tool_errors(telemetry: Telemetry | None = None) -> Iterator[None
 
 def _answer(texts: Mapping[str, str | None], request: FetchRequest, policy: Policy, runtime: ToolRuntime) -> str:
     granted = {key for key, text in texts.items() if text is not None}
-    keys = [check_grant(reference, granted) for reference in request.references]
     turn = find_request(messages_of(runtime.state), runtime.tool_call_id)
     limit = policy.result_limits(sum(len(message.tool_calls) for message in turn)).fetch
-    opened = {key: checked_text(key, texts[key]) for key in keys}
-    return fetching.answer(opened, request, limit=limit, counter=policy.counter)
+    open_text = partial(open_reference, granted=granted, read=texts.get)
+    return open_and_answer(request, open_text, limit=limit, counter=policy.counter)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from accp_adapters import fetching
-from accp_adapters.fetching import FETCH_NAME, read_request
+from accp_adapters.fetching import FETCH_NAME, open_and_answer, read_request
 from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
 from accp_adapters.messages.placed import Item, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
 from accp_core.projection import MessageRecord, PromptProjector, Role
-from accp_core.references import check_grant, checked_text, find_references, key_of
+from accp_core.references import find_references, key_of, open_reference
 
 __all__ = ["Projection", "project_messages"]
 
@@ -78,9 +78,8 @@ class Projection:
     def _answer(self, arguments: Mapping[str, Any]) -> str:
         request = read_request(dict(arguments))
         texts = {key_of(text): text for text in self._texts()}
-        keys = [check_grant(reference, texts) for reference in request.references]
-        opened = {key: checked_text(key, texts[key]) for key in keys}
-        return fetching.answer(opened, request, limit=self._policy.fetch_limit, counter=self._policy.counter)
+        open_text = partial(open_reference, granted=texts, read=texts.get)
+        return open_and_answer(request, open_text, limit=self._policy.fetch_limit, counter=self._policy.counter)
 
     def _texts(self) -> Iterator[str]:
         for placed in self._records:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from accp_adapters.remote.reference_request import DEFAULT_TOKENS, ReferenceRequest, answer_request
+from accp_adapters.remote.reference_request import DEFAULT_TOKENS, PeerAnswer, ReferenceRequest, query_peer
 from accp_core import references
 from accp_core.aci import AgentContext, check_context_grant
 
-__all__ = ["GrantedReferences", "MasterAnswer", "OpenRequest"]
-
-
-class MasterAnswer(NamedTuple):
-    """The master's answer to a request."""
-
-    text: str
-    is_answered: bool
-    """Whether the master ran the query; otherwise `text` is the whole text."""
+__all__ = ["GrantedReferences", "OpenRequest"]
 
 
 class OpenRequest(NamedTuple):
     """What the agent asks the master for."""
 
     request: ReferenceRequest
-    answer: asyncio.Future[MasterAnswer]
+    answer: asyncio.Future[PeerAnswer]
     """Holds the answer when the master has given it."""
 
 
@@ -67,20 +59,19 @@ class GrantedReferences:
         named = request.to_fetch().references
         for reference in named:
             check_context_grant(self._context, reference)
-        found = await self._ask(request)
-        if found.is_answered:
-            return found.text
+        return await query_peer(request, self._ask, self.open)
 
-        async def text_of(reference: str) -> str:
-            return found.text if named == (reference,) else await self.open(reference)
+    async def next_request(self, work: asyncio.Future[Any]) -> OpenRequest | None:
+        """Return the next reference that the agent opens, None when its work is done; waits for either."""
+        request = asyncio.ensure_future(self._requests.get())
+        either: set[asyncio.Future[Any]] = {work, request}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            return None if work.done() else request.result()
+        finally:
+            request.cancel()
 
-        return await answer_request(request, text_of)
-
-    async def next_request(self) -> OpenRequest:
-        """Return the next reference that the agent opens; waits for one."""
-        return await self._requests.get()
-
-    async def _ask(self, request: ReferenceRequest) -> MasterAnswer:
+    async def _ask(self, request: ReferenceRequest) -> PeerAnswer:
         asked = OpenRequest(request, asyncio.get_running_loop().create_future())
         self._requests.put_nowait(asked)
         return await asked.answer

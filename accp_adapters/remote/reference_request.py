@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from accp_adapters import fetching
 from accp_adapters.fetching import FetchRequest, read_request
@@ -12,7 +12,7 @@ from accp_adapters.remote.threads import in_thread
 from accp_adapters.tokens import o200k_base
 from accp_core.references import parse_reference
 
-__all__ = ["DEFAULT_TOKENS", "FETCH", "ReferenceRequest", "answer_request"]
+__all__ = ["DEFAULT_TOKENS", "FETCH", "PeerAnswer", "ReferenceRequest", "answer_request", "query_peer"]
 
 FETCH: Final = "fetch"
 """The operation that opens a reference."""
@@ -67,6 +67,14 @@ class ReferenceRequest:
         return read_request({"ref": self.ref, "query": self.query, "offset": self.offset, "limit": self.limit})
 
 
+class PeerAnswer(NamedTuple):
+    """The answer of a peer to a request."""
+
+    text: str
+    is_answered: bool
+    """Whether the peer ran the query; otherwise `text` is the whole text of the one reference, or empty."""
+
+
 async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awaitable[str]]) -> str:
     """Return the text that a request asks for; a query runs in a thread.
 
@@ -83,6 +91,32 @@ async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awa
     texts: Mapping[str, str] = {parse_reference(ref): await text_of(ref) for ref in asked.references}
     limit = min(request.tokens, MAX_TOKENS)
     return await in_thread(lambda: fetching.answer(texts, asked, limit=limit, counter=o200k_base()))
+
+
+async def query_peer(
+    request: ReferenceRequest,
+    ask: Callable[[ReferenceRequest], Awaitable[PeerAnswer]],
+    text_of: Callable[[str], Awaitable[str]],
+) -> str:
+    """Return the peer's answer to a query; the query of a peer that knows none runs here, over the whole texts.
+
+    Args:
+        request: The request, whose grants are checked.
+        ask: Asks the peer.
+        text_of: Asks the peer for the whole text of one reference.
+
+    Raises:
+        ProtocolError: The codes of the peer; E1004, the query is not understood; E2003, it takes too much.
+    """
+    found = await ask(request)
+    if found.is_answered:
+        return found.text
+    has_text = found.text and len(request.to_fetch().references) == 1
+
+    async def whole_text(reference: str) -> str:
+        return found.text if has_text else await text_of(reference)
+
+    return await answer_request(request, whole_text)
 
 
 def _whole_number(value: object, default: int) -> int:

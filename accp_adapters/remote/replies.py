@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from accp_core.aci import AcceptedReply, AgentContext, AgentReply
 from accp_core.aci.checks import MAX_ABSTRACT_CHARS
@@ -12,10 +12,25 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import reference_to, uri_to_key
 
-__all__ = ["MAX_REFERENCES", "accept", "reply_with", "with_stored_results"]
+__all__ = ["MAX_REFERENCES", "AgentResult", "accept", "check_agent", "reply_with", "with_stored_results"]
 
 MAX_REFERENCES: Final = 100
 """Requests that an agent may make in one delivery, and long results that one reply may have."""
+
+
+AgentResult: TypeAlias = AgentContext | AgentReply | str
+"""The result of an agent: its context, a reply with the whole of long results, or words as `brief` asks for them."""
+
+
+def check_agent(context: AgentContext, agent_id: str) -> None:
+    """Refuse the context of another agent.
+
+    Raises:
+        ProtocolError: E5001.
+    """
+    if context.agent_id != agent_id:
+        reason = f"expected a context of agent {agent_id!r}, found one of {context.agent_id!r}"
+        raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
 def reply_with(context: AgentContext, sent: AgentContext) -> AgentReply:

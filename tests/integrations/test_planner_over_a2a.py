@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.a2a import RemoteAgent
+from accp_adapters.a2a import A2aWire, RemoteAgent
 from accp_adapters.langgraph import begin, master_graph, read_results
 from accp_adapters.stores import SqliteColdStore
 from accp_core.aci import AgentContext, TaskContext, todo
@@ -51,7 +51,7 @@ def plan(state: Any) -> dict[str, Any]:
 async def test_a_remote_agent_is_a_node_and_its_long_result_is_in_the_masters_store(waits: bool) -> None:
     store = SqliteColdStore()
     async with served(lister) as running:
-        agent = RemoteAgent(running.url, agent_id="crm")
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm")
         graph = master_graph({"crm": agent if waits else agent.run}, plan=plan, store=store).compile()
         config: Any = {"configurable": {"thread_id": "t1"}}
         state = await (graph.ainvoke({}, config) if waits else asyncio.to_thread(graph.invoke, {}, config))

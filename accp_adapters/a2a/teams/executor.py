@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -27,24 +27,29 @@ from accp_adapters.a2a.teams.reference_messages import (
     request_in,
     request_part,
 )
-from accp_adapters.remote import GrantedReferences, MasterAnswer, OpenRequest, ReferenceRequest, StoredResults
+from accp_adapters.remote import (
+    AgentResult,
+    GrantedReferences,
+    OpenRequest,
+    PeerAnswer,
+    ReferenceRequest,
+    StoredResults,
+    check_agent,
+)
 from accp_core.accp import ErrorCode
 from accp_core.accp.grammar import escape_key
-from accp_core.aci import AgentContext, AgentReply
+from accp_core.aci import AgentContext
 from accp_core.bounded import SizedCache
 from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 
-__all__ = ["Agent", "AgentResult", "ContextExecutor"]
+__all__ = ["Agent", "ContextExecutor"]
 
 MAX_WAITING_BYTES: Final = 64 << 20
 """Bytes of the deliveries that wait for a text, WAITING_BYTES and the context each; the oldest one is cancelled."""
 WAITING_BYTES: Final = 16 << 10
 
-
-AgentResult: TypeAlias = AgentContext | AgentReply | str
-"""The result of an agent: its context, a reply with the whole of long results, or words as `brief` asks for them."""
 Agent: TypeAlias = Callable[[AgentContext, GrantedReferences], Awaitable[AgentResult]]
 """Works on one context."""
 
@@ -123,9 +128,7 @@ class ContextExecutor(AgentExecutor):
             ProtocolError: E5001, the context is another agent's; the codes of `delivery_in`.
         """
         sent, correlation_id = delivery_in(call.parts, call.message_id)
-        if sent.agent_id != self._agent_id:
-            reason = f"expected a context of agent {self._agent_id!r}, found one of {sent.agent_id!r}"
-            raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
+        check_agent(sent, self._agent_id)
         granted = GrantedReferences(sent)
         return _RunningDelivery(
             sent=sent,
@@ -147,7 +150,7 @@ class ContextExecutor(AgentExecutor):
             raise ProtocolError("expected a task that waits, found none: it was given up", code=ErrorCode.TIMEOUT)
         try:
             raise_failure_in(call.parts)
-            found = MasterAnswer(words_in(call.parts), is_answered(run.waits_for.request, call.parts))
+            found = PeerAnswer(words_in(call.parts), is_answered(run.waits_for.request, call.parts))
             run.waits_for.answer.set_result(found)
         except ProtocolError as refusal:
             run.waits_for.answer.set_exception(refusal)
@@ -155,20 +158,15 @@ class ContextExecutor(AgentExecutor):
 
     async def _drive(self, run: _RunningDelivery, call: Call) -> None:
         """Wait until the agent is done or opens a reference."""
-        request = asyncio.ensure_future(run.references.next_request())
-        either: set[asyncio.Future[Any]] = {run.work, request}
         try:
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            request = await run.references.next_request(run.work)
         except asyncio.CancelledError:
             run.work.cancel()
             raise
-        finally:
-            if not request.done():
-                request.cancel()
-        if run.work.done():
+        if request is None:
             await self._finish(run, call)
         else:
-            await self._ask(run, call, request.result())
+            await self._ask(run, call, request)
 
     async def _ask(self, run: _RunningDelivery, call: Call, request: OpenRequest) -> None:
         """Ask the master for a text, and let the task wait for it."""

@@ -18,7 +18,14 @@ from typing import Any, Final, TypeAlias
 from accp_adapters.bindings.agents.context_messages import TextAnswer, cut_pieces
 from accp_adapters.bindings.agents.text_exchange import TextExchange, TextExchanges
 from accp_adapters.bindings.hosts import Answer, Handler, Request
-from accp_adapters.remote import GrantedReferences, OpenRequest, ReferenceRequest, StoredResults, run_graph
+from accp_adapters.remote import (
+    AgentResult,
+    GrantedReferences,
+    ReferenceRequest,
+    StoredResults,
+    check_agent,
+    run_graph,
+)
 from accp_adapters.remote.reference_request import FETCH
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
@@ -34,8 +41,6 @@ from accp_core.strict_json import compact_json
 
 __all__ = ["ContextAgent", "serve_contexts"]
 
-AgentResult: TypeAlias = AgentContext | AgentReply | str
-"""The result of an agent: its context, a reply with the whole of long results, or words as `brief` asks for them."""
 ContextAgent: TypeAlias = Callable[[AgentContext, GrantedReferences], Awaitable[AgentResult] | AgentResult]
 """Works on one context; a function that is not asynchronous runs in a thread."""
 
@@ -99,9 +104,7 @@ class _ContextHandler:
 
     def _context_in(self, message: Message) -> AgentContext:
         sent, _ = read_context(message)
-        if sent.agent_id != self._agent_id:
-            reason = f"expected a context of agent {self._agent_id!r}, found one of {sent.agent_id!r}"
-            raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
+        check_agent(sent, self._agent_id)
         if len(self._texts) >= self._deliveries:
             reason = f"expected at most {self._deliveries} contexts at once"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
@@ -142,21 +145,11 @@ class _Run:
         for before in [] if is_first else await self._texts.wanted_before():
             yield before.to_message()
         self._work = asyncio.ensure_future(_call(self._agent, self._sent, self._references))
-        while (opened := await self._next(self._work)) is not None:
+        while (opened := await self._references.next_request(self._work)) is not None:
             wanted, is_new = await self._texts.want(opened.request)
             if is_new:
                 yield wanted.to_message()
             self._waiting.add(asyncio.ensure_future(self._texts.resolve(wanted, opened)))
-
-    async def _next(self, work: asyncio.Future[AgentResult]) -> OpenRequest | None:
-        """Return what the agent opens next, None when it is done."""
-        request = asyncio.ensure_future(self._references.next_request())
-        either: set[asyncio.Future[Any]] = {work, request}
-        try:
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            return None if work.done() else request.result()
-        finally:
-            request.cancel()
 
     def result(self) -> AgentResult:
         """Return the agent's result, or raise what it raised."""

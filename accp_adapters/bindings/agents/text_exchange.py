@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from accp_adapters.bindings.agents.context_messages import TextAnswer, TextWanted
-from accp_adapters.remote import MAX_REFERENCES, MasterAnswer, OpenRequest, ReferenceRequest
+from accp_adapters.remote import MAX_REFERENCES, OpenRequest, PeerAnswer, ReferenceRequest
 from accp_adapters.remote.threads import in_thread
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
@@ -132,7 +132,7 @@ class TextExchange:
             opened.answer.set_exception(ProtocolError(refusal["reason"], code=refusal["code"]))
             return
         pieces = [await self._get(f"text.{wanted.number}.{piece}") or "" for piece in range(found["pieces"])]
-        opened.answer.set_result(MasterAnswer("".join(pieces), wanted.request.query is not None))
+        opened.answer.set_result(PeerAnswer("".join(pieces), wanted.request.query is not None))
 
     async def _get(self, key: str) -> str | None:
         return await in_thread(partial(self._store.get, self._scope, key))

@@ -11,8 +11,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_adapters import fetching
-from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, read_request
+from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS, open_and_answer, read_request
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block, tool_result
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
@@ -83,8 +82,7 @@ def answer_fetch(stored_results: StoredResults, arguments: object, *, limit: int
     """Return the result of a call of `accp_fetch`, at most `limit` tokens; a refusal starts with its code."""
     try:
         request = read_request(arguments)
-        texts = {parse_reference(reference): stored_results.open(reference) for reference in request.references}
-        text = fetching.answer(texts, request, limit=limit, counter=counter)
+        text = open_and_answer(request, stored_results.open, limit=limit, counter=counter)
     except ProtocolError as error:
         return tool_result([text_block(str(error))], is_error=True)
     return tool_result([text_block(text)])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from a2a.client import ClientConfig
 
-from accp_adapters.a2a import ContextExecutor, GrantedReferences, RemoteAgent
+from accp_adapters.a2a import A2aWire, ContextExecutor, GrantedReferences, RemoteAgent
 from accp_core.aci import AgentContext, AgentReply, Outcome, todo, with_answers
 from accp_core.aci import ItemAnswer as Answer
 from accp_core.errors import ProtocolError
@@ -49,7 +49,7 @@ def middle(served: Served, following: str, wire: Recorder) -> Any:
 
     async def run(context: AgentContext, references: GrantedReferences) -> AgentReply:
         config = ClientConfig(httpx_client=wire)
-        remote = RemoteAgent(served.card, agent_id=following, fetch=references, config=config)
+        remote = RemoteAgent(A2aWire(served.card, config=config), agent_id=following, fetch=references)
         reply = await remote(context_of(following, f"part of {context.subtask_name}", *context.context_uri))
         answers = {item: Answer(Outcome.DONE, words) for item, words in reply.context.abstracts.items()}
         return AgentReply(context=with_answers(context, answers), full=reply.full)
@@ -67,7 +67,7 @@ async def test_contexts_and_references_cross_a_chain_of_three_agents() -> None:
 
     async with chain(clerk) as (agents, wires):
         config = ClientConfig(httpx_client=wires[0])
-        master = RemoteAgent(agents[0].card, agent_id="one", fetch=STORE.get, config=config)
+        master = RemoteAgent(A2aWire(agents[0].card, config=config), agent_id="one", fetch=STORE.get)
         reply = await master(context_of("one", "open orders", ORDERS.reference))
     assert reply.context.states == {"1": 1}
     (full,) = reply.full.values()
@@ -83,7 +83,7 @@ async def test_a_query_goes_up_the_chain_and_only_its_answer_comes_down() -> Non
 
     async with chain(clerk) as (agents, wires):
         config = ClientConfig(httpx_client=wires[0])
-        master = RemoteAgent(agents[0].card, agent_id="one", fetch=STORE.get, config=config)
+        master = RemoteAgent(A2aWire(agents[0].card, config=config), agent_id="one", fetch=STORE.get)
         reply = await master(context_of("one", "open orders", ORDERS.reference))
     assert reply.context.abstracts == {"1": "count(*) 34"}
     assert all("customer-" not in body for wire in wires for body in (*wire.asked, *wire.answered))
@@ -96,7 +96,7 @@ async def test_no_agent_of_a_chain_opens_what_its_own_context_does_not_grant(ask
 
     async with chain(thief) as (agents, wires):
         config = ClientConfig(httpx_client=wires[0])
-        master = RemoteAgent(agents[0].card, agent_id="one", fetch=STORE.get, config=config)
+        master = RemoteAgent(A2aWire(agents[0].card, config=config), agent_id="one", fetch=STORE.get)
         with pytest.raises(ProtocolError, match="E5002"):
             await master(context_of("one", "open orders", ORDERS.reference))
     assert all(PLANS.text not in body for wire in wires for body in (*wire.asked, *wire.answered))

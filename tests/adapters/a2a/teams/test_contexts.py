@@ -8,7 +8,7 @@ import pytest
 from a2a.helpers import new_text_part
 from a2a.types import ListTasksRequest, Part
 
-from accp_adapters.a2a import RemoteAgent
+from accp_adapters.a2a import A2aWire, RemoteAgent
 from accp_adapters.a2a.teams.contexts import completion_parts, failure_part
 from accp_core import parse_frame
 from accp_core.aci import (
@@ -23,7 +23,7 @@ from tests.adapters.a2a.teams.agents import a_context, served
 @pytest.mark.parametrize("wrap", [always, negotiating, plain])
 async def test_a_context_goes_out_and_comes_back_updated(wrap: Wrap) -> None:
     async with served(wrap=wrap) as running:
-        reply = await RemoteAgent(running.url, agent_id="crm")(a_context(context=({"quarter": "Q3"},)))
+        reply = await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context(context=({"quarter": "Q3"},)))
     returned = reply.context
     assert returned.states == {"1": 1, "2": 1}
     assert returned.abstracts == {"1": "did 1", "2": "did 2"}
@@ -32,7 +32,7 @@ async def test_a_context_goes_out_and_comes_back_updated(wrap: Wrap) -> None:
 
 async def test_the_context_is_a_req_frame_and_its_answer_a_done_frame() -> None:
     async with served() as running:
-        await RemoteAgent(running.card, agent_id="crm")(a_context())
+        await RemoteAgent(A2aWire(running.card), agent_id="crm")(a_context())
         async with await connect(running.card, aware=False) as client:
             (task,) = (await client.list_tasks(ListTasksRequest())).tasks
     sent = parse_frame(task.history[0].parts[0].text)
@@ -45,7 +45,7 @@ async def test_the_context_is_a_req_frame_and_its_answer_a_done_frame() -> None:
 
 async def test_an_agent_that_knows_no_contexts_is_understood_in_words() -> None:
     async with serve(plain) as running:
-        reply = await RemoteAgent(running.url, agent_id="crm")(a_context(todo_items=todo("List them")))
+        reply = await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context(todo_items=todo("List them")))
     assert reply.context.abstracts["1"].startswith("Echo: task Find open orders")
 
 
@@ -71,7 +71,7 @@ async def test_a_reply_to_another_delivery_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr("accp_adapters.a2a.teams.executor.completion_parts", confused)
     async with served() as running:
         with pytest.raises(ProtocolError, match=r"E5001: expected the answer to '[0-9a-f]{12}', found one to 'ffff"):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 def test_a_refusal_with_a_code_of_another_table_is_reported_as_an_internal_error() -> None:

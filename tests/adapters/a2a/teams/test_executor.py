@@ -9,7 +9,7 @@ import pytest
 from a2a.client import Client
 from a2a.types import CancelTaskRequest, Message, Role, SendMessageRequest, TaskState
 
-from accp_adapters.a2a import GrantedReferences, RemoteAgent
+from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent
 from accp_adapters.a2a.teams.contexts import delivery_parts
 from accp_adapters.a2a.teams.reference_messages import request_part
 from accp_adapters.remote import ReferenceRequest
@@ -26,14 +26,14 @@ from tests.limits import PATIENCE
 @pytest.mark.parametrize("wrap", [always, plain])
 async def test_an_agent_opens_what_its_context_grants(wrap: Wrap) -> None:
     async with served(opener, wrap) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(a1="first text", a2="@x>req:op{}"))
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(a1="first text", a2="@x>req:op{}"))
         reply = await agent(a_context(context_uri=("$cold.a1", "$cold.a2")))
     assert reply.context.abstracts == {"1": "first text; @x>req:op{}", "2": "2 texts"}
 
 
 async def test_an_agent_cannot_open_what_its_context_does_not_grant() -> None:
     async with served(thief) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(secret="salaries"))
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(secret="salaries"))
         with pytest.raises(ProtocolError, match=r"E5002: .*found '\$cold.secret'"):
             await agent(a_context(context_uri=("$cold.a1",)))
 
@@ -50,7 +50,7 @@ async def test_an_agent_queries_what_its_context_grants() -> None:
 
     orders, names = '[{"no": 7, "total": 2.50}, {"no": 8, "total": 9}]', '[{"no": 8, "who": "Ann"}]'
     async with served(asker) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(a1=orders, a2=names, a3="[]"))
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(a1=orders, a2=names, a3="[]"))
         reply = await agent(a_context(context_uri=("$cold.a1", "$cold.a2")))
     assert reply.context.abstracts == {"1": "max(total) 9", "2": "who Ann"}
 
@@ -60,7 +60,7 @@ async def test_an_agent_may_return_the_json_of_its_context() -> None:
         return AgentReply(context=(await worker(context, references)).to_json())
 
     async with served(writer) as running:
-        reply = await RemoteAgent(running.url, agent_id="crm")(a_context())
+        reply = await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
     assert reply.context.abstracts == {"1": "did 1", "2": "did 2"}
 
 
@@ -74,7 +74,7 @@ class Broken(SqliteColdStore):
 async def test_a_stored_result_is_checked_against_its_key() -> None:
     async with served(lister, store=Broken()) as running:
         with pytest.raises(ProtocolError, match="E2001: expected the stored text of"):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 async def ask(client: Client, ref: str, context_id: str) -> Any:
@@ -102,7 +102,7 @@ async def test_results_of_contexts_long_past_are_forgotten_by_their_bytes(monkey
     store = SqliteColdStore()
     async with served(lister, store=store) as running:
         for _ in range(3):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
     rows, _ = store._execute("SELECT count(*) FROM cold")  # there is no other way to count them
     assert rows[0][0] == 1
 
@@ -110,9 +110,9 @@ async def test_results_of_contexts_long_past_are_forgotten_by_their_bytes(monkey
 async def test_a_context_of_another_agent_is_refused_at_both_ends() -> None:
     async with served() as running:
         with pytest.raises(ProtocolError, match="E5001: expected a context of agent 'crm', found one of 'hr'"):
-            await RemoteAgent(running.url, agent_id="crm")(a_context(agent_id="hr"))
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context(agent_id="hr"))
         with pytest.raises(ProtocolError, match="E5001: expected a context of agent 'crm', found one of 'hr'"):
-            await RemoteAgent(running.url, agent_id="hr")(a_context(agent_id="hr"))
+            await RemoteAgent(A2aWire(running.url), agent_id="hr")(a_context(agent_id="hr"))
 
 
 async def test_a_task_that_waits_can_be_cancelled_and_not_gone_on_with() -> None:
@@ -138,6 +138,6 @@ async def test_a_task_that_waits_can_be_cancelled_and_not_gone_on_with() -> None
 async def test_a_run_that_was_given_up_is_not_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.a2a.teams.executor.MAX_WAITING_BYTES", 1_000)
     async with served(opener) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(a1="text"))
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(a1="text"))
         with pytest.raises(ProtocolError, match="E3001: expected a task that waits, found none"):
             await agent(a_context(context_uri=("$cold.a1",)))

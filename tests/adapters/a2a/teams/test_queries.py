@@ -11,7 +11,7 @@ from a2a.client import ClientConfig
 from a2a.helpers import new_text_part
 from a2a.types import AgentCardSignature, Part
 
-from accp_adapters.a2a import GrantedReferences, RemoteAgent, declare_queries
+from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent, declare_queries
 from accp_adapters.a2a.teams.reference_messages import request_in, request_part
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.remote.reference_request import FETCH, ReferenceRequest
@@ -43,7 +43,7 @@ ANSWERS = {"1": "who customer-57", "2": "[{region region-14}]\n… rows 0-0 of 2
 async def test_the_master_runs_the_query_and_only_the_answer_crosses_the_wire() -> None:
     async with served(asker) as running, Recorder() as http:
         config = ClientConfig(httpx_client=http)
-        reply = await RemoteAgent(running.card, agent_id="crm", fetch=STORE.get, config=config)(GRANTED)
+        reply = await RemoteAgent(A2aWire(running.card, config=config), agent_id="crm", fetch=STORE.get)(GRANTED)
     assert reply.context.abstracts == ANSWERS
     wire = "".join(http.asked)
     assert "customer-57" in wire and "customer-56" not in wire and "region-15" not in wire
@@ -57,9 +57,9 @@ async def test_where_the_master_knows_no_queries_the_agent_runs_them(monkeypatch
     async def one(context: AgentContext, references: GrantedReferences) -> str:
         return f"1: {await references.query(ROWS.reference, MOST)}\n2: done"
 
-    monkeypatch.setattr("accp_adapters.a2a.teams.sent_delivery.request_in", whole)
+    monkeypatch.setattr("accp_adapters.a2a.teams.a2a_wire.request_in", whole)
     async with served(one) as running:
-        reply = await RemoteAgent(running.card, agent_id="crm", fetch=STORE.get)(GRANTED)
+        reply = await RemoteAgent(A2aWire(running.card), agent_id="crm", fetch=STORE.get)(GRANTED)
     assert reply.context.abstracts["1"] == ANSWERS["1"]
 
 
@@ -77,7 +77,7 @@ async def test_what_is_wrong_with_a_query_is_told_the_agent(query: str, code: st
         return "1: done\n2: done"
 
     async with served(wrong) as running:
-        agent = RemoteAgent(running.card, agent_id="crm", fetch=STORE.get)
+        agent = RemoteAgent(A2aWire(running.card), agent_id="crm", fetch=STORE.get)
         await agent(a_context(context_uri=(ROWS.reference,)))
     assert refusals == [code]
 
@@ -89,7 +89,7 @@ async def test_the_master_checks_every_reference_that_a_query_names(monkeypatch:
         return await references.query(ROWS.reference, f"SELECT * FROM {NAMES.reference}")
 
     async with served(thief) as running:
-        agent = RemoteAgent(running.card, agent_id="crm", fetch=STORE.get)
+        agent = RemoteAgent(A2aWire(running.card), agent_id="crm", fetch=STORE.get)
         with pytest.raises(ProtocolError, match="E5002"):
             await agent(a_context(context_uri=(ROWS.reference,)))
 
@@ -108,7 +108,7 @@ async def test_a_result_that_is_left_with_the_agent_is_queried_there(declared: b
     async with served(lister) as running, Recorder() as http:
         agent_card = declare_queries(running.card) if declared else running.card
         config = ClientConfig(httpx_client=http)
-        agent = RemoteAgent(agent_card, agent_id="crm", config=config, leave_results=True)
+        agent = RemoteAgent(A2aWire(agent_card, config=config), agent_id="crm", leave_results=True)
         reply = await agent(a_context())
         assert reply.full == {}
         rows, names = (f"${uri_to_key(uri)}" for uri in reply.stored)
@@ -124,15 +124,15 @@ async def test_a_result_that_is_left_with_the_agent_is_queried_there(declared: b
 
 async def test_a_master_queries_what_one_delivery_returned_and_nothing_else() -> None:
     async with served(lister) as running:
-        agent = RemoteAgent(declare_queries(running.card), agent_id="crm", leave_results=True)
+        agent = RemoteAgent(A2aWire(declare_queries(running.card)), agent_id="crm", leave_results=True)
         with pytest.raises(ProtocolError, match="E5002: expected a granted reference"):
             await agent.query(ROWS.reference, MOST)
         await agent(a_context())
         assert await agent.query(ROWS.reference, MOST) == "who customer-57"
         with pytest.raises(ProtocolError, match="E5002"):
-            await RemoteAgent(running.card, agent_id="crm", leave_results=True).query(ROWS.reference)
-        stolen = RemoteAgent(declare_queries(running.card), agent_id="crm", leave_results=True)
-        stolen._held.put(ROWS.key, "another A2A context", 1)
+            await RemoteAgent(A2aWire(running.card), agent_id="crm", leave_results=True).query(ROWS.reference)
+        stolen = RemoteAgent(A2aWire(declare_queries(running.card)), agent_id="crm", leave_results=True)
+        stolen._deliveries.put(ROWS.key, "another A2A context", 1)
         with pytest.raises(ProtocolError, match="E5002"):
             await stolen.query(ROWS.reference)
 
@@ -144,7 +144,7 @@ async def test_an_agent_without_queries_answers_with_the_whole_text(monkeypatch:
 
     monkeypatch.setattr("accp_adapters.a2a.teams.executor.request_in", whole)
     async with served(lister) as running:
-        agent = RemoteAgent(declare_queries(running.card), agent_id="crm", leave_results=True)
+        agent = RemoteAgent(A2aWire(declare_queries(running.card)), agent_id="crm", leave_results=True)
         await agent(a_context())
         assert await agent.query(ROWS.reference, MOST) == "who customer-57"
 
@@ -153,7 +153,7 @@ async def test_results_that_are_too_large_to_keep_are_refused(monkeypatch: pytes
     monkeypatch.setattr("accp_adapters.remote.stored_results.MAX_STORED_BYTES", 100)
     async with served(lister) as running:
         with pytest.raises(ProtocolError, match="E2003: expected long results of at most 100 bytes"):
-            await RemoteAgent(running.card, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.card), agent_id="crm")(a_context())
 
 
 # --- the card and the messages ----------------------------------------------------------------------------------------

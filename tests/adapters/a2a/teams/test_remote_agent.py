@@ -11,7 +11,7 @@ from a2a.client import ClientConfig
 from a2a.types import Part
 from httpx import AsyncClient, Request, Response
 
-from accp_adapters.a2a import GrantedReferences, RemoteAgent
+from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent
 from accp_adapters.a2a.teams.reference_messages import answer_parts
 from accp_adapters.remote import OpenRequest, ReferenceRequest
 from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, TaskContext
@@ -24,7 +24,7 @@ from tests.adapters.a2a.teams.agents import LONG, a_context, lister, master_stor
 
 async def test_a_context_can_be_delivered_without_an_event_loop() -> None:
     async with served() as running:
-        reply = await asyncio.to_thread(RemoteAgent(running.url, agent_id="crm").run, a_context())
+        reply = await asyncio.to_thread(RemoteAgent(A2aWire(running.url), agent_id="crm").run, a_context())
     assert reply.context.states == {"1": 1, "2": 1}
 
 
@@ -34,7 +34,7 @@ def test_a_remote_agent_is_awaited_as_an_asynchronous_function_is() -> None:
 
 async def test_a_task_of_the_core_runs_over_a2a() -> None:
     async with served() as running:
-        agent = RemoteAgent(running.url, agent_id="crm")
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm")
         interaction = Interaction.start(TaskContext(task_id="t1", user_query="What is open?"), [a_context()])
         interaction, (delivery,) = interaction.deliver()
         interaction = interaction.receive(delivery.id, await agent(delivery.context)).verify()
@@ -47,7 +47,7 @@ async def test_a_master_may_have_to_wait_for_its_own_store() -> None:
         return f"text of {key}"
 
     async with served(opener) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=fetch)
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=fetch)
         reply = await agent(a_context(context_uri=("$cold.a1",)))
     assert reply.context.abstracts["1"] == "text of cold.a1"
 
@@ -64,7 +64,7 @@ class Ungranted(GrantedReferences):
 async def test_the_master_checks_the_grant_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.a2a.teams.executor.GrantedReferences", Ungranted)
     async with served(thief) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=master_store(secret="salaries"))
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=master_store(secret="salaries"))
         with pytest.raises(ProtocolError, match=r"E5002: .*found '\$cold.secret'"):
             await agent(a_context(context_uri=("$cold.a1",)))
 
@@ -72,7 +72,7 @@ async def test_the_master_checks_the_grant_as_well(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("fetch", [None, master_store()])
 async def test_a_granted_reference_to_nothing_is_not_found(fetch: Any) -> None:
     async with served(opener) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=fetch)
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=fetch)
         with pytest.raises(ProtocolError, match=r"E2001: expected the stored text of '\$cold.gone', found none"):
             await agent(a_context(context_uri=("$cold.gone",)))
 
@@ -80,7 +80,7 @@ async def test_a_granted_reference_to_nothing_is_not_found(fetch: Any) -> None:
 async def test_a_text_of_the_masters_store_is_checked_against_its_key() -> None:
     key = key_of("the granted text")
     async with served(opener) as running:
-        agent = RemoteAgent(running.url, agent_id="crm", fetch=lambda _: "another text")
+        agent = RemoteAgent(A2aWire(running.url), agent_id="crm", fetch=lambda _: "another text")
         with pytest.raises(ProtocolError, match=rf"E2001: expected the stored text of '\${key}', found another"):
             await agent(a_context(context_uri=(f"${key}",)))
 
@@ -94,19 +94,19 @@ async def test_a_text_that_the_agent_stored_is_checked_against_its_key(monkeypat
         with pytest.raises(
             ProtocolError, match=r"E2001: expected the stored text of '\$cold\.[0-9]{29}', found another"
         ):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 async def test_an_agent_stores_no_more_results_than_a_master_fetches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accp_adapters.remote.replies.MAX_REFERENCES", 0)
     async with served(lister) as running:
         with pytest.raises(ProtocolError, match="E2003: expected at most 0 long results, found 1"):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 async def test_a_long_result_is_kept_where_it_was_made_and_fetched_whole() -> None:
     async with served(lister) as running:
-        found = await RemoteAgent(running.url, agent_id="crm")(a_context())
+        found = await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
     assert found.full == {"1": LONG}
     assert found.context.context_uri == ()
     assert "$cold." in found.context.abstracts["1"]
@@ -121,7 +121,7 @@ async def test_a_result_that_is_an_abstract_for_the_master_is_one() -> None:
             return f"1: {running_long}\n2: done"
 
         async with served(shorter, limits=ResultLimits(abstract=100)) as other:
-            found = await RemoteAgent(other.url, agent_id="crm")(a_context())
+            found = await RemoteAgent(A2aWire(other.url), agent_id="crm")(a_context())
         assert running.url != other.url
     assert found.full == {}
     assert found.context.abstracts["1"] == running_long.strip()
@@ -151,17 +151,17 @@ FIELDS = ("agent_id", "subtask_id", "subtask_name", "todo_items", "item_state_up
 async def test_a_reply_that_breaks_a_rule_is_refused(changes: dict[str, Any], code: str) -> None:
     async with served(liar(**changes)) as running:
         with pytest.raises(ProtocolError, match=code):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 @pytest.mark.parametrize(
     ("name", "code"), [("reject", "E5001"), ("auth", "E5001"), ("fail", "E9999"), ("crash", "E9999")]
 )
 async def test_a_task_that_does_not_complete_says_why(name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.a2a.teams.sent_delivery.secrets.token_hex", lambda _: name)
+    monkeypatch.setattr("accp_adapters.a2a.teams.a2a_wire.secrets.token_hex", lambda _: name)
     async with serve(plain) as running:
         with pytest.raises(ProtocolError, match=code):
-            await RemoteAgent(running.url, agent_id="crm")(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())
 
 
 async def test_an_agent_that_takes_too_long_is_given_up() -> None:
@@ -171,12 +171,12 @@ async def test_an_agent_that_takes_too_long_is_given_up() -> None:
 
     async with served(sleeper) as running:
         with pytest.raises(ProtocolError, match=r"E3001: expected 'crm' to answer within 0.3 seconds"):
-            await RemoteAgent(running.url, agent_id="crm", timeout=0.3)(a_context())
+            await RemoteAgent(A2aWire(running.url), agent_id="crm", timeout=0.3)(a_context())
 
 
 async def test_an_agent_that_is_not_there_is_an_error_with_a_code() -> None:
     with pytest.raises(ProtocolError, match="'crm': "):
-        await RemoteAgent("http://127.0.0.1:9", agent_id="crm")(a_context())
+        await RemoteAgent(A2aWire("http://127.0.0.1:9"), agent_id="crm")(a_context())
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["the caller's HTTP client", "one of its own"])
@@ -191,6 +191,6 @@ async def test_only_the_time_of_the_caller_limits_a_delivery(given: bool, monkey
     monkeypatch.setattr(AsyncClient, "send", noted)
     async with served() as running, AsyncClient(timeout=5) as http:
         config = ClientConfig(httpx_client=http) if given else None
-        await RemoteAgent(running.url, agent_id="crm", config=config, timeout=300)(a_context())
+        await RemoteAgent(A2aWire(running.url, config=config), agent_id="crm", timeout=300)(a_context())
     # The card, and the delivery.
     assert limits == [{300}, {300}]

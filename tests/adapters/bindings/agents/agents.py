@@ -8,7 +8,7 @@ from typing import Any
 
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.connect import ClientOptions
-from accp_adapters.bindings.agents import GrantedReferences, RemoteAgent, serve_contexts
+from accp_adapters.bindings.agents import AccpWire, GrantedReferences, RemoteAgent, serve_contexts
 from accp_core.accp import Codec
 from accp_core.aci import AgentContext, AgentReply, ItemAnswer, Outcome, todo, with_answers
 from accp_core.references import StoredText
@@ -62,5 +62,8 @@ async def served(
 def remote(address: str, scheme: str = "ws", **options: Any) -> RemoteAgent:
     """Return the agent at an address."""
     quick = ClientOptions(backoff=Backoff(first=0.01, longest=0.1))
-    given = {"agent_id": "crm", "codec": CODEC, "options": quick, "fetch": STORE.get} | options
-    return RemoteAgent(f"{scheme}://{address}", **given)
+    given = {"codec": CODEC, "options": quick} | {
+        name: options.pop(name) for name in {"codec", "token"} & options.keys()
+    }
+    wire = AccpWire(f"{scheme}://{address}", **given)
+    return RemoteAgent(wire, **({"agent_id": "crm", "fetch": STORE.get} | options))

@@ -201,7 +201,7 @@ async def test_a_result_opens_for_its_principal_and_delivery_only() -> None:
     async with served(lister, host={"authenticate": tokens}) as address:
         agent = remote(address, leave_results=True, token="token-of-ann")
         await agent(a_context())
-        delivery = agent._held.get(ORDERS.key) or ""
+        delivery = agent._deliveries.get(ORDERS.key) or ""
         for token, asked in (("token-of-bob", delivery), ("token-of-ann", "another")):
             async with joined(address, token=token) as session:
                 with pytest.raises(RequestFailed, match="E5002"):
@@ -230,7 +230,7 @@ async def test_an_agent_opens_so_many_references_and_no_more(monkeypatch: pytest
         with pytest.raises(RequestFailed, match="E2003: expected an agent that opens at most 0"):
             await remote(address)(GRANTED)
         monkeypatch.undo()
-        monkeypatch.setattr("accp_adapters.bindings.agents.remote_agent.MAX_REFERENCES", 0)
+        monkeypatch.setattr("accp_adapters.bindings.agents.accp_wire.MAX_REFERENCES", 0)
         with pytest.raises(ProtocolError, match="E2003: expected an agent that opens at most 0"):
             await remote(address)(GRANTED)
 

@@ -8,6 +8,7 @@ It acts where the agent's card declares the extension; calls to any other agent 
 from __future__ import annotations
 
 import secrets
+from copy import deepcopy
 from typing import Any, Final, TypeVar, cast
 
 from a2a.client import ClientCallContext, ClientCallInterceptor
@@ -25,9 +26,8 @@ from pydantic import PrivateAttr
 from accp_adapters.a2a.retries import CLIENT_HEADER
 from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
-from accp_adapters.a2a.wire.offloading import decode_aside, encode_aside
+from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
-from accp_adapters.a2a.wire.pieces import copy_without
 
 __all__ = ["AccpClientInterceptor"]
 
@@ -75,9 +75,12 @@ class AccpClientInterceptor(ClientCallInterceptor):
         args.result = await _decoded(args.result, parts)
 
     async def _encoded(self, request: SendMessageRequest) -> SendMessageRequest:
-        plain, framed = request.message, copy_without(request, "message")
-        message = await encode_aside(plain, never_larger=self._never_larger, into=framed.message)
-        return request if message is plain else framed
+        message = await encode_aside(request.message, never_larger=self._never_larger)
+        if message is request.message:
+            return request
+        framed = deepcopy(request)
+        framed.message.CopyFrom(message)
+        return framed
 
 
 def _requesting(context: ClientCallContext | None, client_id: str) -> _CountingContext:
@@ -103,11 +106,10 @@ async def _decoded(result: Any, parts: PartCounter) -> Any:
 
 
 async def _decoded_list(response: ListTasksResponse) -> ListTasksResponse:
-    decoded = copy_without(response, "tasks")
-    for task in response.tasks:
-        into = decoded.tasks.add()
-        if await decode_aside(task, into=into) is task:
-            into.CopyFrom(task)
+    tasks = [await decode_aside(task) for task in response.tasks]
+    decoded = deepcopy(response)
+    for task, plain in zip(decoded.tasks, tasks, strict=True):
+        task.CopyFrom(plain)
     return decoded
 
 
@@ -117,7 +119,10 @@ async def _decoded_response(response: Response, parts: PartCounter) -> Response:
     if field is None:
         return response
     event = cast(Event, getattr(response, field))
-    decoded = type(response)()
-    plain = await decode_aside(event, parts.first_index(event), into=getattr(decoded, field))
+    plain = await decode_aside(event, parts.first_index(event))
     parts.count(plain)
-    return response if plain is event else decoded
+    if plain is event:
+        return response
+    decoded = type(response)()
+    getattr(decoded, field).CopyFrom(plain)
+    return decoded

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from functools import partial
+from copy import deepcopy
 from typing import Any, Final
 
 from a2a.server.context import ServerCallContext
@@ -39,10 +39,8 @@ from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.errors import to_a2a_error
 from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.extension import is_requested
-from accp_adapters.a2a.wire.offloading import MAX_LOOP_SIZE, decode_aside, encode_aside, event_size, is_small
+from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
-from accp_adapters.a2a.wire.pieces import copy_without
-from accp_adapters.remote.threads import in_thread
 from accp_core.bounded import SizedCache
 from accp_core.errors import ProtocolError
 
@@ -53,7 +51,7 @@ MAX_ENCODED_BYTES: Final = 16 << 20
 _ENTRY_BYTES: Final = 8 << 10
 """About the memory of two small objects of protobuf and their task, which is far more than their bytes."""
 _BYTES_EACH: Final = 4
-"""Bytes of each character and value of an update, in the update and in its encoding."""
+"""Bytes of memory for each byte of an update: a value takes more in memory, and its encoding is kept, too."""
 
 
 class AccpRequestHandler(RequestHandler):
@@ -123,9 +121,10 @@ class AccpRequestHandler(RequestHandler):
         response = await self.inner.on_list_tasks(params, context)
         if not is_requested(context):
             return response
-        framed = copy_without(response, "tasks")
-        for task in response.tasks:
-            await self._encode(task, into=framed.tasks.add())
+        tasks = [await self._encode(task) for task in response.tasks]
+        framed = deepcopy(response)
+        for task, encoded in zip(framed.tasks, tasks, strict=True):
+            task.CopyFrom(encoded)
         return framed
 
     async def on_get_extended_agent_card(
@@ -175,30 +174,16 @@ class AccpRequestHandler(RequestHandler):
         encoded: asyncio.Future[Any] = known[1] if known else asyncio.ensure_future(self._encode(event, first_index))
         if known is None:
             # Keeping the event itself keeps its id from being given to another object.
-            self._encoded.put(key, (event, encoded), _entry_bytes(event, MAX_LOOP_SIZE))
-            await self._measure(key)
+            self._encoded.put(key, (event, encoded), _ENTRY_BYTES + _BYTES_EACH * event.ByteSize())
         # The stream that came first may end while others wait for the same encoding.
         framed: AnyEvent = await asyncio.shield(encoded)
         return framed
 
-    async def _measure(self, key: tuple[int, int]) -> None:
-        """Count all of a large update that is kept; to look at it takes too long for the event loop."""
-        kept = self._encoded.get(key)
-        if kept is not None and not is_small(kept[0]):
-            size = await in_thread(partial(_entry_bytes, kept[0], MAX_ENCODED_BYTES))
-            if self._encoded.get(key) is kept:
-                self._encoded.put(key, kept, size)
-
     async def _encode_if_requested(self, task: Task | None, context: ServerCallContext) -> Task | None:
         return await self._encode(task) if task is not None and is_requested(context) else task
 
-    async def _encode(self, event: AnyEvent, first_index: int = 0, into: AnyEvent | None = None) -> AnyEvent:
-        return await encode_aside(event, first_index, never_larger=self._never_larger, into=into)
-
-
-def _entry_bytes(event: Event, limit: int) -> int:
-    """Return about the memory that an update and its encoding take; one over the limit is not looked at further."""
-    return _ENTRY_BYTES + _BYTES_EACH * event_size(event, limit)
+    async def _encode(self, event: AnyEvent, first_index: int = 0) -> AnyEvent:
+        return await encode_aside(event, first_index, never_larger=self._never_larger)
 
 
 async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:
@@ -207,9 +192,12 @@ async def _decoded_request(params: SendMessageRequest) -> SendMessageRequest:
     Raises:
         A2AError: The codes of `decode`.
     """
-    framed, plain = params.message, copy_without(params, "message")
     try:
-        message = await decode_aside(framed, into=plain.message)
+        message = await decode_aside(params.message)
     except ProtocolError as error:
         raise to_a2a_error(error) from error
-    return params if message is framed else plain
+    if message is params.message:
+        return params
+    plain = deepcopy(params)
+    plain.message.CopyFrom(message)
+    return plain

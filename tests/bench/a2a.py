@@ -34,7 +34,7 @@ from rich.console import Console
 from accp_adapters.a2a.view import task_view
 from accp_adapters.a2a.wire.envelope_flag import Event, is_flagged
 from accp_adapters.a2a.wire.events import decode, encode
-from accp_adapters.a2a.wire.offloading import decode_aside, encode_aside
+from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore

@@ -16,7 +16,7 @@ from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, clear_flag, is_flagged, set_flag
 from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.a2a.wire.parts import PartLocation, frame_to_part, part_to_frame
+from accp_adapters.a2a.wire.parts import PartLocation, frame_of_part, frame_to_part
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.tokens import o200k_base
 from accp_core.errors import EncodeError, ProtocolError
@@ -36,14 +36,15 @@ def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) 
         first_index: The index of a chunk's first part in its artifact.
         never_larger: Frame texts only where that makes the object no larger; False: frame every text and data part.
     """
+    is_counted = event.ByteSize() <= _MAX_COUNTED_BYTES
+    if not never_larger or _would_change(event, first_index):
+        return _frame(event, first_index, prose=is_counted or not never_larger) or event
     # Prose takes more tokens as a frame; in an object that is too large to count, it stays as it is.
-    prose = not never_larger or event.ByteSize() <= _MAX_COUNTED_BYTES
-    framed = _frame(event, first_index, prose=prose)
-    if framed is None or not never_larger or _would_change(event, first_index):
-        return event if framed is None else framed
-    if prose and is_larger(framed, event) and _has_texts(event):
-        framed = _frame(event, first_index, prose=False)
-    return event if framed is None or is_larger(framed, event) else framed
+    for prose in (True, False) if is_counted and _has_texts(event) else (False,):
+        framed = _frame(event, first_index, prose=prose)
+        if framed is not None and not is_larger(framed, event):
+            return framed
+    return event
 
 
 def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
@@ -79,10 +80,9 @@ def _frame(event: AnyEvent, first_index: int, *, prose: bool) -> AnyEvent | None
         would_decode = _would_decode(part, location)
         # An agent's own frame is not wrapped in another one.
         if part.media_type != MEDIA_TYPE or would_decode:
-            frame = part_to_frame(part, location, prose=prose or would_decode)
+            frame = frame_of_part(part, location, prose=prose or would_decode)
             if frame is not None:
-                part.CopyFrom(frame)
-                is_changed = True
+                part.text, part.media_type, is_changed = frame, MEDIA_TYPE, True
     if not is_changed:
         return None
     _map_ids(framed_event, _elided_id)

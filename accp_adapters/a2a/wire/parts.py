@@ -21,7 +21,6 @@ from typing import Any, Final
 
 from a2a.types import Part
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.tokens import o200k_base
 from accp_core import accp, view
@@ -30,7 +29,7 @@ from accp_core.errors import ProtocolError
 from accp_core.packing.expansion import DEFAULT_EXPANSION
 
 __all__ = [
-    "PartLocation", "codec", "frame_to_part", "has_content", "msg_id", "part_to_frame", "read_frame", "write_content",
+    "PartLocation", "codec", "frame_of_part", "frame_to_part", "has_content", "msg_id", "read_frame", "write_content",
 ]  # fmt: skip
 
 _UNLIMITED: Final = 1 << 40
@@ -92,8 +91,8 @@ def msg_id(owner_id: str, index: int) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def part_to_frame(part: Part, location: PartLocation, *, prose: bool = True) -> Part | None:
-    """Return the part whose text is the frame of `part`; its metadata and its file name stay.
+def frame_of_part(part: Part, location: PartLocation, *, prose: bool = True) -> str | None:
+    """Return the shortest frame of the content of `part`.
 
     None for a part that no frame can carry: a file, NaN, or a content beyond the limits of a frame; and without `prose`
     for a text that has no JSON in it.
@@ -103,18 +102,13 @@ def part_to_frame(part: Part, location: PartLocation, *, prose: bool = True) -> 
     except ProtocolError:
         return None
     texts = [text for content in forms if (text := _frame_text(content, location)) is not None]
-    if not texts:
-        return None
-    framed = deepcopy(part)
-    framed.text = min(texts, key=len)
-    framed.media_type = MEDIA_TYPE
-    return framed
+    return min(texts, key=len, default=None)
 
 
 def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
     """Return the part that `framed` encodes at this location, None where it is no such frame.
 
-    Only a frame whose msg_id and sequence are those of the location was written by `part_to_frame`. An agent's own
+    Only a frame whose msg_id and sequence are those of the location is ours. An agent's own
     frame, or one that was moved here from another message, is content and stays.
 
     Raises:

@@ -21,7 +21,7 @@ from google.protobuf.json_format import Error, ParseDict
 
 from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.part_locations import LocatedPart, artifact_parts, history_parts, message_parts
-from accp_adapters.a2a.wire.parts import codec, has_content, msg_id, part_to_frame, write_content
+from accp_adapters.a2a.wire.parts import codec, frame_of_part, has_content, msg_id, write_content
 from accp_adapters.a2a.wire.states import STREAM_CHUNK, WORKING, state_kind, task_state
 from accp_adapters.a2a.wire.values import protojson
 from accp_core import parse_frame, serialize_frame
@@ -47,10 +47,10 @@ def task_to_frames(task: Task) -> list[Frame]:
     """
     rest, frames = deepcopy(task), []
     for part, location in _session_parts(rest):
-        framed = part_to_frame(part, location)
-        if framed is not None:
+        frame = frame_of_part(part, location)
+        if frame is not None:
             stream_id = location.owner_id if location.intent is Intent.STREAM else ""
-            frames.append(_chained(parse_frame(framed.text), task, stream_id))
+            frames.append(_chained(parse_frame(frame), task, stream_id))
             part.text, part.media_type = "", MEDIA_TYPE
     frames.append(_chained(_state_frame(rest), task))
     return [

@@ -1,0 +1,146 @@
+"""Long objects are encoded and decoded in a thread, very long ones in a process, with the same results everywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from a2a.helpers import new_data_part, new_text_part
+from a2a.types import Artifact, Message, Part, Task
+
+from accp_adapters.a2a.wire import child_process, events, large_objects
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
+from accp_core.errors import ProtocolError
+from tests.limits import PATIENCE
+
+ROWS = [{"id": n, "name": f"row {n}", "late": n % 3 == 0} for n in range(300)]
+"""More than the event loop encodes by itself."""
+
+
+def a_task(*parts: Part) -> Task:
+    """Return a task with one artifact."""
+    return Task(id="t", context_id="c", artifacts=[Artifact(artifact_id="a", parts=parts)])
+
+
+def broken() -> Message:
+    """Return a large message that says it holds frames, one of which another one wrote badly."""
+    sent = encode(Message(message_id="m", parts=[new_data_part(ROWS), new_data_part(ROWS[:40])]))
+    text = sent.parts[1].text
+    sent.parts[1].text = text.replace("view", "mt", 1) if "view" in text else text.replace("d:", "mt:", 1)
+    return sent
+
+
+@pytest.fixture
+def _in_a_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Do in a process what would be done in a thread; all processes end after the test."""
+    monkeypatch.setattr(large_objects, "MAX_THREAD_BYTES", 0)
+    yield
+    child_process._end_all()
+
+
+@pytest.mark.parametrize(
+    ("part", "is_in_loop"),
+    [
+        (new_text_part("word " * 800), True),
+        (new_text_part("word " * 1_000), False),
+        (new_data_part([1] * 5_000), False),
+        (new_data_part({"k" * 5_000: 1}), False),
+        (Part(raw=b"x" * 10_000), True),
+    ],
+)
+async def test_what_is_long_is_encoded_in_another_thread(
+    part: Part, is_in_loop: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    def located(*arguments: Any, located: Any = events.located_parts) -> Any:
+        threads.append(threading.get_ident())
+        return located(*arguments)
+
+    monkeypatch.setattr(events, "located_parts", located)
+    await encode_aside(a_task(part))
+    assert set(threads) == {threading.get_ident()} if is_in_loop else threading.get_ident() not in threads
+
+
+async def _check_results() -> None:
+    plain = a_task(new_data_part(ROWS), new_text_part("x"))
+    framed = await encode_aside(plain)
+    assert framed == encode(plain) != plain
+    assert await decode_aside(framed) == plain
+    as_it_is = a_task(new_text_part("word " * 2_000))
+    copy = await encode_aside(as_it_is)
+    assert copy == as_it_is and copy is not as_it_is
+    message = Message(message_id="m", parts=as_it_is.artifacts[0].parts)
+    assert await encode_aside(message) is message
+    with pytest.raises(ProtocolError) as here:
+        decode(broken())
+    with pytest.raises(ProtocolError) as there:
+        await decode_aside(broken())
+    assert (there.value.code, there.value.reason) == (here.value.code, here.value.reason)
+
+
+async def test_a_thread_gives_the_same() -> None:
+    await _check_results()
+
+
+@pytest.mark.usefixtures("_in_a_process")
+async def test_a_process_gives_the_same() -> None:
+    await _check_results()
+    (process,) = child_process._RUNNING
+    process.kill()
+    process.wait()
+    await _check_results()
+    child_process._end_all()
+    assert process.returncode
+
+
+@pytest.mark.usefixtures("_in_a_process")
+@pytest.mark.parametrize("executable", ["", "/opt/uwsgi", "/nowhere/python3"])
+async def test_without_a_process_the_work_is_done_here(executable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    await _check_results()
+    assert not child_process._RUNNING
+
+
+@pytest.mark.usefixtures("_in_a_process")
+@pytest.mark.parametrize("program", ["import sys; sys.stdin.read()", "", "print('{')"])
+async def test_a_process_that_never_answers_is_given_up(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "MAX_SECONDS", 0.5)
+    monkeypatch.setattr(child_process, "_PROGRAM", program)
+    task = a_task(new_data_part(ROWS))
+    assert await encode_aside(task) == encode(task)
+    assert not child_process._RUNNING
+
+
+SCRIPT: Final = """
+import asyncio, os
+from a2a.helpers import new_data_part
+from a2a.types import Message
+from accp_adapters.a2a.wire.large_objects import encode_aside
+
+print("sent once", flush=True)
+message = Message(message_id="m", parts=[new_data_part([{"id": n, "name": f"row {n}"} for n in range(8_000)])])
+encoded = asyncio.run(encode_aside(message))
+child = os.fork()
+assert asyncio.run(encode_aside(message)) == encoded != message
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_the_process_runs_neither_the_script_again_nor_what_lies_in_the_working_directory(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "json.py").write_text("print('of the working directory')\nraise SystemExit(1)")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "script.py").rename(tmp_path / "run" / "script.py")
+    command = [sys.executable, "-W", "ignore", "run/script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert (done.stdout, done.stderr) == ("sent once\n", "")

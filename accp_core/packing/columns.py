@@ -12,21 +12,19 @@ from heapq import heappop, heappush
 from itertools import chain, islice, pairwise
 from typing import Final
 
-from accp_core.packing.alike import pack_keys, pack_same_columns, unpack_affixes
 from accp_core.packing.equality import common_value
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
     NODES,
-    Affixed,
     Column,
     Constant,
     Derived,
+    KeyColumn,
     Placeholder,
     PooledLists,
     RepeatedValue,
     Repetition,
-    SameColumn,
     Sparse,
     Table,
     content_of,
@@ -35,8 +33,8 @@ from accp_core.packing.tree import (
 )
 
 __all__ = [
-    "cell_count", "last_column_with_cells", "maps_in_order", "pack_column", "pack_keyed_rows", "pack_labelled_rows",
-    "pack_list", "pack_rows", "pack_table", "table_cost", "unpack_column", "unpack_table", "written_out",
+    "cell_count", "last_column_with_cells", "pack_column", "pack_keyed_rows", "pack_labelled_rows", "pack_list",
+    "pack_rows", "pack_table", "unpack_column", "unpack_table",
 ]  # fmt: skip
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
@@ -47,6 +45,8 @@ _SHORT: Final = 20
 _MAX_FILL: Final = 0.2
 """Share of the rows that have a key, up to which the key is written in them: `key=` takes more tokens than
 three absent cells."""
+_MIN_SAVED_CHARS: Final = 24
+"""Characters of cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
 _KEY_COST: Final = 3
 """Tokens of a key with what separates it from its value and the next key, approximately."""
 _OTHER_TYPES: Final = frozenset((Repetition, Placeholder, type(None)))
@@ -123,20 +123,19 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
     if not _shows_each_row(columns, len(maps)):
         name = _column_to_show(columns)
         columns[name] = _pack_values(written_out([members[name] for members in maps]))
-    pack_same_columns(columns)
     table = Table(columns, slots, len(maps))
     return _pack_table(items, max_fill=0.0) if sparse and _may_look_like_other_items(table) else table
 
 
 def _may_look_like_other_items(table: Table) -> bool:
     """Return whether a row may be one cell only, `{}` or `*1`, as empty maps and repeated rows are written."""
-    columns = [column for column in table.columns.values() if not isinstance(column, Constant | SameColumn | Sparse)]
+    columns = [column for column in table.columns.values() if not isinstance(column, Constant | KeyColumn | Sparse)]
     if len(columns) != 1:
         return False
     column = columns[0]
     if type(column) is Table and column.slots is None:
         return _may_look_like_other_items(column)
-    values: Iterable[object] = column if isinstance(column, list) else column.slots or ()  # type: ignore[union-attr]
+    values: Iterable[object] = column if isinstance(column, list) else column.slots or ()
     return any(type(value) is Repetition or value == {} for value in values)
 
 
@@ -155,9 +154,14 @@ def pack_keyed_rows(members: dict[str, object]) -> Table | None:
     table = pack_list(list(members.values()))
     if type(table) is not Table:
         return None
-    columns = dict(table.columns)
-    pack_keys(columns, list(members))
+    keys = list(members)
+    columns = {name: KeyColumn() if _are_keys(column, keys) else column for name, column in table.columns.items()}
     return Table(columns, table.slots, table.rows) if _shows_each_row(columns, table.rows) else table
+
+
+def _are_keys(column: Column, keys: list[str]) -> bool:
+    """Return whether the values of a column are the keys of the rows, which are long enough to leave them out."""
+    return column == keys and sum(map(len, keys)) >= _MIN_SAVED_CHARS
 
 
 def _shows_each_row(columns: dict[str, Column], rows: int) -> bool:
@@ -167,15 +171,9 @@ def _shows_each_row(columns: dict[str, Column], rows: int) -> bool:
     """
     absent: Iterable[int] = range(rows)
     for column in columns.values():
-        if isinstance(column, Constant | SameColumn):
+        if isinstance(column, Constant | KeyColumn):
             continue
-        slots = (
-            column
-            if isinstance(column, list)
-            else column.values
-            if isinstance(column, Sparse | Affixed)
-            else column.slots
-        )
+        slots = column if isinstance(column, list) else column.values if isinstance(column, Sparse) else column.slots
         if slots is None or not (absent := [row for row in absent if slots[row] is ABSENT]):
             return True
     return False
@@ -293,46 +291,26 @@ def _is_dense(uses: Counter[str], sparse: set[str], rows: int) -> bool:
     return absent <= present - in_rows and table < _KEY_COST * present + 2 * rows
 
 
-def table_cost(table: Table) -> int:
-    """Return the approximate tokens of a table besides its values: of keys, absent cells and brackets."""
-    return sum(1 + _column_cost(column) for column in table.columns.values())
-
-
-def _column_cost(column: Column) -> int:
-    if isinstance(column, list):
-        return column.count(ABSENT)
-    if isinstance(column, Sparse):
-        return _KEY_COST * (len(column.values) - column.values.count(ABSENT))
-    if isinstance(column, PooledLists):
-        return len(column.slots) + (table_cost(column.members) if type(column.members) is Table else 0)
-    if isinstance(column, Table):
-        return table_cost(column) + (0 if column.slots is None else 2 * len(column.slots))
-    return 1
-
-
 def cell_count(table: Table) -> int:
     """Return the number of cells in a row of the table."""
     return sum(
         cell_count(column)
         if type(column) is Table and column.slots is None
-        else type(column) is not Constant and type(column) is not SameColumn
+        else type(column) is not Constant and type(column) is not KeyColumn
         for column in table.columns.values()
     )
 
 
 def last_column_with_cells(table: Table) -> str:
     """Return the key of the last column that has a cell in each row."""
-    return [name for name, column in table.columns.items() if not isinstance(column, Constant | SameColumn)][-1]
+    return [name for name, column in table.columns.items() if not isinstance(column, Constant | KeyColumn)][-1]
 
 
 def unpack_table(table: Table) -> list[object]:
     """Return the items that the table was packed from."""
     columns: dict[str, list[object]] = {}
     for name, column in table.columns.items():
-        if type(column) is SameColumn:
-            columns[name] = list(map(_again, columns[column.name]))
-        else:
-            columns[name] = column if type(column) is list else unpack_column(column, table.rows)
+        columns[name] = column if type(column) is list else unpack_column(column, table.rows)
     names = tuple(columns)
     cells = zip(*columns.values(), strict=True)
     if any(ABSENT in column for column in columns.values()):
@@ -340,11 +318,6 @@ def unpack_table(table: Table) -> list[object]:
     else:
         rows = [dict(zip(names, row, strict=True)) for row in cells]
     return list(rows if table.slots is None else _fill(table.slots, iter(rows)))
-
-
-def _again(value: object) -> object:
-    """Return what stands for a value in a second place."""
-    return Repetition(value.number) if type(value) is RepeatedValue else copy_of(value)
 
 
 def unpack_column(column: Column, rows: int) -> list[object]:
@@ -357,8 +330,6 @@ def unpack_column(column: Column, rows: int) -> list[object]:
         return unpack_table(column)
     if type(column) is PooledLists:
         return _unpack_lists(column)
-    if type(column) is Affixed:
-        return unpack_affixes(column)
     assert type(column) is list
     return column
 

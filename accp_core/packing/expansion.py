@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_core.packing.tree import (
-    Affixed,
     Column,
     Constant,
     Derived,
     EmbeddedJson,
     PooledLists,
     RepeatedValue,
-    SameColumn,
     Table,
 )
 
@@ -107,21 +105,7 @@ def table_size(column: Column, rows: int) -> int:
     """Return what unpacking a column of `rows` rows adds to its cells: the keys of each row, and the constants."""
     if type(column) is Table:
         names = sum(len(name) + 1 for name in column.columns)
-        same = sum(
-            _cells_size(column.columns.get(inner.name))
-            for inner in column.columns.values()
-            if type(inner) is SameColumn
-        )
-        return column.rows * names + same + sum(table_size(inner, column.rows) for inner in column.columns.values())
+        return column.rows * names + sum(table_size(inner, column.rows) for inner in column.columns.values())
     if type(column) is Constant:
         return rows * size_of(column.value)
-    if type(column) is Affixed:
-        return len(column.values) * (len(column.before) + len(column.behind))
     return table_size(column.members, 0) if type(column) is PooledLists else 0
-
-
-def _cells_size(column: Column | None) -> int:
-    """Return the size of the cells of a column that another one is the same as; None: of keys."""
-    if type(column) is Affixed:
-        return size_of(list(column.values)) + table_size(column, 0)
-    return size_of(column)

@@ -172,24 +172,18 @@ class _Graph:
     def constants(self) -> dict[_Node, set[int]]:
         """Return the positions of the members that a table has only once.
 
-        They are the same in all maps of an array, but for its first map, or the same strings as those before them.
+        They are the same in all maps of an array, but for its first map.
         """
         constants: dict[_Node, set[int]] = {}
         for node in self.outer:
             rows = [child for child in node.children if type(child) is _Node and child.kind is dict]
             if len(rows) < 2 or len(rows) < len(node.children) or len({row.names for row in rows}) > 1:
                 continue
-            known: set[tuple[Hashable, ...]] = set()
-            everywhere = set(rows)
+            others = set(rows) - {rows[0]}
             for at, values in enumerate(zip(*[row.children for row in rows], strict=True)):
                 if values.count(values[0]) == len(values):
-                    for row in everywhere - {rows[0]}:
+                    for row in others:
                         constants.setdefault(row, set()).add(at)
-                elif values in known:
-                    for row in everywhere:
-                        constants.setdefault(row, set()).add(at)
-                elif set(map(type, values)) == {str}:
-                    known.add(values)
         return constants
 
     def with_ancestors(self, values: set[Hashable]) -> set[Hashable]:

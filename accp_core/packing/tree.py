@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "ABSENT", "KEY", "NEXT_ROW", "NODES", "Affixed", "Column", "Constant", "Derived", "EmbeddedJson", "Kinds",
-    "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "SameColumn", "Sparse", "Table", "content_of",
+    "ABSENT", "NEXT_ROW", "NODES", "Column", "Constant", "Derived", "EmbeddedJson", "KeyColumn",
+    "Placeholder", "PooledLists", "RepeatedValue", "Repetition", "Sparse", "Table", "content_of",
     "copy_of", "map_members", "with_content",
 ]  # fmt: skip
 
@@ -72,25 +72,9 @@ class Constant:
     value: object
 
 
-KEY: Final = "key"
-"""What a column with the keys of the rows of a keyed table is the same as."""
-
-
 @dataclass(slots=True)
-class SameColumn:
-    """A column that has in each row the value of another one before it, or the key of the row (`KEY`)."""
-
-    name: str
-
-
-@dataclass(slots=True)
-class Affixed:
-    """A column of strings that all begin and end alike."""
-
-    before: str
-    behind: str
-    values: list[str]
-    """The strings without what they begin and end with."""
+class KeyColumn:
+    """A column that has in each row of a keyed table the key of the row."""
 
 
 @dataclass(slots=True)
@@ -120,16 +104,7 @@ class PooledLists:
     members: Table | PooledLists
 
 
-@dataclass(slots=True)
-class Kinds:
-    """Maps of different kinds, with a table for each kind."""
-
-    tables: list[Table]
-    order: list[object]
-    """The number of the table (an int) whose next row is the item, or the item itself."""
-
-
-Column: TypeAlias = "list[object] | Affixed | Constant | SameColumn | Sparse | Table | PooledLists"
+Column: TypeAlias = "list[object] | Constant | KeyColumn | Sparse | Table | PooledLists"
 NODES: Final = frozenset((dict, list, EmbeddedJson, RepeatedValue, Repetition))
 """Types of what may contain other values, or stands for one that does."""
 

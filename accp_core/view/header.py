@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from accp_core.packing.tree import NEXT_ROW, Affixed, Column, Constant, PooledLists, SameColumn, Table
-from accp_core.view.plain_values import QuotedCell, column_values
+from accp_core.packing.tree import NEXT_ROW, Column, Constant, KeyColumn, PooledLists, Table
+from accp_core.view.plain_values import column_values
 
 __all__ = ["CellColumn", "Header"]
 
@@ -22,15 +22,11 @@ class CellColumn:
     """The text between a cell and the next one."""
     key: str = ""
     """What a cell of a sparse column begins with, `key=`; "" for a column that has a cell in each row."""
-    affixes: tuple[str, str] | None = None
-    """What the string of each cell begins and ends with."""
     cells: list[object] = field(default_factory=list)
     """Plain cells as text, which `column_values` converts all at once; strings as QuotedCell; others as values."""
 
     def to_column(self, rows: int) -> Column:
         """Return the values of the cells."""
-        if self.affixes is not None:
-            return Affixed(*self.affixes, [_text_of(cell) for cell in self.cells])
         if self.inside is None:
             return column_values(self.cells)
         members = self.inside.to_column(0)
@@ -45,7 +41,7 @@ class CellColumn:
 class Header:
     """The columns of a table, with the rows that were read so far."""
 
-    columns: dict[str, CellColumn | Header | Constant | SameColumn]
+    columns: dict[str, CellColumn | Header | Constant | KeyColumn]
     leaves: list[CellColumn]
     """The columns that have a cell in each row, those of nested headers included, in the order of the cells."""
     slots: list[object] = field(default_factory=list)
@@ -66,17 +62,8 @@ class Header:
         """Return the table; `rows` is the number of rows of the table that contains it, or 0."""
         rows = rows or self.rows
         columns: dict[str, Column] = {
-            name: column if isinstance(column, Constant | SameColumn) else column.to_column(rows)
+            name: column if isinstance(column, Constant | KeyColumn) else column.to_column(rows)
             for name, column in self.columns.items()
         }
         whole = self.slots.count(NEXT_ROW) == len(self.slots)
         return Table(columns, None if whole else self.slots, rows)
-
-
-def _text_of(cell: object) -> str:
-    """Return the text of a cell that is a part of a string."""
-    if type(cell) is QuotedCell:
-        return cell.text
-    if type(cell) is not str:
-        raise ValueError(f"expected a part of a string, found {cell!r}")
-    return cell

@@ -12,7 +12,7 @@ __all__ = ["LEGEND", "explanations", "legend_for"]
 
 LEGEND: Final = (
     "Notation: [n] columns, n rows, comma ends a cell; - absent; (k=v) all rows; k? where k=v; "
-    "A: rows A; &1 marks, *1 repeats a value."
+    "&1 marks, *1 repeats a value."
 )
 """The whole explanation in one line, for a place that does not know the view."""
 
@@ -20,13 +20,10 @@ _HEADER: Final = re.compile(r"(?:^|(?<= ))[\[{][0-9]+[\]}] (\S.*)|[\[{]:(\S[^\n]
 """The rest of a line behind a count, or the text between `[:` or `{:` and the next colon and blank."""
 _IN_HEADERS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("{n} key: columns, each row begins with its key", re.compile("^key: ", re.MULTILINE)),
-    ("list: each row is a list, columns are positions", re.compile("^list: ", re.MULTILINE)),
-    ("A: columns of the rows A", re.compile("^A: ", re.MULTILINE)),
     ("a comma ends a cell", re.compile(r"\S,(?:[ }\]]|$)", re.MULTILINE)),
     ("k{a b}, k[a b] nested", re.compile(r"[^\s\[{:(=$][\[{](?![/?+])")),
     ("(k=v) in every row", re.compile(r"(?:^|[ {\[])\(\S", re.MULTILINE)),
-    ("a==b the same as b", re.compile(r"\S==\S")),
-    ("k=x*z a cell y is xyz", re.compile(r"(?:^|[ {\[])[^ (]+=[^ =]*\*")),
+    ("k==key as the key of the row", re.compile(r"\S==key")),
     ("k? only in rows with k=", re.compile(r"\S\?,?(?:[ }\];]|$)", re.MULTILINE)),
 )
 """What is said of each construct of a header, and what a header with it contains."""

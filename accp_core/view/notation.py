@@ -2,7 +2,6 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line; a key may contain a colon: `og:title A house`
-               null: key key key               these keys are all null; likewise `true:` and `false:`
                key=$key2/text                  a string that contains the value of key2, a pair before it
 
     value      null true false 42 -0.5 1e+22   as in JSON
@@ -14,8 +13,6 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
                [{  pairs  }]                   an array of one map
                [3]:  values                    an array, a value to a line
                [50] header  rows               an array of maps as a table, a row to a line
-               [50] A: header; B: header  rows maps of several kinds; each row begins with the letter of its kind
-               [50] list: header  rows    an array of arrays; the columns are the positions: `1 2, 3`
                {50} key: header  rows          a map of maps as a table; each row begins with its key
                [:header: row;row]              the same two in one line
                {:key: header: key row;key row}
@@ -27,11 +24,10 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
                key{header}  a map whose cells stand in the row itself
                key?{header} a cell like {row}                key[header] a cell like [row;row]
                key?         a cell that few rows have, as key=value; nothing in all other rows
-               key=a*z      a cell like `m` for the string `amz`
-               key==key2    no cell: the same as column key2; in a map of maps `key==key`: as the key of the row
+               id==key      no cell: in a map of maps, as the key of the row
     constants  (key=value key=value)                         no cells: all rows have these values
                (key=text/$key2/text)                         no cells: a string that contains the value of key2
-    row        its cells, at least one of which is not `-`; {} for a map without keys; {key value} for one of no kind
+    row        its cells, at least one of which is not `-`; {} for a map without keys
     cell       a value; `-` where the row has no such key
 
 A comma or semicolon is followed by a blank only before a letter: before a digit or a sign the blank costs a token.
@@ -50,10 +46,10 @@ from accp_core.packing.tree import Derived
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL", "AS_IS", "CELL", "CONSTANT", "INLINE", "KEY_COLUMN", "LINE", "LISTS", "NESTED_CELL", "NESTED_LAST",
-    "NESTED_WORD", "PLAIN_PATTERN", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_number", "is_plain_key",
+    "ABSENT_CELL", "AS_IS", "CELL", "CONSTANT", "INLINE", "KEY", "KEY_COLUMN", "LINE", "NESTED_CELL", "NESTED_LAST",
+    "NESTED_WORD", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_plain_key",
     "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_inline_key",
-    "write_key", "write_name", "write_pattern",
+    "write_key", "write_name",
 ]  # fmt: skip
 
 AS_IS: Final = "as-is"
@@ -62,9 +58,9 @@ ABSENT_CELL: Final = "-"
 TEXT_BLOCK: Final = '"""'
 """In a line: the text is below it; as a line of its own: the end of that text."""
 
-LISTS: Final = "list: "
-"""The beginning of the header of an array of arrays: the columns are positions."""
-KEY_COLUMN: Final = "key: "
+KEY: Final = "key"
+"""What a column with the keys of the rows is the same as."""
+KEY_COLUMN: Final = f"{KEY}: "
 """The beginning of the header of a map of maps: each row begins with its key."""
 
 TIGHT: Final = r"!-@\[-`{-~"
@@ -75,7 +71,6 @@ _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(12
 
 _LITERAL_TEXT: Final = r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 """Literals and numbers; more than those of JSON (`007`), so that no plain string looks like a number."""
-_LITERAL: Final = re.compile(_LITERAL_TEXT)
 
 
 class PlainTextRule:
@@ -133,9 +128,6 @@ INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 CONSTANT: Final = PlainTextRule(" )$")
 """The value of a constant in a header."""
 
-PLAIN_PATTERN: Final = re.compile(r"(?:[^\s\"{}()\[\],;=&!?\x00-\x1f\x7f\ud800-\udfff:]|:(?! |$))+")
-"""The string of a column in which `*` stands for the cell, if it needs no quotes."""
-
 _WORD: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _IN_WORD: Final = re.compile("[A-Za-z0-9_]")
 _DERIVED: Final = re.compile(r"([^\s$]*)\$(?:\{([^\s{}$]+)\}|([A-Za-z_][A-Za-z0-9_]*))([^\s$]*)")
@@ -167,17 +159,6 @@ def write_name(name: str) -> str:
     if name.isprintable():
         return write_inline_key(name)
     return "".join(sign if sign.isprintable() else encode_basestring_ascii(sign)[1:-1] for sign in quote(name))
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text looks like a number."""
-    return _LITERAL.fullmatch(text) is not None and not text.isalpha()
-
-
-def write_pattern(before: str, behind: str) -> str:
-    """Return the header of a column of strings that all begin and end alike."""
-    pattern = f"{before}*{behind}"
-    return f"={pattern if PLAIN_PATTERN.fullmatch(pattern) else quote(pattern)}"
 
 
 def write_derived(derived: Derived) -> str:

@@ -9,10 +9,10 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs m
 from typing import Final, TypeAlias
 
 from accp_core.packing.expansion import Expansion
-from accp_core.packing.tree import KEY, Constant, Derived, SameColumn
+from accp_core.packing.tree import Constant, Derived, KeyColumn
 from accp_core.view.header import CellColumn, Header
 from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import PLAIN_PATTERN, read_derived
+from accp_core.view.notation import KEY, read_derived
 from accp_core.view.plain_values import CONSTANT_END
 
 __all__ = ["HeaderReader"]
@@ -21,7 +21,7 @@ _MAX_HEADER_DEPTH: Final = 60
 _STARTS: Final = frozenset('"{[&*!')
 _IN_KEY: Final = r'[^\s"{}\[\],;:=?]'
 _KEY: Final = re.compile(rf"{_IN_KEY}++(?::(?! |$){_IN_KEY}*+)*+")
-_Columns: TypeAlias = dict[str, CellColumn | Header | Constant | SameColumn]
+_Columns: TypeAlias = dict[str, CellColumn | Header | Constant | KeyColumn]
 
 
 class HeaderReader(ABC):
@@ -68,8 +68,8 @@ class HeaderReader(ABC):
                 at = self._read_constants(line, at + 1, columns)
             else:
                 name, end = self._read_name(line, at, columns)
-                if line.startswith("==", end):
-                    columns[name], at = self._read_same(line, end + 2, columns, keyed=keyed)
+                if keyed and line.startswith(f"=={KEY}", end):
+                    columns[name], at = KeyColumn(), end + 2 + len(KEY)
                 else:
                     column, at = self._read_column(line, at, end)
                     columns[name] = column
@@ -120,8 +120,6 @@ class HeaderReader(ABC):
     def _read_column(self, line: str, start: int, at: int) -> tuple[CellColumn | Header, int]:
         """Return the column whose name begins at `start` and ends at `at`, and the position behind it."""
         sign = line[at : at + 1]
-        if sign == "=":
-            return self._read_pattern(line, at + 1)
         if sign == ",":
             return CellColumn(separator=", "), at + 1
         if sign == "[":
@@ -138,25 +136,6 @@ class HeaderReader(ABC):
                 self.lines.fail("expected the name of a column", at)
             return inside, self.expect(line, at, "}")
         return CellColumn(), at
-
-    def _read_same(self, line: str, at: int, columns: _Columns, *, keyed: bool) -> tuple[SameColumn, int]:
-        """Return a column that has in each row the value of one before it, or the key of the row."""
-        name, end = self._read_name(line, at, ())
-        other = columns.get(name)
-        is_column = isinstance(other, CellColumn) and not (other.bracket or other.key)
-        if not is_column and not (keyed and name == KEY):
-            self.lines.fail(f"expected the name of a column with cells before this one, found {name!r}", at)
-        return SameColumn(name), end
-
-    def _read_pattern(self, line: str, at: int) -> tuple[CellColumn, int]:
-        """Return a column of strings that all begin and end alike."""
-        plain = PLAIN_PATTERN.match(line, at)
-        pattern, end = (plain[0], plain.end()) if plain else self.read_string(line, at)
-        if pattern.count("*") != 1:
-            self.lines.fail(f"expected a string with one '*', found {pattern!r}", at)
-        before, _, behind = pattern.partition("*")
-        comma = line.startswith(",", end)
-        return CellColumn(separator=", " if comma else " ", affixes=(before, behind)), end + comma
 
     def expect(self, line: str, at: int, text: str) -> int:
         """Return the position behind `text`, which must stand at `at`."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final, cast
+from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.packing.columns import unpack_column
 from accp_core.packing.expansion import ExpansionError, size_of, table_size
-from accp_core.packing.lists import unpack_lists
-from accp_core.packing.tree import ABSENT, KEY, NEXT_ROW, Column, RepeatedValue, Repetition, SameColumn, Table
+from accp_core.packing.tree import ABSENT, NEXT_ROW, Column, KeyColumn, RepeatedValue, Repetition, Table
 from accp_core.view.header import CellColumn, Header
-from accp_core.view.notation import KEY_COLUMN, LISTS, TEXT_BLOCK
+from accp_core.view.notation import KEY, KEY_COLUMN, TEXT_BLOCK
 from accp_core.view.plain_values import (
     CELL_END,
     END_OF_LINE,
@@ -31,7 +30,6 @@ _REPEATED_CELL: Final = re.compile(r"&([1-9][0-9]{0,9}) (?=[\[{])")
 # The start of a cell that is not plain, a blank too many, or a tab or a text block anywhere.
 _SPECIAL: Final = re.compile(r'[\n ]["\[{&*! \n,]|,["\[{&*!]|\t|"""')
 _STARTS: Final = frozenset(("", *'"{[&*!'))
-_KIND: Final = re.compile("([A-Z]): ")
 _SPARSE_ENDS: Final = {
     False: {" ": WORD_END, ", ": CELL_END},
     True: {" ": re.compile(r"[ ;\]}]"), ", ": re.compile(rf"{CELL_END.pattern}|[;\]}}]")},
@@ -55,10 +53,7 @@ class RowReader(HeaderReader):
 
     def read_table(self, line: str, at: int, count: int, *, keyed: bool) -> object:
         """Return the table with the header at `at` of `line` and `count` rows in the lines below."""
-        if not keyed and _KIND.match(line, at):
-            return self._read_kinds(line, at, count)
-        of_lists = not keyed and line.startswith(LISTS, at)
-        at = self.expect(line, at, KEY_COLUMN) if keyed else at + len(LISTS) * of_lists
+        at = self.expect(line, at, KEY_COLUMN) if keyed else at
         keys: list[str] | None = [] if keyed else None
         header, end = self.read_header(line, at, keyed=keyed)
         if end != len(line):
@@ -66,7 +61,7 @@ class RowReader(HeaderReader):
         if not (type(header) is Header and header.is_flat() and self._read_plain_rows(header, count, keys)):
             for _ in range(count):
                 self._read_row_of_line(header, self.lines.next_line(), keys)
-        return self._unpacked_lists(header) if of_lists else self._unpacked(header, keys)
+        return self._unpacked(header, keys)
 
     def _read_plain_rows(self, header: Header, count: int, keys: list[str] | None) -> bool:
         """Read the next rows column by column if all their keys and cells are plain; return whether they are."""
@@ -87,35 +82,6 @@ class RowReader(HeaderReader):
         header.slots = [NEXT_ROW] * count
         self.lines.number += count
         return True
-
-    def _read_kinds(self, line: str, at: int, count: int) -> list[object]:
-        """Return the maps of several kinds, each with its header in `line`, and `count` rows in the lines below."""
-        kinds: dict[str, Header] = {}
-        while True:
-            kind = _KIND.match(line, at)
-            if kind is None or kind[1] in kinds:
-                self.lines.fail("expected another letter, a colon and a header", at)
-            header, at = self.read_columns(line, kind.end())
-            kinds[kind[1]] = header
-            if at == len(line):
-                break
-            at = self.expect(line, at, "; ")
-        order = [self._read_row_of_kind(kinds, self.lines.next_line()) for _ in range(count)]
-        rows = {header: iter(cast(list[object], self._unpacked(kind, None))) for header, kind in kinds.items()}
-        return [next(rows[kind]) if kind in rows else value for kind, value in order]
-
-    def _read_row_of_kind(self, kinds: dict[str, Header], line: str) -> tuple[str, object]:
-        """Read a row; return the letter of its kind, or what another value begins with, and the value."""
-        header = kinds.get(line[:1]) if line.startswith(" ", 1) else None
-        if header is None and line[:1] not in _STARTS:
-            self.lines.fail("expected a row that begins with the letter of its kind", 0)
-        if header is None:
-            value, end = self.read_inline(line, 0, END_OF_LINE)
-        else:
-            value, end = None, self.read_item(header, line, 2, nested=False)
-        if end != len(line):
-            self.lines.fail("expected the end of the row", end)
-        return line[:1], value
 
     def read_inline_table(self, line: str, at: int) -> tuple[list[object], int]:
         """Return the table behind `[:` within a line and the position behind it."""
@@ -150,12 +116,6 @@ class RowReader(HeaderReader):
             self.lines.fail("expected each key once", 0)
         return dict(zip(keys, items, strict=True))
 
-    def _unpacked_lists(self, header: Header | CellColumn) -> list[object]:
-        column = self._to_column(header, None)
-        if type(column) is not Table:
-            self.lines.fail("expected positions as columns", 0)
-        return unpack_lists(column)
-
     def _to_column(self, header: Header | CellColumn, keys: list[str] | None) -> Column:
         """Return the rows that were read; what they add is counted before they are built."""
         column = header.to_column(0)
@@ -170,7 +130,7 @@ class RowReader(HeaderReader):
     def _put_keys(self, table: Table, keys: list[str]) -> None:
         """Replace the columns that are the same as the keys of the rows."""
         for name, column in table.columns.items():
-            if column == SameColumn(KEY):
+            if type(column) is KeyColumn:
                 self.expansion.add(size_of(keys), f"{name}=={KEY}")
                 table.columns[name] = list(keys)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.packing.alike import unpack_derived
+from accp_core.packing.derived import unpack_derived
 from accp_core.packing.embedded_json import STYLE_CODE, STYLES, unpack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
 from accp_core.packing.number import spelling_decoder
@@ -100,9 +100,6 @@ class _ViewReader(RowReader):
             if line == end:
                 break
             key, _, rest = line.partition(" ")
-            if key in _RUNS and rest:
-                self._read_run(members, line, _RUNS[key])
-                continue
             at = len(key) + 1
             if not rest or key[:1] in ("", '"'):
                 key, at = self._read_pair_key(line)
@@ -122,17 +119,6 @@ class _ViewReader(RowReader):
             return self.read_key(line, 0)
         key, end = self.read_string(line, 0) if line[0] == '"' else (derived[1], derived.end(1))
         return key, end + 1
-
-    def _read_run(self, members: dict[str, object], line: str, value: object) -> None:
-        """Read a line that gives the same value to several keys."""
-        at, line = line.find(" "), f"{line} "
-        while at < len(line) - 1:
-            start = at + 1
-            key, at = self.read_key(line, start)
-            if key in members:
-                self.lines.fail(f"expected each key once, found {key!r} again", start)
-            members[key] = value
-            at -= 1
 
     def read_value(self, line: str, at: int) -> object:
         """Return the value at `at`, which takes the rest of the line and perhaps more lines."""
@@ -262,5 +248,4 @@ class _ViewReader(RowReader):
             self.lines.fail(f"expected at most {MAX_READ_DEPTH} levels, found more", at)
 
 
-_RUNS: Final[dict[str, object]] = {"null:": None, "true:": True, "false:": False}
 _STARTS: Final = frozenset('"{[&*!')

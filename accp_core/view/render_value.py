@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
-from accp_core.packing.alike import pack_derived
+from accp_core.packing.derived import pack_derived
 from accp_core.packing.embedded_json import pack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.packing.number import SpelledFloat
@@ -47,11 +46,6 @@ class Options:
     """Tokens of a string; a shorter one is written in every place."""
     min_saved_tokens: int = 6
     """Tokens that must be saved by writing a string once."""
-    affixes: bool = False
-    """What all strings of a column begin and end with (`2026-11-`, `@example.com`) stands once, in its header.
-
-    It saves tokens of times, addresses and identifiers, and cuts them: a reader must put them together, and a search
-    for the whole string finds nothing."""
     readable: bool = False
     """For small models: each cell of a row has its key (`id=7 name=Ana`), and there are no repeated values."""
 
@@ -92,11 +86,7 @@ def render_known(
 
     `compact` is its compact JSON, `tokens` the tokens of that and `levels` those of the value where they are known.
     """
-    render_by = partial(render_tree, value, compact, counter=counter, limits=limits, levels=levels)
-    view = render_by(options=options)
-    if options.affixes:
-        whole = render_by(options=replace(options, affixes=False))
-        view = min((found for found in (whole, view) if found is not None), key=counter, default=None)
+    view = render_tree(value, compact, counter=counter, options=options, limits=limits, levels=levels)
     if view is None:
         return compact
     is_shorter = is_longer(compact, view, counter=counter) if tokens is None else counter(view) < tokens
@@ -129,9 +119,9 @@ def render_tree(
     if options.repeated_values and not options.readable:
         for max_uses in _MAX_USES:
             packed = _with_repeated_values(value, counter, options, max_uses)
-            if _is_readable(view := write_view(packed, affixes=options.affixes), compact, limits):
+            if _is_readable(view := write_view(packed), compact, limits):
                 return view
-    view = write_view(value, readable=options.readable, affixes=options.affixes and not options.readable)
+    view = write_view(value, readable=options.readable)
     return view if _is_readable(view, compact, limits) else None
 
 

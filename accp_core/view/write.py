@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from itertools import groupby
-from string import ascii_uppercase
+from collections.abc import Collection
 from typing import Final
 
-from accp_core.packing.alike import pays_in_its_line
 from accp_core.packing.columns import pack_keyed_rows, pack_labelled_rows, pack_list
-from accp_core.packing.kinds import pack_kinds
-from accp_core.packing.lists import pack_lists
-from accp_core.packing.tree import Derived, EmbeddedJson, Kinds, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.packing.derived import pays_in_its_line
+from accp_core.packing.tree import Derived, EmbeddedJson, PooledLists, RepeatedValue, Repetition, Table
 from accp_core.view.notation import (
     INLINE,
     KEY_COLUMN,
     LINE,
-    LISTS,
     TEXT_BLOCK,
     PlainTextRule,
     join_members,
@@ -36,25 +31,19 @@ _MAX_TEXT_CHARS: Final = 40
 """Characters of a string in a map or an array in one line."""
 _ROWS: Final = frozenset((dict, RepeatedValue, Repetition))
 """Types of the rows of a keyed table."""
-_MIN_RUN: Final = 3
-"""Keys next to each other whose value is the same literal, from which they stand in one line."""
-_LITERALS: Final = frozenset((bool, type(None)))
-_NO_LITERAL: Final = object()
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, EmbeddedJson))
 _NOT_IN_BLOCK: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _BLOCK_PLACEHOLDER: Final = re.compile(r"\x01([0-9]+)\x01")
 
 
-def write_view(tree: object, *, readable: bool = False, affixes: bool = False) -> str:
+def write_view(tree: object, *, readable: bool = False) -> str:
     """Return the view of a tree.
 
     Args:
         tree: JSON values and packing nodes.
         readable: Each cell of a row has its key, and no row stands within a line.
-        affixes: What all strings of a column begin and end with stands in its header only.
     """
     writer = _ReadableViewWriter() if readable else _ViewWriter()
-    writer.affixes = affixes
     return writer.with_blocks(writer.write_document(tree))
 
 
@@ -77,15 +66,9 @@ class _ViewWriter(RowWriter):
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
-    def pack_rows(self, items: list[object]) -> Table | PooledLists | Kinds | None:
+    def pack_rows(self, items: list[object]) -> Table | PooledLists | None:
         """Return an array whose rows are lines, or None if it has no rows."""
-        table = pack_list(items)
-        kinds = None if isinstance(table, PooledLists) else pack_kinds(items, table)
-        return table if kinds is None else kinds
-
-    def pack_lists(self, items: list[object]) -> Table | None:
-        """Return an array of arrays whose rows are lines, or None if it has no rows."""
-        return pack_lists(items)
+        return pack_list(items)
 
     def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
         """Return an array whose rows are within a line, or None if it has no rows."""
@@ -106,25 +89,16 @@ class _ViewWriter(RowWriter):
         return self.write_value(tree)
 
     def write_pairs(self, members: dict[str, object]) -> str:
-        """Return the pairs of a map, one in each line, or one line for several keys of the same literal."""
-        if _LITERALS.isdisjoint(map(type, members.values())):
-            return "\n".join(self._write_pairs(members.items()))
-        lines: list[str] = []
-        for literal, pairs in groupby(members.items(), _literal_of):
-            run = list(pairs)
-            if literal is not _NO_LITERAL and len(run) >= _MIN_RUN:
-                lines.append(f"{_scalar(literal)}: {' '.join([write_key(key) for key, _ in run])}")
-            else:
-                lines += self._write_pairs(run)
-        return "\n".join(lines)
-
-    def _write_pairs(self, pairs: Iterable[tuple[str, object]]) -> list[str]:
-        """Return pairs, each in its line."""
-        return [
-            # Most values are plain strings; to test them here saves a call for each.
-            f"{write_key(key)} {value}" if type(value) is str and LINE.allows(value) else self.write_pair(key, value)
-            for key, value in pairs
-        ]
+        """Return the pairs of a map, one in each line."""
+        return "\n".join(
+            [
+                # Most values are plain strings; to test them here saves a call for each.
+                f"{write_key(key)} {value}"
+                if type(value) is str and LINE.allows(value)
+                else self.write_pair(key, value)
+                for key, value in members.items()
+            ]
+        )
 
     def write_pair(self, key: str, value: object) -> str:
         if type(value) is not Derived:
@@ -170,31 +144,10 @@ class _ViewWriter(RowWriter):
             # Over lines, a string needs quotes in fewer cases.
             return f"[{short}]" if short and '"' not in short else f"[{{\n{self.write_pairs(items[0])}\n}}]"
         table = self.pack_rows(items)
-        if isinstance(table, Kinds):
-            return self.write_kinds(table)
         if table is None:
-            return self.write_lists_in_rows(items) or "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
+            return "\n".join([f"[{len(items)}]:", *map(self.write_value, items)])
         header, rows = self.write_table(table, nested=False)
         return "\n".join([f"[{len(items)}] {header}", *rows])
-
-    def write_lists_in_rows(self, items: list[object]) -> str | None:
-        """Return an array of arrays as a table, or None if it does not make one."""
-        table = self.pack_lists(items)
-        if table is None:
-            return None
-        header, rows = self.write_table(table, nested=False)
-        return "\n".join([f"[{len(items)}] {LISTS}{header}", *rows])
-
-    def write_kinds(self, kinds: Kinds) -> str:
-        """Return an array of maps of several kinds: each has a header and a letter, with which its rows begin."""
-        tables = [self.write_table(table, nested=False) for table in kinds.tables]
-        headers = [f"{letter}: {header}" for letter, (header, _) in zip(ascii_uppercase, tables, strict=False)]
-        rows = [iter(rows) for _, rows in tables]
-        lines = [
-            f"{ascii_uppercase[kind]} {next(rows[kind])}" if type(kind) is int else self.write_inline(kind, LINE)
-            for kind in kinds.order
-        ]
-        return "\n".join([f"[{len(lines)}] {'; '.join(headers)}", *lines])
 
     def write_inline(self, value: object, plain: PlainTextRule) -> str:
         """Return a value in one line; `plain` decides which strings need no quotes."""
@@ -248,22 +201,14 @@ class _ViewWriter(RowWriter):
 class _ReadableViewWriter(_ViewWriter):
     """Writes rows as `key=value` cells, and everything within a line as maps and arrays."""
 
-    def pack_rows(self, items: list[object]) -> Table | PooledLists | Kinds | None:
+    def pack_rows(self, items: list[object]) -> Table | PooledLists | None:
         return pack_labelled_rows(items)
-
-    def pack_lists(self, items: list[object]) -> Table | None:
-        return None
 
     def pack_inline(self, items: list[object]) -> Table | PooledLists | None:
         return None
 
     def pack_keyed(self, members: dict[str, object]) -> Table | None:
         return None
-
-
-def _literal_of(pair: tuple[str, object]) -> object:
-    value = pair[1]
-    return value if value is None or value is True or value is False else _NO_LITERAL
 
 
 def _is_block(text: str) -> bool:

@@ -6,18 +6,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 
-from accp_core.packing.alike import pack_affixes
 from accp_core.packing.columns import last_column_with_cells
 from accp_core.packing.tree import (
     ABSENT,
     NEXT_ROW,
-    Affixed,
     Column,
     Constant,
     Derived,
+    KeyColumn,
     PooledLists,
     RepeatedValue,
-    SameColumn,
     Sparse,
     Table,
     content_of,
@@ -27,19 +25,18 @@ from accp_core.view.notation import (
     CELL,
     CONSTANT,
     INLINE,
+    KEY,
     LINE,
     NESTED_CELL,
     NESTED_LAST,
     NESTED_WORD,
     WORD,
     PlainTextRule,
-    is_number,
     join_members,
     quote,
     separator_before,
     write_derived,
     write_key,
-    write_pattern,
 )  # fmt: skip
 
 __all__ = ["RowWriter"]
@@ -60,9 +57,6 @@ class _Cells:
 class RowWriter(ABC):
     """Writes headers and rows; a subclass writes everything else (as two objects they would refer to each other)."""
 
-    affixes: bool = False
-    """Whether what all strings of a column begin and end with stands in its header only."""
-
     @abstractmethod
     def write_inline(self, value: object, plain: PlainTextRule) -> str:
         """Return a value in one line; `plain` decides which strings need no quotes."""
@@ -81,22 +75,18 @@ class RowWriter(ABC):
         heads, cells = self.write_columns(table, nested=nested, last=True)
         return " ".join(heads), _join_cells(cells)
 
-    def write_columns(
-        self, table: Table, *, nested: bool, last: bool, following: Column | None = None
-    ) -> tuple[list[str], list[_Cells]]:
+    def write_columns(self, table: Table, *, nested: bool, last: bool) -> tuple[list[str], list[_Cells]]:
         """Return the words of the header and the cells.
 
         Args:
             table: The columns.
             nested: Whether the rows are inside brackets.
             last: Whether the last of the cells ends the row.
-            following: The column behind the last of the cells; None: there is none.
         """
         heads: list[str] = []
         cells: list[_Cells] = []
         constants: list[str] = []
         final = last_column_with_cells(table)
-        after = _columns_behind(table, following)
         for name, column in table.columns.items():
             if type(column) is Constant:
                 value = column.value
@@ -105,24 +95,19 @@ class RowWriter(ABC):
                 continue
             heads += _in_parentheses(constants)
             constants = []
-            if type(column) is SameColumn:
-                heads.append(f"{write_key(name)}=={write_key(column.name)}")
+            if type(column) is KeyColumn:
+                heads.append(f"{write_key(name)}=={KEY}")
                 continue
             is_last = last and name == final
-            head, more = self.write_column(name, column, nested=nested, last=is_last, following=after[name])
+            head, more = self.write_column(name, column, nested=nested, last=is_last)
             heads.append(f"{write_key(name)}{head}")
             cells += more
         return heads + _in_parentheses(constants), cells
 
-    def write_column(
-        self, name: str, column: Column, *, nested: bool, last: bool, following: Column | None
-    ) -> tuple[str, list[_Cells]]:
+    def write_column(self, name: str, column: Column, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
         """Return the text behind the name of a column in the header, and its cells."""
         if type(column) is list:
-            affixed = pack_affixes(column) if self.affixes else None
-            if affixed is not None:
-                return self._write_affixed(affixed, nested=nested, last=last, following=following)
-            texts, separator = self.write_cells(column, nested=nested, last=last, following=following)
+            texts, separator = self.write_cells(column, nested=nested, last=last)
             return separator.rstrip(), [_Cells(texts, separator)]
         if type(column) is Sparse:
             return self._write_sparse(name, column, nested=nested, last=last)
@@ -130,19 +115,11 @@ class RowWriter(ABC):
             header, texts = self.write_lists(column)
             return f"[{header}]", [_Cells(texts)]
         if type(column) is Table and column.slots is None:
-            heads, cells = self.write_columns(column, nested=nested, last=last, following=following)
+            heads, cells = self.write_columns(column, nested=nested, last=last)
             return f"{{{' '.join(heads)}}}", cells
         assert type(column) is Table
         header, rows = self.write_rows(column, nested=True)
         return f"?{{{header}}}", [_Cells(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"))]
-
-    def _write_affixed(
-        self, column: Affixed, *, nested: bool, last: bool, following: Column | None
-    ) -> tuple[str, list[_Cells]]:
-        values: list[object] = list(column.values)
-        plain, separator = _cell_rule(values, {str}, nested=nested, last=last, following=following)
-        texts = [text if is_number(text) or plain.allows(text) else quote(text) for text in column.values]
-        return f"{write_pattern(column.before, column.behind)}{separator.rstrip()}", [_Cells(texts, separator)]
 
     def _write_sparse(self, name: str, column: Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
         present = [value for value in column.values if value is not ABSENT]
@@ -180,12 +157,10 @@ class RowWriter(ABC):
         """Return the text of a slot that has no row and no list."""
         return ABSENT_CELL if slot is ABSENT else self.write_inline(slot, INLINE)
 
-    def write_cells(
-        self, values: list[object], *, nested: bool, last: bool, following: Column | None = None
-    ) -> tuple[list[str], str]:
+    def write_cells(self, values: list[object], *, nested: bool, last: bool) -> tuple[list[str], str]:
         """Return the texts of the cells of a column of values, and their separator."""
         kinds = set(map(type, values))
-        plain, separator = _cell_rule(values, kinds, nested=nested, last=last, following=following)
+        plain, separator = _cell_rule(values, kinds, nested=nested, last=last)
         if kinds == {int} or kinds == {float}:
             return list(map(repr, values)), separator
         if kinds == {str} and plain.allows_all(values):  # type: ignore[arg-type]  # all are strings
@@ -200,44 +175,14 @@ class RowWriter(ABC):
         ], separator
 
 
-def _cell_rule(
-    values: list[object], kinds: set[type], *, nested: bool, last: bool, following: Column | None
-) -> tuple[PlainTextRule, str]:
+def _cell_rule(values: list[object], kinds: set[type], *, nested: bool, last: bool) -> tuple[PlainTextRule, str]:
     """Return which strings need no quotes in a column, and the separator behind its cells."""
     if last:
         return NESTED_LAST if nested else LINE, ""
-    # Quotes around few cells with blanks cost less than a comma after every cell; a comma before a digit or a sign
-    # costs no more than a blank.
-    if 2 * (spaced := _spaced(values, kinds)) <= len(values) - (spaced and _tight_cells(following)):
+    # Quotes around few cells with blanks cost less than a comma after every cell.
+    if 2 * _spaced(values, kinds) <= len(values):
         return NESTED_WORD if nested else WORD, " "
     return NESTED_CELL if nested else CELL, ", "
-
-
-def _columns_behind(table: Table, following: Column | None) -> dict[str, Column | None]:
-    """Return, for each column with cells, the one behind it."""
-    behind: dict[str, Column | None] = {}
-    for name, column in reversed(table.columns.items()):
-        if not isinstance(column, Constant | SameColumn):
-            behind[name], following = following, column
-    return behind
-
-
-def _tight_cells(column: Column | None) -> int:
-    """Return how many cells of a column begin with a digit or a sign, so that a comma before them costs no token."""
-    if type(column) is Table and column.slots is None:
-        return _tight_cells(_first_with_cells(column))
-    if isinstance(column, Table | PooledLists):
-        return len(column.slots or ())
-    if not isinstance(column, list):
-        return 0
-    return sum(
-        value is not None and type(value) is not bool and not (type(value) is str and value[:1].isalpha())
-        for value in column
-    )
-
-
-def _first_with_cells(table: Table) -> Column:
-    return next(column for column in table.columns.values() if not isinstance(column, Constant | SameColumn))
 
 
 def _in_parentheses(constants: list[str]) -> list[str]:

@@ -39,8 +39,6 @@ class Row:
     ours: int
     readable: int
     """Tokens of our view with `Options(readable=True)`."""
-    affixes: int
-    """Tokens of our view with `Options(affixes=True)`."""
     lossless: bool
 
 
@@ -70,31 +68,27 @@ def _measure(name: str, value: object) -> Row:
     in_order = next(peer for peer in peers if peer.outcome is Outcome.SAME)
     any_order = next(peer for peer in peers if peer.outcome is not Outcome.CHANGED)
     readable = render(value, counter=count, options=Options(readable=True))
-    affixes = render(value, counter=count, options=Options(affixes=True))
-    lossless = all(is_same_json(read(text), value) for text in (view, readable, affixes))
+    lossless = all(is_same_json(read(text), value) for text in (view, readable))
     compact = count(compact_json(value))
-    return Row(name, compact, in_order, any_order, count(view), count(readable), count(affixes), lossless)
+    return Row(name, compact, in_order, any_order, count(view), count(readable), lossless)
 
 
 def _table(title: str, rows: list[Row]) -> RenderableType:
     lines = [_line(row) for row in rows]
-    columns = zip(
-        *((r.compact, r.peer.tokens, r.any_order.tokens, r.ours, r.affixes, r.readable) for r in rows), strict=True
-    )
-    compact, peer, any_order, ours, affixes, readable = map(sum, columns)
-    shares = percent(ours, compact), percent(ours, peer), percent(affixes, compact), percent(readable, compact)
+    columns = zip(*((r.compact, r.peer.tokens, r.any_order.tokens, r.ours, r.readable) for r in rows), strict=True)
+    compact, peer, any_order, ours, readable = map(sum, columns)
+    shares = percent(ours, compact), percent(ours, peer), percent(readable, compact)
     smaller = [sum(map(_is_smaller, rows, others)) for others in ([r.peer for r in rows], [r.any_order for r in rows])]
     below = (f"{count} smaller" for count in smaller)
     lines.append(("sum", f"{compact:,}", f"{peer:,}", next(below), f"{any_order:,}", next(below), f"{ours:,}", *shares))
     means = (
         geometric_mean([r.ours / r.compact for r in rows]),
         geometric_mean([r.ours / r.peer.tokens for r in rows]),
-        geometric_mean([r.affixes / r.compact for r in rows]),
         geometric_mean([r.readable / r.compact for r in rows]),
     )
     lines.append(("geometric mean", *[""] * 6, *(f"{100 * mean:.1f}" for mean in means)))
     peers = ("keys in order", "which", "in any order", "which")
-    names = ("", "compact JSON", *peers, "ours", "% of compact", "% of in order", "affixes", "readable")
+    names = ("", "compact JSON", *peers, "ours", "% of compact", "% of in order", "readable")
     return plain_table(title, names, lines, caption="* smaller than the view")
 
 
@@ -111,7 +105,6 @@ def _line(row: Row) -> tuple[str, ...]:
         f"{row.ours:,}",
         percent(row.ours, row.compact),
         percent(row.ours, row.peer.tokens),
-        percent(row.affixes, row.compact),
         percent(row.readable, row.compact),
     )
 

@@ -32,12 +32,9 @@ CONSTRUCTS = [
     "user?{",
     "items[",
     "g[[",
-    "updated==created",
     "id==key",
-    "at=2026-05-*",
     "forks_url=$url/forks",
     "(url=https://api.example.com/users/$login",
-    "] list: 1 2",
     "\\n- 3",
 ]
 

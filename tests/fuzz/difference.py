@@ -11,7 +11,6 @@ from accp_core.compression import ResultLimits, compress
 from accp_core.packing.block_yaml import write_block_yaml
 from accp_core.packing.delta import apply, diff
 from accp_core.strict_json import compact_json
-from accp_core.view import Options
 from tests.conformance.vectors import exact
 from tests.fuzz.choices import choose
 from tests.fuzz.values import value_of
@@ -39,7 +38,7 @@ def check_all(data: bytes) -> None:
 
 def check_view(value: Any, choice: int) -> None:
     """Check that a value comes back from its view, which is not larger than compact JSON."""
-    view = render(value, counter=count, options=Options(affixes=bool(choice & 1)))
+    view = render(value, counter=count)
     assert exact(read(view)) == exact(value), view
     assert count(view) <= count(compact_json(value))
 

@@ -2,18 +2,15 @@
 
 import json
 import re
-from typing import Any, Final
+from typing import Any
 
 from accp_core import DecodeError, EncodeError, read, render, render_text
 from accp_core.strict_json import compact_json
-from accp_core.view import Options
 from tests.conformance.vectors import exact
 from tests.fuzz.choices import choose
 
 __all__ = ["check", "check_all", "count"]
 
-PLAIN: Final = Options()
-AFFIXES: Final = Options(affixes=True)
 WORD = re.compile(r"\w+")
 HALVES = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
@@ -25,14 +22,13 @@ def count(text: str) -> int:
 
 def check(data: bytes) -> None:
     """Check the invariants for one input, as a text or as a view."""
-    choose(data, (check_restored, check_read, check_affixes))(data)
+    choose(data, (check_restored, check_read))(data)
 
 
 def check_all(data: bytes) -> None:
     """Check the invariants for one input in every way."""
     check_restored(data)
     check_read(data)
-    check_affixes(data)
 
 
 def check_restored(data: bytes) -> None:
@@ -43,25 +39,20 @@ def check_restored(data: bytes) -> None:
     assert count(view.text) == view.tokens_after <= view.tokens_before == count(text)
 
 
-def check_read(data: bytes, options: Options = PLAIN) -> None:
+def check_read(data: bytes) -> None:
     """Check that a text is a view of a value, or refused."""
     try:
         value = read(data.decode("utf-8", "surrogateescape"))
     except DecodeError as refusal:
         assert 0 <= refusal.position <= len(refusal.text), refusal
         return
-    check_rendered(value, options)
+    check_rendered(value)
 
 
-def check_affixes(data: bytes) -> None:
-    """Check the same with the notation that is an option."""
-    check_read(data, AFFIXES)
-
-
-def check_rendered(value: Any, options: Options) -> None:
+def check_rendered(value: Any) -> None:
     """Check that the view of a value is not larger than its compact JSON and is read as the same value."""
     try:
-        rendered = render(value, counter=count, options=options)
+        rendered = render(value, counter=count)
     except EncodeError:
         # JSON cannot write the two halves of a surrogate pair side by side.
         assert HALVES.search(repr(value)), value

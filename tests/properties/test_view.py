@@ -31,7 +31,6 @@ options = st.builds(
     derived=st.booleans(),
     min_repeated_tokens=st.integers(0, 6),
     min_saved_tokens=st.integers(0, 6),
-    affixes=st.booleans(),
     readable=st.booleans(),
 )
 

@@ -6,12 +6,13 @@ from accp_core.packing.columns import (
     cell_count,
     last_column_with_cells,
     pack_column,
+    pack_keyed_rows,
     pack_list,
     pack_table,
     unpack_column,
     unpack_table,
 )
-from accp_core.packing.tree import ABSENT, NEXT_ROW, Constant, PooledLists, RepeatedValue, Repetition, Table
+from accp_core.packing.tree import ABSENT, NEXT_ROW, Constant, KeyColumn, PooledLists, RepeatedValue, Repetition, Table
 from tests.core.exactly import exactly
 
 TABLES = {
@@ -219,3 +220,26 @@ def test_the_last_column_with_a_cell_ends_the_row(items: list[object], last: str
     table = pack_table(items)
     assert table is not None
     assert last_column_with_cells(table) == last
+
+
+NAMES = ["web-frontend", "db-replica-2"]
+
+
+def test_a_column_with_the_keys_of_the_rows_has_no_cells() -> None:
+    table = pack_keyed_rows({name: {"id": name, "cpu": cpu} for cpu, name in enumerate(NAMES)})
+    assert table is not None
+    assert table.columns == {"id": KeyColumn(), "cpu": [0, 1]}
+
+
+@pytest.mark.parametrize("names", [["a", "b"], [*NAMES, "other"]])
+def test_a_column_with_few_characters_or_other_strings_stays(names: list[str]) -> None:
+    table = pack_keyed_rows({name: {"id": [*NAMES, "a"][at], "cpu": at} for at, name in enumerate(names)})
+    assert table is not None
+    assert KeyColumn() not in table.columns.values()
+
+
+def test_rows_keep_a_cell_besides_their_key() -> None:
+    table = pack_keyed_rows({name: {"name": name, "id": 7} for name in NAMES})
+    assert table is not None
+    assert table.columns == {"name": NAMES, "id": Constant(7)}
+    assert pack_keyed_rows({name: [name] for name in NAMES}) is None

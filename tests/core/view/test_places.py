@@ -84,14 +84,6 @@ PLACES: dict[str, Callable[[str], object]] = {
     "beside rows": lambda text: [{"p": 1, "q": "a b"}, text, {"p": 2, "q": "c d"}, {}, {"p": 3, "q": "e"}],
     "repeated row": lambda text: [{"p": f"{text} and many more words", "q": "which is long"}, {"p": 1, "q": 2}] * 2,
     "repeated value": lambda text: {"a": f"{text} and many more words", "b": [f"{text} and many more words"]},
-    "affixes": lambda text: [{"p": f"2026-11-{at:02d}{text}10:00", "q": at} for at in range(9)],
-    "between affixes": lambda text: [
-        {"p": f"2026-11-{at}{text if at == 4 else ''}T10:00", "q": at} for at in range(9)
-    ],
-    "between affixes in brackets": lambda text: [
-        {"n": n, "m": [{"q": at, "p": f"2026-11-{at}{text if at == 4 else ''}T10:00"} for at in range(9)]}
-        for n in range(3)
-    ],
     "address": lambda text: {
         "url": "https://a.example/users/somebody", "next": f"https://a.example/users/somebody{text}"
     },
@@ -106,7 +98,6 @@ PLACES: dict[str, Callable[[str], object]] = {
 """What makes a value with a text in the place of that name."""
 OPTIONS = {
     "default": Options(),
-    "affixes": Options(affixes=True),
     "readable": Options(readable=True),
 }
 

@@ -30,35 +30,6 @@ def base(request: pytest.FixtureRequest) -> Iterator[BaseStore]:
         yield store
 
 
-@pytest.mark.parametrize("text", ["", "rows", "ünï\0\x1b", "half of a pair: \ud800"])
-async def test_a_text_comes_back_as_it_was(base: BaseStore, text: str) -> None:
-    store = StoreColdStore(base)
-    store.put("s", "cold.1", text)
-    await store.aput("s", "cold.2", text)
-    assert store.get("s", "cold.2") == await store.aget("s", "cold.1") == text
-    assert store.get("s", "cold.3") is None
-
-
-@pytest.mark.parametrize("session", ["user@example.com", "a.b", "a%2Eb", "", "%", "ünï\0", "50%_", "x" * 300])
-def test_any_thread_id_is_a_session_of_its_own(base: BaseStore, session: str) -> None:
-    store = StoreColdStore(base)
-    store.put(session, "cold.1", "mine")
-    store.put("another", "cold.1", "theirs")
-    assert store.get(session, "cold.1") == "mine"
-    assert store.purge(session) == 1
-    assert store.get("another", "cold.1") == "theirs"
-
-
-def test_purge_forgets_every_page_of_one_session_and_none_of_a_longer_name(base: BaseStore) -> None:
-    store = StoreColdStore(base)
-    for number in range(150):
-        store.put("1", f"cold.{number}", "text")
-        store.put("10", f"cold.{number}", "text")
-    assert store.purge("1") == 150
-    assert store.purge("1") == 0
-    assert store.purge("10") == 150
-
-
 def test_texts_stand_under_the_namespace_and_are_not_indexed(base: BaseStore) -> None:
     StoreColdStore(base, namespace="team.a").put("t.1", "cold.1", "rows")
     assert base.list_namespaces() == [("team%2Ea", "t%2E1")]
@@ -105,16 +76,6 @@ def test_the_store_given_comes_before_the_graphs_own(base: BaseStore) -> None:
         assert chosen
         stores.put(chosen, session, [ITEM])
     assert base.list_namespaces() == [("accp", "s"), ("accp", "t")]
-
-
-@pytest.mark.parametrize("kind", ["cold", "base"])
-async def test_both_kinds_of_store_are_reached_without_blocking(kind: str) -> None:
-    given: Any = SqliteColdStore() if kind == "cold" else InMemoryStore()
-    store = stores.choose(Policy(), given, None)
-    assert store
-    await stores.aput(store, "s", [ITEM])
-    assert await stores.aget(store, "s", "cold.1") == "rows"
-    assert await stores.aget(store, "s", "cold.2") is None
 
 
 @pytest.mark.parametrize("index", [None, [], {"m": None, "n": [1], "o": "cold.1"}])

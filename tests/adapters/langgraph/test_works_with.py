@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pytest
-from deepagents import create_deep_agent
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
@@ -22,8 +21,7 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, Send, interrupt
-from langgraph_supervisor import create_supervisor
-from langgraph_swarm import create_handoff_tool, create_swarm
+from langgraph_swarm import create_swarm
 
 from accp_adapters.langgraph import AccpMiddleware, CompressNode, Policy, fetch_tool, handoff_tool
 from accp_adapters.stores import SqliteColdStore
@@ -79,46 +77,6 @@ def unfold(call_id: str) -> Any:
         return calls(call("accp_fetch", call_id, ref=folded(messages)[0], query="0.result"))
 
     return step
-
-
-@pytest.mark.parametrize("output_mode", ["last_message", "full_history"])
-async def test_langgraph_supervisor(asynchronous: bool, output_mode: Any) -> None:
-    worker, model = member("crm", [LOOK_UP, scan, "Two were won."], crm)
-    lead = ScriptedModel(script=[calls(call("transfer_to_crm", "h1", task="Look.")), "Two."])
-    tools = [handoff_tool("crm", style="supervisor")]
-    graph = create_supervisor([worker], model=lead, tools=tools, output_mode=output_mode)
-    state = await run(graph.compile(checkpointer=InMemorySaver()), {"messages": "how many?"}, asynchronous, thread("t"))
-    opened(model.received[-1])
-    assert state["messages"][-1].text == "Two."
-
-
-@pytest.mark.parametrize("own", [False, True], ids=["its own tool", "handoff_tool"])
-async def test_langgraph_swarm(asynchronous: bool, own: bool) -> None:
-    tools = [handoff_tool("market") if own else create_handoff_tool(agent_name="market")]
-    given = {"task": "Go on."} if own else {}
-    one, _ = member("crm", [LOOK_UP, scan, calls(call("transfer_to_market", "h1", **given))], crm, *tools)
-    two, model = member("market", ["Fine."])
-    graph = create_swarm([one, two], default_active_agent="crm").compile(checkpointer=InMemorySaver())
-    state = await run(graph, {"messages": "how many?"}, asynchronous, thread("t"))
-    assert state["active_agent"] == "market"
-    assert len(model.received[0]) == (1 if own else 7)
-
-
-async def test_deepagents(asynchronous: bool) -> None:
-    worker = ScriptedModel(script=[LOOK_UP, scan, "Two were won."])
-    lead = ScriptedModel(
-        script=[calls(call("task", "t1", description="Look.", subagent_type="crm")), LOOK_UP, scan, "2"]
-    )
-    about: dict[str, Any] = {"name": "crm", "description": "Asks the CRM.", "system_prompt": "Be brief."}
-    graph = create_deep_agent(
-        lead,
-        [crm],
-        subagents=[{**about, "model": worker, "tools": [crm], "middleware": [AccpMiddleware()]}],  # type: ignore[list-item]
-        middleware=[AccpMiddleware()],
-    )
-    state = await run(graph, {"messages": [HumanMessage("how many?")]}, asynchronous)
-    opened(worker.received[-1])
-    opened(state["messages"])
 
 
 def by_hand(model: Any, node: ToolNode, **options: Any) -> Any:
@@ -235,19 +193,6 @@ async def test_interrupts_before_tools_and_in_the_agent_that_was_handed_to(async
     state = await run(graph, Command(resume="yes"), asynchronous, thread("t"))
     opened(state["messages"])
     assert refs_in(model.received[1][-1])
-
-
-async def test_time_travel_to_before_a_transfer(asynchronous: bool) -> None:
-    one, _ = member(
-        "crm", [calls(call("transfer_to_market", f"h{n}", task=f"Try {n}.")) for n in (1, 2)], handoff_tool("market")
-    )
-    two, model = member("market", ["Fine.", "Finer."])
-    graph = create_swarm([one, two], default_active_agent="crm").compile(checkpointer=InMemorySaver())
-    await run(graph, {"messages": "go"}, asynchronous, thread("t"))
-    start = next(past for past in graph.get_state_history(thread("t")) if past.next == ("crm",))
-    state = await run(graph, None, asynchronous, start.config)
-    assert [messages[0].text for messages in model.received] == ["Try 1.", "Try 2."]
-    assert state["messages"][-1].text == "Finer."
 
 
 @pytest.mark.parametrize("mode", ["values", "updates", "messages", "debug", "checkpoints", "tasks"])

@@ -22,7 +22,6 @@ from langchain_core.messages import (
 )
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Overwrite
 
 from accp_adapters.fetching import FETCH_NAME
@@ -237,16 +236,6 @@ def test_a_state_that_is_overwritten_is_read_as_it_is() -> None:
     graph.update_state(thread("t"), {"messages": Overwrite([HumanMessage("hello", id="h")])})
     assert_refused(say(graph, "open it", thread("t")))
     assert keys_in(script.prompts[2].messages) == []
-
-
-def test_a_database_that_is_opened_again_goes_on(tmp_path: Any) -> None:
-    place = str(tmp_path / "checkpoints.sqlite")
-    for steps in ([ASK, DONE], [look, DONE]):
-        with SqliteSaver.from_conn_string(place) as saver:
-            graph, _ = agent(steps, checkpointer=saver)
-            messages = say(graph, "go on", thread("t"))
-    assert_opened(messages)
-    assert messages[2].content == sources.ROWS
 
 
 def test_what_a_call_that_failed_stored_opens_nowhere_once_it_is_redacted() -> None:

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.langgraph import AccpMiddleware, Policy
+from accp_adapters.langgraph import AccpMiddleware
 from tests.adapters.langgraph.composition import checks, sources
 from tests.adapters.langgraph.composition.harness import POLICY, Model, Script, converse, keys_in, look, thread
 from tests.adapters.langgraph.composition.neighbours import Selection
@@ -51,26 +51,6 @@ async def test_a_tool_that_returns_directly_returns_what_it_said(asynchronous: b
     assert state["messages"][-2].status == "success"
 
 
-def test_the_fetch_tool_is_offered_from_the_first_reference_on() -> None:
-    graph, script = agent([ASK, DONE, DONE], AccpMiddleware(POLICY), checkpointer=InMemorySaver())
-    for words in ("who?", "and now?"):
-        graph.invoke({"messages": [HumanMessage(words)]}, thread("t"))
-    assert [FETCH_NAME in prompt.tools for prompt in script.prompts] == [False, True, True]
-
-
-def test_the_fetch_tool_is_offered_always_where_that_is_wanted() -> None:
-    graph, script = agent([DONE], AccpMiddleware(POLICY, offer="always"))
-    graph.invoke({"messages": [HumanMessage("hello")]})
-    assert FETCH_NAME in script.prompts[0].tools
-
-
-def test_nothing_is_offered_where_nothing_is_hidden() -> None:
-    graph, script = agent([ASK, DONE], AccpMiddleware(Policy.lossless()))
-    graph.invoke({"messages": [HumanMessage("who?")]})
-    assert not any(FETCH_NAME in prompt.tools for prompt in script.prompts)
-    assert keys_in(script.prompts[-1].messages) == []
-
-
 @pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 async def test_a_selector_that_always_includes_the_fetch_tool_finds_it(asynchronous: bool, above: bool) -> None:
@@ -93,18 +73,6 @@ def test_an_answer_with_a_schema_comes_after_what_was_opened() -> None:
     assert state["structured_response"] == Found(won=14)
     assert state["messages"][4].status == "success"
     assert script.prompts[1].tools[-2:] == [FETCH_NAME, "Found"]
-
-
-def test_large_results_are_shown_by_the_defaults() -> None:
-    @tool
-    def crm(query: str) -> list[dict[str, Any]]:
-        """Return many customers."""
-        return sources.rows("crm", 1_000)
-
-    graph, script = agent([ASK, look, DONE], AccpMiddleware(), tools=[crm])
-    state = graph.invoke({"messages": [HumanMessage("who?")]})
-    assert len(keys_in([script.prompts[1].messages[2]])) == 1
-    assert state["messages"][4].status == "success"
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])

@@ -32,17 +32,6 @@ def status(state: dict[str, Any]) -> str:
     return str(TaskContext.from_json(state["task_context"]).overall_status)
 
 
-def test_a_task_is_done_when_every_item_is_verified() -> None:
-    graph = team(
-        subtask("crm"),
-        subtask("mail", after=["crm"]),
-        agents={"crm": says("done: six"), "mail": says("done: Dear Ana")},
-    )
-    state = graph.invoke({})
-    assert status(state) == "completed"
-    assert read_results(state) == {"Part of crm": "six", "Part of mail": "Dear Ana"}
-
-
 def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_fails() -> None:
     seen: list[AgentContext] = []
 
@@ -55,16 +44,6 @@ def test_an_agent_is_asked_again_for_what_is_not_done_with_feedback_and_then_it_
     assert [len(context.todo_items) for context in seen] == [2, 1, 1]
     assert seen[1].context == ({"done": {"1": "six"}, "feedback": "no access"},)
     assert AgentContext.from_json(state["agent_contexts"]["s_crm"]).states == {"1": 1, "2": 0}
-
-
-def test_a_retry_may_succeed() -> None:
-    graph = team(subtask("crm"), agents={"crm": says("not done: busy", "done: six")}, retries=1)
-    assert status(graph.invoke({})) == "completed"
-
-
-def test_there_is_no_other_mode() -> None:
-    with pytest.raises(ValueError, match="parallel"):
-        team(subtask("a"), agents={"a": says("fine 1")}, mode="parallel")
 
 
 class Asynchronous:
@@ -121,63 +100,13 @@ def test_only_a_yes_is_a_yes(answer: str) -> None:
     assert verifier("task", "item", "abstract") == VERDICTS[answer]
 
 
-def test_a_plan_for_an_agent_that_is_not_there_is_refused() -> None:
-    graph = team(subtask("market"), agents={"crm": says("six")})
-    with pytest.raises(ProtocolError, match=r"E4001: expected an agent of \['crm'\] for subtask 's_market'"):
-        graph.invoke({})
-
-
 @pytest.mark.parametrize("plan", [{}, {"task_context": TASK.to_json()}])
 def test_without_a_plan_there_is_nothing_to_evaluate(plan: Any) -> None:
     with pytest.raises(ProtocolError, match="E1004: expected a planner"):
         team(agents={}, plan=lambda _: plan).invoke({})
 
 
-def test_a_plan_that_is_none_is_refused_before_anything_runs() -> None:
-    ran: list[AgentContext] = []
-    contexts = [subtask("a", after=["b"]), subtask("b", after=["a"])]
-    with pytest.raises(ProtocolError, match="cycle"):
-        team(*contexts, agents={"a": ran.append, "b": ran.append}).invoke({})
-    assert ran == []
-
-
 # Failures
-
-
-def fails(_: AgentContext) -> str:
-    raise OSError("no route")
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-async def test_an_exception_of_an_agent_that_is_caught_fails_the_subtask_once(asynchronous: bool) -> None:
-    graph = team(
-        subtask("crm"),
-        subtask("mail", after=["crm"]),
-        agents={"crm": fails, "mail": pytest.fail},
-        catch=(OSError,),
-    )
-    state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
-    assert read_results(state) == {
-        "Part of crm": "failed: OSError: no route",
-        "Part of mail": "failed: stopped: subtask 's_crm' (Part of crm) failed: OSError: no route",
-    }
-    assert read_interaction(state).results["Part of crm"].attempts == 1
-    task = TaskContext.from_json(state["task_context"])
-    assert None not in (task.start_time, task.end_time)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-async def test_a_verifiers_exception_leaves_the_item_unverified_or_ends_the_run(asynchronous: bool) -> None:
-    def verifier(subtask: str, item: str, abstract: str) -> str | None:
-        raise KeyError("judge")
-
-    graph = team(subtask("crm"), agents={"crm": says("done: six 6")}, verifier=verifier)
-    state = await graph.ainvoke({}) if asynchronous else graph.invoke({})
-    assert read_results(state) == {"Part of crm": "unverified: six 6"}
-    assert "not judged: KeyError" in read_interaction(state).results["Part of crm"].reason
-    graph = team(subtask("crm"), agents={"crm": says("done: six 6")}, verifier=verifier, catch=())
-    with pytest.raises(KeyError):
-        await graph.ainvoke({}) if asynchronous else graph.invoke({})
 
 
 def test_done_counts_with_a_table_after_it() -> None:

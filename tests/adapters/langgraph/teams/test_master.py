@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.memory import InMemoryStore
-from langgraph.types import Command, RetryPolicy, interrupt
+from langgraph.types import Command, interrupt
 
 from accp_adapters.langgraph import AciState, begin, isolate, master_graph, read_results
-from accp_core.aci import AgentContext, TaskContext, step
+from accp_core.aci import AgentContext, TaskContext
 from tests.adapters.langgraph.jobs import crm as crm_tool
 from tests.adapters.langgraph.jobs import refs_in, thread
 from tests.adapters.langgraph.teams.plans import TASK, planner, read_by, subtask, words, worker
@@ -132,47 +130,31 @@ def stored(store: InMemoryStore) -> list[str]:
     return [f"${item.key}" for item in store.search(("accp",), limit=100)]
 
 
-def test_a_dependant_opens_the_full_result_by_the_reference_it_was_given() -> None:
-    long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
-    crm, _ = worker([f"done: {long}"])
-    mail, mail_model = worker(
-        [
-            lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
-            "done: Dear Ana",
-        ],
-        middleware=True,
-    )
-    graph = master_graph({"crm": crm, "mail": mail}, plan=planner(subtask("crm"), subtask("mail", after=["crm"])))
-    state = graph.compile(store=InMemoryStore(), checkpointer=InMemorySaver()).invoke({}, thread("t"))
-    fetched = next(message for message in mail_model.received[-1] if message.type == "tool")
-    assert "row 7 of crm costs 21" in fetched.text
-    assert len(mail_model.received[0][0].text) < len(long) / 5
-    assert TaskContext.from_json(state["task_context"]).overall_status == "completed"
-
-
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_without_a_store_the_state_carries_full_results(asynchronous: bool) -> None:
+@pytest.mark.parametrize("store", [None, InMemoryStore()])
+async def test_a_dependant_opens_a_full_result_which_the_state_carries_without_a_store(
+    store: InMemoryStore | None, asynchronous: bool
+) -> None:
     long = " ".join(f"row {number} of crm costs {number * 3};" for number in range(300))
     search = [
         lambda messages: calls(call("accp_fetch", "f", ref=refs_in(messages[0])[0], query="row 7 of")),
         "done: Dear Ana",
     ]
     contexts = [subtask("crm"), subtask("mail", after=["crm"]), subtask("web", after=["mail"])]
-
-    def team() -> tuple[dict[str, Any], ScriptedModel, ScriptedModel]:
-        crm, _ = worker([f"done: {long}"])
-        mail, mail_model = worker(search, middleware=True)
-        web, web_model = worker(["done: fine 1"])
-        return {"crm": crm, "mail": mail, "web": web}, mail_model, web_model
-
-    agents, mail_model, web_model = team()
-    graph = master_graph(agents, plan=planner(*contexts)).compile(checkpointer=InMemorySaver())
+    team = {
+        "crm": worker([f"done: {long}"]),
+        "mail": worker(search, middleware=True),
+        "web": worker(["done: fine 1"]),
+    }
+    graph = compiled(team, *contexts, store=store, checkpointer=InMemorySaver())
     kept: Any = await graph.ainvoke({}, thread("t")) if asynchronous else graph.invoke({}, thread("t"))
     assert "row 7 of crm" not in json.dumps(kept["agent_contexts"])
-    assert list(kept["aci_texts"].values()) == [long]
-    fetched = next(message for message in mail_model.received[-1] if message.type == "tool")
+    assert list(kept["aci_texts"].values()) == ([] if store else [long])
+    mail, web = team["mail"][1], team["web"][1]
+    fetched = next(message for message in mail.received[-1] if message.type == "tool")
     assert "row 7 of crm costs 21" in fetched.text
-    assert web_model.received[0][0].additional_kwargs == {}
+    assert len(mail.received[0][0].text) < len(long) / 5
+    assert web.received[0][0].additional_kwargs == {}
 
 
 @pytest.mark.parametrize("options", [{}, {"checkpointer": InMemorySaver()}, {"store": InMemoryStore()}])
@@ -279,20 +261,6 @@ def test_a_replay_stores_a_full_result_once() -> None:
     assert len(stored(store)) == 1
 
 
-def test_a_retry_policy_runs_the_agent_again() -> None:
-    failures = iter([OSError("once"), None])
-
-    def agent(_: AgentContext) -> str:
-        if error := next(failures):
-            raise error
-        return "done: fine 1"
-
-    policy = RetryPolicy(initial_interval=0.01, retry_on=OSError)
-    plan = [step("crm", "Count", repeatable=True)]
-    graph = master_graph({"crm": agent}, plan=lambda state: begin(TASK, plan), retry_policy=policy)
-    assert read_results(graph.compile().invoke({})) == {"Count": "fine 1"}
-
-
 # As part of something larger
 
 
@@ -340,15 +308,3 @@ def test_two_tasks_in_one_thread_do_not_mix() -> None:
     state = graph.invoke({}, thread("t"))
     assert read_results(state) == {"Part of crm": "second result"}
     assert [messages[0].text.splitlines()[1] for messages in model.received] == ["do Step A", "do Step B"]
-
-
-def test_a_file_keeps_the_task_for_another_process(tmp_path: Path) -> None:
-    def run(given: Any, script: list[Any]) -> Any:
-        agent, _ = worker(script, asking([]))
-        with SqliteSaver.from_conn_string(str(tmp_path / "state.sqlite")) as saver:
-            graph = master_graph({"crm": agent}, plan=planner(subtask("crm"))).compile(checkpointer=saver)
-            return graph.invoke(given, thread("t"))
-
-    run({}, [calls(call("ask", query="crm"))])
-    state = run(Command(resume="yes"), [lambda messages: f"done: they said {messages[-1].text}"])
-    assert read_results(state) == {"Part of crm": "they said yes"}

@@ -1,6 +1,6 @@
 """`python -m tests.conformance`: which requirements hold, a table for each family and level; `--collect` prints JSON.
 
-The JSON is the tests that were collected and the requirements that their marks name.
+The JSON is the tests that were collected.
 """
 
 import json
@@ -64,7 +64,7 @@ def summary(family: Family, level: int, evidence: Evidence) -> str:
 def main(arguments: list[str], console: Console) -> int:
     """Print the tables; return 1 when a requirement does not hold."""
     if arguments == ["--collect"]:
-        print(json.dumps(gather(run=False).marks))
+        print(json.dumps(gather(run=False).nodes))
         return 0
     evidence = gather(run=True)
     levels = [(family, level) for family in FAMILIES for level in family.titles]

@@ -56,8 +56,8 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{VECTORS}::test_phase_1_says_what_is_open_and_what_is_claimed",
         ),
         "aci:4.1-4": (
-            f"{MASTER}::test_a_dependant_opens_the_full_result_by_the_reference_it_was_given",
-            f"{MASTER}::test_without_a_store_the_state_carries_full_results*",
+            f"{MASTER}::test_a_dependant_opens_a_full_result_which_the_state_carries_without_a_store",
+            f"{MASTER}::test_a_dependant_opens_a_full_result_which_the_state_carries_without_a_store*",
         ),
         "aci:5.1-1": (f"{VECTORS}::test_a_task_context_is_read_and_written",),
         "aci:5.1-2": (f"{PLAN}::test_a_goal_is_what_its_subtasks_come_to",),

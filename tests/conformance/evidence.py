@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from tests.conformance.families import every_requirement
 from tests.conformance.requirement import Requirement
 
-__all__ = ["Evidence", "cases", "evidence_files", "gather", "marked_files", "named"]
+__all__ = ["Evidence", "cases", "evidence_files", "gather", "named"]
 
 TESTS = Path(__file__).parent.parent
 
@@ -20,16 +19,14 @@ TESTS = Path(__file__).parent.parent
 class Evidence:
     """A pytest plugin that keeps what was collected and how it ended."""
 
-    marks: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Node id, below `tests/`, to the requirements that the test's marks name."""
+    nodes: list[str] = field(default_factory=list)
+    """Node ids, below `tests/`, of what was collected."""
     failed: set[str] = field(default_factory=set)
     """Node ids of tests that ran and did not pass."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Keep each test and its marks."""
-        for item in session.items:
-            names = [str(name) for mark in item.iter_markers("requirement") for name in mark.args]
-            self.marks[item.nodeid.removeprefix("tests/")] = tuple(names)
+        """Keep each test."""
+        self.nodes = [item.nodeid.removeprefix("tests/") for item in session.items]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what did not pass; a test that is skipped shows nothing."""
@@ -37,19 +34,10 @@ class Evidence:
             self.failed.add(report.nodeid.removeprefix("tests/"))
 
 
-def marked_files() -> list[Path]:
-    """Return the files whose tests carry the mark."""
-    return sorted(Path(__file__).parent.glob("test_level_*.py"))
-
-
-def _named_files() -> Iterator[Path]:
-    names = {test.partition("::")[0] for requirement in every_requirement() for test in requirement.tests}
-    yield from (TESTS / name for name in sorted(names))
-
-
 def evidence_files() -> set[Path]:
     """Return the files whose tests could show a requirement."""
-    return {path for path in {*marked_files(), *_named_files()} if path.exists()}
+    names = {test.partition("::")[0] for requirement in every_requirement() for test in requirement.tests}
+    return {TESTS / name for name in names if (TESTS / name).exists()}
 
 
 def gather(*, run: bool) -> Evidence:
@@ -66,11 +54,10 @@ def gather(*, run: bool) -> Evidence:
 
 def cases(requirement: Requirement, evidence: Evidence) -> list[str]:
     """Return the node ids of all tests that show `requirement`."""
-    marked = (node for node, names in evidence.marks.items() if requirement.id in names)
-    return sorted({*marked, *(node for test in requirement.tests for node in named(test, evidence))})
+    return sorted({node for test in requirement.tests for node in named(test, evidence)})
 
 
 def named(test: str, evidence: Evidence) -> list[str]:
     """Return the node ids that one name of the data means."""
     prefix = test.removesuffix("*") if test.endswith("*") else f"{test}["
-    return [node for node in evidence.marks if node == test or node.startswith(prefix)]
+    return [node for node in evidence.nodes if node == test or node.startswith(prefix)]

@@ -33,7 +33,7 @@ class Requirement:
     text: str
     """The specification's words."""
     tests: tuple[str, ...] = ()
-    """What shows it, besides the tests with the mark; below `tests/`, a trailing `*` means all that begin so."""
+    """What shows it; below `tests/`, a trailing `*` means all that begin so."""
     divergence: str | None = None
     """Where we do something else, and why."""
     deferred: str | None = None

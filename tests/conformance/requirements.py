@@ -5,8 +5,7 @@ a sentence introduces, in the draft's words. Level is the lowest of section 8 th
 and, where it is about parsing, 9 are level 1; state, checkpoints, the registry and the profiles of its schemas are
 level 2; deltas, negotiation, budgets and streams are level 3.
 
-What shows it are the tests that `shown_by.py` names and those in `test_level_*.py`, which carry the mark
-`requirement("3.7-1")`. `test_requirements.py` checks both ways.
+What shows it are the tests that `shown_by.py` names. `test_requirements.py` checks both ways.
 """
 
 from typing import Final

@@ -14,6 +14,8 @@ CODEC: Final = "core/accp/codec/test_codec.py"
 DEBUG: Final = "core/accp/debug/test_debug.py"
 DELIVERY: Final = "core/accp/session/test_delivery.py"
 EXCHANGE: Final = "core/accp/session/test_exchanges.py"
+LEVELS: Final = "conformance/test_levels.py"
+SESSION: Final = "core/accp/session/test_session.py"
 KEYS: Final = "core/accp/test_keys.py"
 NEGOTIATION: Final = "core/accp/session/test_negotiation.py"
 PARSER: Final = "core/accp/test_parser.py"
@@ -50,6 +52,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{KEYS}::test_table_8_shortens_and_expands",
             f"{KEYS}::test_an_alias_goes_before_table_8",
         ),
+        "3.3-3": (f"{LEVELS}::test_symbols_stand_for_themselves",),
         "3.3-4": (
             f"{VALUES}::test_over_fifty_characters_is_long",
             f"{CODEC}::test_long_values_leave_as_references_where_a_store_is_shared",
@@ -67,11 +70,31 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{BUDGET}::test_body_and_total_must_fit_and_the_rest_is_telemetry",
             f"{PAYLOADS}::test_a_message_survives_in_pieces_of_any_size_and_order",
         ),
+        "3.5-2": (
+            f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
+            f"{LEVELS}::test_ids_are_unique_and_numbers_rise_one_by_one",
+        ),
+        "3.5-3": (f"{LEVELS}::test_ids_are_unique_and_numbers_rise_one_by_one",),
+        "3.5-4": (
+            f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
+            f"{LEVELS}::test_a_frame_without_time_that_can_expire_is_refused",
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
+        ),
+        "3.5-5": (f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.6-errors*",),
+        "3.5-7": (
+            f"{SESSION}::test_the_session_sets_sender_id_number_time_ttl_and_its_name",
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
+        ),
+        "3.5-8": (
+            f"{SESSION}::test_the_session_sets_sender_id_number_time_ttl_and_its_name",
+            f"{DELIVERY}::test_a_frame_expires_after_the_last_second_of_its_ttl",
+        ),
         "3.5-6": (
             f"{SERIALIZER}::test_a_whole_frame_is_written",
             f"{PARSER}::test_a_whole_frame_is_read",
         ),
         "3.5-1": (
+            f"{LEVELS}::test_every_frame_that_is_sent_has_an_id_a_number_and_the_time",
             f"{SERVED}::test_the_frame_of_an_mcp_result_has_its_envelope_beside_it",
             f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
         ),
@@ -112,6 +135,7 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{SCHEMA}::test_operations_are_registered_beside_the_core_ones",
         ),
         "5.2-1": (
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[5-state*",
             f"{CHECKPOINT}::test_an_intent_that_ends_something_is_a_trigger",
             f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
         ),
@@ -132,10 +156,14 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{SERVED}::test_a_served_session_takes_no_checkpoint_of_this",
         ),
         "5.4-1": (
+            f"{SESSION}::test_a_shared_context_is_told_by_what_changed",
             f"{STATE}::test_a_delta_says_how_to_come_from_one_context_to_another",
             f"{DELTAS}::test_a_delta_is_no_more_than_what_changed",
         ),
-        "6.4-1": (f"{NEGOTIATION}::test_equal_registries_agree_by_their_hashes",),
+        "6.4-1": (
+            f"{NEGOTIATION}::test_equal_registries_agree_by_their_hashes",
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.6-errors*",
+        ),
         "7.1-1": (
             f"{CODEC}::test_encoding_takes_the_steps_of_the_draft_in_its_order",
             f"{PAYLOADS}::test_any_payload_survives_type_for_type_under_every_schema",
@@ -148,7 +176,10 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{CHECKPOINT}::test_the_steps_are_those_of_the_draft_in_its_order",
             f"{CHECKPOINT}::test_no_summary_has_over_100_tokens_and_no_warm_entry_over_200",
         ),
-        "7.1-4": (f"{BUDGET}::test_a_token_budget_says_what_is_used_and_allowed",),
+        "7.1-4": (
+            f"{BUDGET}::test_a_token_budget_says_what_is_used_and_allowed",
+            f"{SESSION}::test_the_budget_counts_what_was_sent_and_what_is_kept",
+        ),
         "7.1-5": (
             f"{CODEC}::test_a_schema_is_registered_as_a_value_or_as_its_json",
             f"{SCHEMA}::test_a_schema_that_conflicts_with_a_known_one_is_refused_e5001",
@@ -182,24 +213,29 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{PROFILES}::test_a_built_in_schema_is_as_the_draft_has_it",
         ),
         "8.3-1": (
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[5-state*",
             f"{STATE}::test_a_delta_must_be_of_the_next_version",
             f"{DELTAS}::test_a_difference_makes_the_new_value_of_the_old_one",
             f"{DELTAS}::test_a_delta_survives_the_wire_and_raises_the_version",
         ),
         "8.3-2": (
+            f"{SESSION}::test_two_ends_open_a_session_with_their_registries",
             f"{NEGOTIATION}::test_a_peer_with_other_schemas_is_told_all_once_and_both_know_both_afterwards",
             f"{NEGOTIATION}::test_two_that_speak_at_once_agree_and_fall_silent",
             f"{PAYLOADS}::test_agents_that_merge_agree_or_both_refuse",
         ),
         "8.3-3": (
+            f"{SESSION}::test_a_message_over_the_limits_travels_in_pieces_and_arrives_whole",
             f"{CODEC}::test_what_fits_no_frames_is_refused_e2003",
             f"{CODEC}::test_a_chunk_over_its_limits_is_refused_all_the_same_e2003",
         ),
         "8.3-4": (
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[3.7-delivery*",
             f"{STREAMS}::test_chunks_are_given_out_in_the_order_of_their_indices",
             f"{STREAMS}::test_streams_do_not_mix_and_are_forgotten_when_they_end",
         ),
         "9-1": (
+            f"{LEVELS}::test_debug_mode_*",
             f"{DEBUG}::test_no_secret_reaches_the_record",
             f"{DEBUG}::test_a_frame_is_described_in_words_with_full_keys_and_a_date",
             f"{DEBUG}::test_what_the_frame_does_not_hold_is_said_with_the_reason",
@@ -211,11 +247,14 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{ROUNDTRIP}::test_what_is_read_strictly_is_read_alike_with_errata",
         ),
         "9-3": (
+            f"{LEVELS}::test_a_malformed_frame_changes_nothing_in_the_session",
             f"{VECTORS}::test_a_refused_text_is_refused_with_this_code_at_this_place",
             f"{ROUNDTRIP}::test_any_text_is_read_or_refused_at_a_place_in_it",
             f"{PARSER}::test_a_text_that_is_no_frame_is_refused",
         ),
         "9-4": (
+            f"{LEVELS}::test_no_spelling_of_a_reference_leaves_the_session",
+            f"{STORIES}::test_a_session_reports_and_answers_this_at_each_step[5-state*",
             f"{STATE}::test_a_cold_text_of_another_session_needs_a_grant_or_is_refused_with_e5002",
             f"{STATE}::test_a_cold_reference_names_the_text_of_its_own_session",
         ),
@@ -243,8 +282,12 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{PROFILES}::test_a_failed_tool_answers_with_e4002",
             f"{PROFILES}::test_a_tool_fails_with_schema_er_e4003",
         ),
-        "10.3-1": (f"{PROFILES}::test_a_retry_keeps_its_transaction_e5001",),
+        "10.3-1": (
+            f"{PROFILES}::test_a_retry_keeps_its_transaction_e5001",
+            f"{SESSION}::test_a_transaction_keeps_its_id_over_retries_or_is_refused_with_e5001",
+        ),
         "10.3-2": (f"{PROFILES}::test_an_amount_is_a_number_or_stands_elsewhere",),
+        "10.3-3": (f"{CODEC}::test_defaults_are_left_out_in_type_as_well",),
         "10.3-4": (f"{PROFILES}::test_a_retry_has_a_new_msg_id_e3002",),
         "10.4-1": (
             f"{SERVED}::test_the_chunks_of_an_a2a_artifact_have_neither_time_nor_correlation_id",
@@ -261,4 +304,4 @@ SHOWN_BY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
     }
 )
-"""Requirement to the tests that show it, besides those that carry its mark; a trailing `*` means all that begin so."""
+"""Requirement to the tests that show it; a trailing `*` means all that begin so."""

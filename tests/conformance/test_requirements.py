@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance import __main__ as table
-from tests.conformance.evidence import Evidence, cases, evidence_files, marked_files, named
+from tests.conformance.evidence import Evidence, cases, evidence_files, named
 from tests.conformance.families import FAMILIES, every_requirement
 from tests.conformance.requirement import Family, Force, Requirement
 
@@ -38,7 +38,7 @@ def collected_anew() -> Evidence:
     command = [sys.executable, "-m", "tests.conformance", "--collect"]
     root = Path(__file__).parents[2]
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    return Evidence(marks=json.loads(answer.stdout))
+    return Evidence(nodes=json.loads(answer.stdout))
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=ids)
@@ -60,22 +60,6 @@ def test_a_requirement_that_is_served_in_another_way_says_so(requirement: Requir
 @by_name
 def test_tests_are_named_for_requirements_only(family: Family) -> None:
     assert set(family.shown_by) <= {requirement.id for requirement in family.requirements}
-
-
-def test_a_mark_names_a_requirement(evidence: Evidence) -> None:
-    assert {name for names in evidence.marks.values() for name in names} <= set(ids)
-
-
-def test_a_test_of_a_level_shows_a_requirement(evidence: Evidence) -> None:
-    files = {f"conformance/{path.name}" for path in marked_files()}
-    assert files
-    assert [node for node, names in evidence.marks.items() if node.partition("::")[0] in files and not names] == []
-
-
-def test_a_test_of_a_level_shows_requirements_of_that_level(evidence: Evidence) -> None:
-    levels = {requirement.id: requirement.level for requirement in REQUIREMENTS}
-    for node, names in evidence.marks.items():
-        assert not names or f"test_level_{max(levels[name] for name in names)}.py" in node
 
 
 def test_no_two_requirements_have_one_id() -> None:
@@ -108,7 +92,7 @@ def test_a_requirement_has_a_level_a_force_and_words(family: Family) -> None:
 def test_the_table_says_what_holds_diverges_fails_or_is_not_shown() -> None:
     one = Requirement(id="3.1.1-1", force=Force.MUST, level=1, text="one", tests=("core/test_x.py::test_y",))
     other = Requirement(id="3.1.1-2", force=Force.MUST, level=1, text="two", tests=one.tests, divergence="three")
-    evidence = Evidence(marks={"core/test_x.py::test_y[1]": ()})
+    evidence = Evidence(nodes=["core/test_x.py::test_y[1]"])
     assert table.verdict(one, Evidence()) == "not shown"
     assert (table.verdict(one, evidence), table.verdict(other, evidence)) == ("holds", "diverges")
     evidence.failed.add("core/test_x.py::test_y[1]")

@@ -1,7 +1,6 @@
 """Inputs that attack the readers of the core: what each is, what reads it, and how it must end.
 
-The tests hold the end and the work (`tests/core/test_security.py`); `python -m tests.bench hostile` measures time and
-memory.
+`tests/core/test_security.py` checks the end, the work and the memory.
 """
 
 from collections.abc import Callable

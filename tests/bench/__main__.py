@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.bench import hostile, patterns, payloads, speed, tool_results, trajectories, wire
+from tests.bench import patterns, payloads, speed, tool_results, trajectories, wire
 from tests.bench.data import find_data
 
 __all__ = ["SECTIONS", "main"]
@@ -60,9 +60,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
         "wire": wire.main,
         "session": without_data("session"),
         "aacp": without_data("aacp"),
-        "hostile": hostile.main,
         "large_results": without_data("large_results"),
-        "mcp_servers": without_data("mcp_servers"),
         "mcp_latency": without_data("mcp_latency"),
         "network": without_data("network"),
         "a2a": with_data("a2a"),

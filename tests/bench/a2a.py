@@ -1,4 +1,4 @@
-"""A2A: tokens of what a model reads of a task, sizes of what is sent, and how long the event loop is held.
+"""A2A: tokens of what a model reads of a task, and how long the event loop is held.
 
 Hosts of today hand their model the whole task as JSON, or only the contents of its parts: texts as they are, data as
 JSON, one per line. Both are compared with `task_view`.
@@ -22,18 +22,15 @@ from a2a.types import (
     Part,
     Role,
     Task,
-    TaskArtifactUpdateEvent,
     TaskState,
     TaskStatus,
-    TaskStatusUpdateEvent,
 )
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 from rich.console import Console
 
 from accp_adapters.a2a.view import task_view
-from accp_adapters.a2a.wire.envelope_flag import Event, is_flagged
-from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.envelope_flag import is_flagged
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.inspector.tables import percent, plain_table
@@ -43,17 +40,15 @@ from accp_core.strict_json import compact_json
 from tests.bench.data import read_json
 from tests.bench.network_stalls import Stall, watched
 
-__all__ = ["long_task", "main", "small_objects"]
+__all__ = ["long_task", "main"]
 
 
 def main(data: Path | None, console: Console) -> None:
-    """Print the three tables."""
-    tasks = {"6 turns, 30 rows": long_task(), "1 turn, text": small_objects()["task: a request, a text"]}
+    """Print the two tables."""
+    tasks = {"6 turns, 30 rows": long_task(), "1 turn, text": short_task()}
     if data is not None:
         tasks["a2a_task.json"] = ParseDict(read_json(data / "payloads" / "a2a_task.json"), Task())
     console.print(_views(tasks))
-    objects: dict[str, Event] = {**small_objects(), **{f"task: {name}": task for name, task in tasks.items()}}
-    console.print(_wire(objects))
     console.print(_silence())
 
 
@@ -107,27 +102,11 @@ def long_task() -> Task:
     return completed(artifact, history=history, reply=summary)
 
 
-def small_objects() -> Mapping[str, Any]:
-    """Return the small objects that agents send most, by name."""
+def short_task() -> Task:
+    """Return a task of one turn whose artifact is a text."""
     request = message("ask", Role.ROLE_USER, new_text_part("What is the revenue of Q3?"))
     text = Artifact(artifact_id=uid("text"), parts=[new_text_part("Revenue of Q3 was 4,326,000 EUR.")])
-    answer = message("answer", Role.ROLE_AGENT, new_text_part("Revenue of Q3 was 4,326,000 EUR."))
-    figures = {"quarter": "Q3", "revenue": 4326000, "currency": "EUR", "growth": 2.5}
-    data = Artifact(artifact_id=uid("data"), parts=[new_data_part(figures)])
-    ids = {"task_id": uid("task"), "context_id": uid("context")}
-    working = TaskStatus(state=TaskState.TASK_STATE_WORKING)
-    thinking = TaskStatus(state=TaskState.TASK_STATE_WORKING, message=answer)
-    return {
-        "message: a request, a text": message("ask", Role.ROLE_USER, new_text_part("What is it?"), inside=False),
-        "message: a reply, a text": answer,
-        "task: a request, a text": completed(text, history=[request]),
-        "task: a request, a reply": completed(history=[request], reply=answer),
-        "task: a request, figures": completed(data, history=[request]),
-        "event: working": TaskStatusUpdateEvent(status=working, **ids),
-        "event: working, a text": TaskStatusUpdateEvent(status=thinking, **ids),
-        "event: a chunk of text": TaskArtifactUpdateEvent(artifact=text, append=True, **ids),
-        "event: a chunk of figures": TaskArtifactUpdateEvent(artifact=data, append=True, **ids),
-    }
+    return completed(text, history=[request])
 
 
 def _views(tasks: Mapping[str, Task]) -> Any:
@@ -163,7 +142,7 @@ def _silence() -> Any:
         # A result of so many values is sent as it is: there is nothing to decode.
         sdk = [*_sdk_times(task), *(_sdk_times(framed) if is_flagged(framed) else ("", ""))]
         lines.append((f"{task.ByteSize():,}", *(cell for stall in stalls for cell in stall), *sdk))
-    title = "A2A 3. how long the event loop is held by one task: ms; ours the longest of each run, the best of 3 runs"
+    title = "A2A 2. how long the event loop is held by one task: ms; ours the longest of each run, the best of 3 runs"
     ours = ("we encode: CPU", "clock", "we decode: CPU", "clock")
     return plain_table(title, ("bytes", *ours, "SDK writes", "reads", "frames: SDK writes", "reads"), lines)
 
@@ -187,20 +166,3 @@ def _sdk_times(task: Task) -> tuple[str, str]:
     written = time.process_time()
     ParseDict(json.loads(text), Task())
     return f"{(written - start) * 1000:,.1f}", f"{(time.process_time() - written) * 1000:,.1f}"
-
-
-def _wire(objects: Mapping[str, Any]) -> Any:
-    lines = []
-    for name, event in objects.items():
-        framed, forced = encode(event), encode(event, never_larger=False)
-        assert decode(framed) == event == decode(forced)
-        cells = [_sizes(sent) for sent in (event, framed, forced)]
-        share = "as it is" if framed is event else percent(cells[1][0], cells[0][0])
-        lines.append((name, *(f"{size:,} / {tokens:,}" for size, tokens in cells), share))
-    title = "A2A 2. the wire: bytes / o200k_base tokens of the JSON"
-    return plain_table(title, ("", "plain", "negotiated", "always frames", "% of bytes"), lines)
-
-
-def _sizes(event: Any) -> tuple[int, int]:
-    text = protojson_text(event)
-    return len(text.encode()), o200k_base()(text)

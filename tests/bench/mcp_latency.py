@@ -11,20 +11,21 @@ from __future__ import annotations
 import asyncio
 import shutil
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+import httpx
 from rich.console import Console
 
 from accp_adapters.inspector.tables import plain_table
 from tests.adapters.mcp.serving import free_port
 from tests.adapters.mcp.transcripts import ACCP, SERVER, ask, modern
-from tests.bench.mcp_servers import started
 
 __all__ = ["main"]
 
@@ -139,6 +140,31 @@ async def _read_response(reader: asyncio.StreamReader) -> None:
     while size := int(await reader.readline(), 16):
         await reader.readexactly(size + 2)
     await reader.readline()
+
+
+@contextmanager
+def started(command: Sequence[str], port: int) -> Iterator[str]:
+    """Start a server of its own process; yield its URL once it listens."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            with httpx.Client() as client:
+                _wait_for(client, f"http://127.0.0.1:{port}/mcp")
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            server.terminate()
+
+
+def _wait_for(client: httpx.Client, url: str, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            client.delete(url)
+        except httpx.HTTPError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+        else:
+            return
 
 
 if __name__ == "__main__":

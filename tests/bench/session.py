@@ -16,7 +16,6 @@ from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.session import Session
 from accp_core.accp.vocabulary import Intent
 from accp_core.ports import TokenCounter
-from tests.bench.session_stages import COUNTING, timed
 
 FRAMES = 10_000
 NOW = 1_714_000_000
@@ -89,23 +88,6 @@ def stages(counter: TokenCounter, repeats: int = 1_000) -> list[tuple[str, float
     return [(name, _time(step, repeats)) for name, step in steps.items()]
 
 
-def shares(frames: int = 2_000) -> list[tuple[str, float, float]]:
-    """Return where the time of one frame goes, sent by one end and received by the other, with checkpoints when full.
-
-    Returns:
-        Each stage, its microseconds of processor time and its share of all: they add up to the whole of this run, in
-        which reading the clock takes time as well.
-    """
-    with timed() as clock:
-        counter = clock.measured(COUNTING, o200k_base())
-        asking, answering = begin("a", counter, WHEN_FULL), begin("b", counter, WHEN_FULL)
-        talk(asking, answering, 0, frames)
-        clock.reset()
-        talk(asking, answering, frames, frames)
-    whole = sum(clock.spent.values())
-    return [(stage, spent / frames / 1_000, spent / whole) for stage, spent in clock.spent.items()]
-
-
 def _time(step: Callable[[], object], repeats: int) -> float:
     start = process_time()
     for _ in range(repeats):
@@ -135,11 +117,6 @@ def main(frames: int = FRAMES) -> None:
     for name, counter in (("counted with o200k_base", o200k_base()), ("not counted", quarter)):
         rates = [rate(counter, options) for options in (DRAFT, WHEN_FULL)]
         print(f"{name + ', a checkpoint':<42}{rates[0]:>14,.0f}{rates[1]:>14,.0f}")
-    print(f"{'of one frame, both ends, counted, when full':<42}{'microseconds':>14}{'share':>14}")
-    rows = shares()
-    for stage, microseconds, share in rows:
-        print(f"{stage:<42}{microseconds:>14.1f}{share:>14.1%}")
-    print(f"{'all of them':<42}{sum(row[1] for row in rows):>14.1f}{sum(row[2] for row in rows):>14.1%}")
     for name, microseconds in stages(o200k_base()):
         print(f"{'microseconds of one frame: ' + name:<56}{microseconds:>14,.0f}")
     print(f"{'frames':>10}{'KiB of both ends':>20}{'things kept':>14}")

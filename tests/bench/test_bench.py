@@ -15,7 +15,6 @@ from tests.adapters.replay.runs import trajectory
 from tests.bench import (
     data,
     fixed_tokens,
-    hostile,
     imports,
     limits,
     mcp_results,
@@ -28,7 +27,6 @@ from tests.bench import (
 )
 from tests.bench.__main__ import SECTIONS, main
 from tests.bench.peers import Outcome
-from tests.hostile import ATTACKS
 
 Section = Callable[[Path | None, Console], None]
 
@@ -158,15 +156,6 @@ def test_a_corpus_is_small_has_its_licence_and_is_read_like_a_log(path: Path) ->
     assert repository and (data.CORPORA / "LICENSES" / f"{repository[1]}.txt").is_file()
 
 
-def test_a_hostile_input_is_measured_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "ATTACKS", [attack for attack in ATTACKS if "overlong" in attack.name])
-    console = Console(width=120)
-    with console.capture() as table:
-        hostile.main(None, console)
-    assert "overlong UTF-8" in table.get()
-    assert "E1001" in table.get()
-
-
 def test_a_start_is_measured_behind_its_framework() -> None:
     [start] = [each for each in imports.STARTS if each.name == "the first count"]
     framework, ours, whole = imports.measure(start, 1)
@@ -187,7 +176,7 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1. payloads" in capture.get()
     assert set(SECTIONS) == {
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
-        *("wire", "session", "hostile", "patterns", "latency", "a2a", "aacp"),
-        *("mcp_results", "mcp_tools", "mcp_servers", "mcp_latency", "network", "limits", "large_results"),
+        *("wire", "session", "patterns", "latency", "a2a", "aacp"),
+        *("mcp_results", "mcp_tools", "mcp_latency", "network", "limits", "large_results"),
         "fixed_tokens",
     }

@@ -4,12 +4,13 @@ No clock is asked here: work is counted in calls of functions, of which a quadra
 """
 
 import tracemalloc
+from typing import Any
 
 import pytest
 
 from accp_core import DecodeError, parse_frame
 from accp_core.accp import GrammarLimits
-from tests.bench.hostile import outcome
+from accp_core.errors import ProtocolError
 from tests.hostile import ATTACKS, Attack
 from tests.work import count_calls
 
@@ -19,6 +20,15 @@ hostile = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.n
 def length(source: object) -> int:
     """Return the characters of the input; what is no text is counted as none."""
     return len(source) if isinstance(source, str) else 0
+
+
+def outcome(attack: Attack, source: Any) -> str:
+    """Return the code of the refusal, or "read"."""
+    try:
+        attack.read(source)
+    except ProtocolError as refusal:
+        return refusal.code
+    return "read"
 
 
 @hostile

@@ -26,10 +26,6 @@ from google.genai.types import Blob, Content, FunctionCall, FunctionResponse, Pa
 
 from accp_adapters.frameworks.adk_parts import read_parts
 from accp_adapters.frameworks.google_adk import AccpPlugin
-from integrations.agent_tasks.agents import INSTRUCTIONS
-from integrations.agent_tasks.chat.functions import completion
-from integrations.agent_tasks.tools import world_functions
-from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.EXPERIMENTAL:UserWarning"),
@@ -312,52 +308,3 @@ async def test_a_plugin_and_a_callback_of_an_agent_project_once() -> None:
     )
     assert await Run(agent, AccpPlugin()).say(question()) == str({"result": LATE})
     assert "source text" not in dump(model.sent[-1])
-
-
-class Completing(BaseLlm):
-    """A model that a function over messages of OpenAI's Chat stands in for."""
-
-    complete: Any
-
-    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        declared = [each for tool in llm_request.config.tools or () for each in tool.function_declarations]
-        tools = [tool_definition(each.name, each.description, each.parameters_json_schema) for each in declared]
-        said = self.complete(chat_of(llm_request.contents), tools, "agent")
-        calls = [
-            FunctionCall(name=each["function"]["name"], args=json.loads(each["function"]["arguments"]))
-            for each in said.get("tool_calls") or ()
-        ]
-        parts = [Part(function_call=each) for each in calls] or [Part(text=said["content"])]
-        yield LlmResponse(content=Content(role="model", parts=parts))
-
-
-def chat_of(contents: Any) -> list[dict[str, Any]]:
-    """Return contents as messages of OpenAI's Chat."""
-    messages: list[dict[str, Any]] = [{"role": "system", "content": INSTRUCTIONS}]
-    called, answered = 0, 0
-    for role, part in ((content.role, part) for content in contents for part in content.parts):
-        if part.function_call:
-            add_call(messages, f"c{called}", part.function_call.name, part.function_call.args)
-            called += 1
-        elif part.function_response:
-            found = part.function_response.response["result"]
-            messages.append({"role": "tool", "tool_call_id": f"c{answered}", "content": found})
-            answered += 1
-        else:
-            messages.append({"role": "assistant" if role == "model" else "user", "content": part.text})
-    return messages
-
-
-def work(task: Any, model: Any, arm: Any, world: Any, meter: Any) -> str:
-    made = Completing(model="scripted", complete=completion(model, meter))
-    agent = LlmAgent(name="clerk", model=made, tools=[*world_functions(world, task.areas)])
-    run = Run(agent, *([AccpPlugin(arm.policy)] if arm.policy else []))
-
-    async def talk() -> str:
-        return [await run.say(question(words)) for words in task.turns][-1]
-
-    return asyncio.run(talk())
-
-
-def test_the_tasks_come_out_as_with_langgraph() -> None:
-    check_tasks(work)

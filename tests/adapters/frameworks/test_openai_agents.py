@@ -24,15 +24,7 @@ from pydantic import BaseModel
 
 from accp_adapters.frameworks.openai_agents import AccpInputFilter
 from accp_adapters.messages import project_messages
-from integrations.agent_tasks.agents import INSTRUCTIONS
-from integrations.agent_tasks.arms import Arm
-from integrations.agent_tasks.chat.functions import Completion, completion
-from integrations.agent_tasks.meter import Meter
-from integrations.agent_tasks.task import Task
-from integrations.agent_tasks.tools import world_functions
-from integrations.agent_tasks.world import World
 from tests.adapters.frameworks.rows import LATE, as_json, fetch_arguments, own_loop
-from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 Items: TypeAlias = list[dict[str, Any]]
 Turn: TypeAlias = Callable[[Items], Any]
@@ -155,59 +147,6 @@ async def test_runs_at_once_open_their_own_references_only() -> None:
     runs = [Runner.run(agent, "?", run_config=config(accp)) for agent in (thief, owner)]
     refused, found = await asyncio.gather(*runs)
     assert (refused.final_output[:5], found.final_output) == ("E5002", LATE)
-
-
-def chat_of(instructions: str | None, items: Items) -> list[dict[str, Any]]:
-    """Return the items of a request as messages of OpenAI's Chat."""
-    messages: list[dict[str, Any]] = [{"role": "system", "content": instructions or ""}]
-    for item in items:
-        match item.get("type", "message"):
-            case "function_call":
-                add_call(messages, item["call_id"], item["name"], item["arguments"])
-            case "function_call_output":
-                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
-            case _:
-                content = item["content"]
-                text = content if isinstance(content, str) else "".join(part["text"] for part in content)
-                messages.append({"role": item["role"], "content": text})
-    return messages
-
-
-class Completing(Scripted):
-    """A model that a function over messages of OpenAI's Chat stands in for."""
-
-    def __init__(self, complete: Completion) -> None:
-        super().__init__()
-        self._complete = complete
-
-    async def get_response(self, system_instructions: str | None, input: Any, *_: Any, **options: Any) -> ModelResponse:
-        tools = [tool_definition(each.name, each.description, each.params_json_schema) for each in options["tools"]]
-        answer = self._complete(chat_of(system_instructions, input), tools, "agent")
-        calls = [
-            ResponseFunctionToolCall(type="function_call", call_id=each["id"], **each["function"])
-            for each in answer.get("tool_calls") or ()
-        ]
-        said = [] if calls else [say_last_output([{"output": answer["content"]}])]
-        return ModelResponse(output=[*calls, *said], usage=Usage(), response_id=None)
-
-
-def work(task: Task, model: Any, arm: Arm, world: World, meter: Meter) -> str:
-    accp = AccpInputFilter(arm.policy) if arm.policy else None
-    tools = [function_tool(each) for each in world_functions(world, task.areas)]
-    made = Completing(completion(model, meter))
-    agent = Agent("clerk", instructions=INSTRUCTIONS, tools=[*tools, *([accp.tool] if accp else [])], model=made)
-    settings = RunConfig(call_model_input_filter=accp, tracing_disabled=True)
-    history: list[Any] = []
-    for words in task.turns:
-        result = asyncio.run(
-            Runner.run(agent, [*history, {"role": "user", "content": words}], run_config=settings, max_turns=30)
-        )
-        history = result.to_input_list()
-    return str(result.final_output)
-
-
-def test_the_tasks_come_out_as_with_langgraph() -> None:
-    check_tasks(work)
 
 
 def test_a_synchronous_run_does_the_same() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
@@ -19,21 +18,12 @@ from pydantic_ai.messages import (
     TextPart,
     ToolCallPart,
     ToolReturnPart,
-    UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from accp_adapters.frameworks.pydantic_ai import AccpCapability
 from accp_adapters.policy import Policy
-from integrations.agent_tasks.agents import INSTRUCTIONS
-from integrations.agent_tasks.arms import Arm
-from integrations.agent_tasks.chat.functions import completion
-from integrations.agent_tasks.meter import Meter
-from integrations.agent_tasks.task import Task
-from integrations.agent_tasks.tools import world_functions
-from integrations.agent_tasks.world import World
 from tests.adapters.frameworks.rows import LATE, ROWS, fetch_arguments, own_loop
-from tests.adapters.frameworks.tasks import add_call, check_tasks, tool_definition
 
 Turn: TypeAlias = Callable[[list[str]], Any]
 OTHERS = [{**row, "id": row["id"] + 1} for row in ROWS]
@@ -311,49 +301,3 @@ async def test_an_answer_that_is_no_text_stays_as_it_is() -> None:
         )
 
     assert (await made.run("?")).output == "7"
-
-
-def chat_of(messages: list[ModelMessage]) -> list[dict[str, Any]]:
-    """Return a history as messages of OpenAI's Chat."""
-    found: list[dict[str, Any]] = [{"role": "system", "content": INSTRUCTIONS}]
-    for part in (part for message in messages for part in message.parts):
-        match part:
-            case UserPromptPart():
-                found.append({"role": "user", "content": part.content})
-            case TextPart():
-                found.append({"role": "assistant", "content": part.content})
-            case ToolCallPart():
-                add_call(found, part.tool_call_id, part.tool_name, part.args)
-            case ToolReturnPart():
-                content = part.model_response_str()
-                found.append({"role": "tool", "tool_call_id": part.tool_call_id, "content": content})
-    return found
-
-
-def work(task: Task, model: Any, arm: Arm, world: World, meter: Meter) -> str:
-    complete = completion(model, meter)
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        tools = [
-            tool_definition(each.name, each.description, each.parameters_json_schema) for each in info.function_tools
-        ]
-        said = complete(chat_of(messages), tools, "agent")
-        calls = [
-            ToolCallPart(each["function"]["name"], each["function"]["arguments"], tool_call_id=each["id"])
-            for each in said.get("tool_calls") or ()
-        ]
-        return ModelResponse(parts=calls or [TextPart(said["content"])])
-
-    capabilities = [AccpCapability(arm.policy)] if arm.policy else []
-    made: Agent[Any, str] = Agent(FunctionModel(answer), capabilities=capabilities)
-    for function in world_functions(world, task.areas):
-        made.tool_plain(function)
-    history: list[ModelMessage] = []
-    for words in task.turns:
-        result = asyncio.run(made.run(words, message_history=history))
-        history = result.all_messages()
-    return result.output
-
-
-def test_the_tasks_come_out_as_with_langgraph() -> None:
-    check_tasks(work)

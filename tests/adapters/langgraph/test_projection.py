@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -47,23 +44,11 @@ def test_what_a_tool_returns_again_is_named() -> None:
     assert {again[2].model_copy(update={"content": second.content}).model_dump_json()} == {second.model_dump_json()}
 
 
-def test_what_the_agent_itself_or_the_user_said_is_named_too() -> None:
-    for before in (HumanMessage(PAGE), AIMessage(PAGE), SystemMessage(PAGE)):
-        assert shown(before, result(f"Found:\n{PAGE}"))[1].text == f"Found:\n{AS_ABOVE}"
-
-
 @pytest.mark.parametrize(
     "message", [HumanMessage(PAGE), AIMessage(PAGE), AIMessage(PAGE, name="clerk"), SystemMessage(PAGE)]
 )
 def test_the_words_of_users_instructions_and_the_agent_itself_stay(message: AnyMessage) -> None:
     assert shown(result(PAGE), message, name="clerk")[1] is message
-
-
-@pytest.mark.parametrize(
-    "message", [result(PAGE, status="error"), ToolMessage(PAGE, name="accp_fetch", tool_call_id="c2")]
-)
-def test_errors_and_what_was_fetched_stay(message: ToolMessage) -> None:
-    assert shown(result(PAGE), message, policy=TEAM.excluding("accp_fetch"))[1] is message
 
 
 def test_images_stay_beside_shortened_text() -> None:
@@ -98,12 +83,6 @@ def test_agents_that_speak_as_humans_are_known_by_name() -> None:
     assert shown(asked, scout, name="clerk", policy=Policy())[1] is scout
 
 
-def test_other_agents_json_is_a_view() -> None:
-    text = json.dumps(ROWS[:9], indent=2)
-    (view,) = shown(AIMessage(text, name="scout"), name="clerk")
-    assert view.text.startswith("[9] id name, email status trace\n")
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -118,49 +97,6 @@ def test_what_is_not_another_agents_plain_text_stays(words: AnyMessage) -> None:
     assert shown(words, name="clerk")[0] is words
 
 
-def test_both_can_be_switched_off() -> None:
-    messages = (result(PAGE), result(f"Again:\n{PAGE}", "c2"), AIMessage(LONG, name="scout"))
-    for policy, changed in ((replace(TEAM, repeats=False), [2]), (replace(TEAM, other_agents=False), [1])):
-        after = shown(*messages, policy=policy)
-        assert [i for i, (old, new) in enumerate(zip(messages, after, strict=True)) if old is not new] == changed
-
-
-def test_without_a_cache_every_saving_counts() -> None:
-    small = "\n".join(PAGE.split("\n")[:3])
-    messages = (HumanMessage("x" * 40_000), result(small), result(small, "c2"))
-    assert shown(*messages)[2] is messages[2]
-    assert shown(*messages, policy=Policy(cache_aware=False))[2].text.startswith("[as above: 3 lines")
-
-
-def test_a_reading_of_a_trimmed_history_names_nothing_that_is_gone() -> None:
-    first, second = result(PAGE), result(f"Again:\n{PAGE}", "c2")
-    assert shown(first, second)[1] is not second
-    assert shown(second)[0] is second
-
-
-TEXTS = st.sampled_from(["", "ok", PAGE, LONG, PAGE[200:], f"one\n{PAGE}\ntwo", LONG[:9000], json.dumps(ROWS[:12])])
-MESSAGES = st.lists(
-    st.one_of(
-        st.builds(result, TEXTS),
-        st.builds(AIMessage, TEXTS, name=st.sampled_from(["clerk", "scout", None])),
-        st.builds(HumanMessage, TEXTS),
-    ),
-    max_size=6,
-)
-
-
-@pytest.mark.slow
-@given(MESSAGES, st.sampled_from(["clerk", "scout", None]))
-def test_a_sent_prefix_never_changes_and_nothing_gets_larger(messages: list[AnyMessage], name: str | None) -> None:
-    policy = replace(TEAM, inline_limit=500, preview_limit=200, counter=len)
-    seen = MessageProjector(policy)
-    whole = MessageProjector(policy).project(messages, agent=name).messages
-    for length in range(len(messages)):
-        assert MessageProjector(policy).project(messages[:length], agent=name).messages == whole[:length]
-        assert seen.project(messages[:length], agent=name).messages == whole[:length]
-    assert all(len(new.text) <= len(old.text) for old, new in zip(messages, whole, strict=True))
-
-
 def test_what_a_provider_counted_changes_nothing() -> None:
     """A client that sends the history back has no counts."""
     asked, again = calls(call("crm", "c1")), calls(call("crm", "c2"))
@@ -169,17 +105,6 @@ def test_what_a_provider_counted_changes_nothing() -> None:
         each.model_copy(update={"usage_metadata": USAGE}) if each in (asked, again) else each for each in history
     ]
     assert [message.text for message in shown(*history)] == [message.text for message in shown(*counted)]
-
-
-def test_a_name_alone_makes_another_agent_only_after_the_users_words_and_for_a_reader_with_a_name() -> None:
-    example = AIMessage(LONG, name="example_assistant")
-    assert shown(example, HumanMessage("go"), name="clerk")[0] is example
-    assert shown(HumanMessage("go"), example)[1] is example
-    assert shown(HumanMessage("go"), example, name="clerk")[1].text.startswith("[preview")
-    handed = calls(call("transfer_to_scout_two", "t1"))
-    answered, said = ToolMessage("Transferred", tool_call_id="t1"), AIMessage(LONG, name="Scout Two")
-    assert shown(said, name="clerk")[0] is said
-    assert shown(handed, answered, said, name="clerk")[2].text.startswith("[preview")
 
 
 def test_a_text_that_the_state_does_not_hold_is_shown_as_a_view_at_most() -> None:
@@ -193,32 +118,10 @@ def test_a_text_that_the_state_does_not_hold_is_shown_as_a_view_at_most() -> Non
     assert "$cold." in MessageProjector(Policy()).project(asked, state=asked).messages[1].text
 
 
-def test_an_error_over_the_limit_is_a_preview_and_what_a_user_pasted_may_be() -> None:
-    error, pasted = result(LONG, status="error"), HumanMessage(json.dumps(ROWS))
-    policy = Policy(user_limit=2_000)
-    assert "$cold." in shown(error, policy=policy)[0].text
-    assert "$cold." in shown(pasted, policy=policy)[0].text
-    assert shown(pasted)[0] is pasted
-    assert shown(HumanMessage(json.dumps(ROWS[:9])), policy=policy)[0].text.startswith("[{")
-
-
 def test_a_tool_has_limits_of_its_own() -> None:
     policy = Policy(tool_limits={"crm": Policy.tight().result_limits()})
     tight, default = (shown(result(LONG), policy=each)[0] for each in (policy, Policy()))
     assert count_o200k(tight.text) <= 400 < count_o200k(default.text)
-
-
-def test_a_counter_that_cannot_be_hashed_counts_as_well() -> None:
-    class Counter:
-        __hash__ = None  # type: ignore[assignment]  # as a pydantic model has it
-
-        def __call__(self, text: str, /) -> int:
-            return count_o200k(text)
-
-    policy = replace(TEAM, counter=Counter())
-    after = shown(result(PAGE), result(f"Again:\n{PAGE}", "c2"), AIMessage(LONG, name="scout"), policy=policy)
-    assert after[1].text == f"Again:\n{AS_ABOVE}"
-    assert "$cold." in after[2].text
 
 
 def test_outside_of_a_run_nobody_has_a_name() -> None:
@@ -327,23 +230,3 @@ def test_a_custom_tool_has_its_short_input() -> None:
     assert changed.content[0]["input"] == changed.tool_calls[0]["args"]["__arg1"] != FILE
     unknown = turn.model_copy(update={"tool_calls": [call("write", "c1", text=FILE)]})
     assert shown(unknown, policy=WRITES)[0].content == turn.content
-
-
-def test_what_another_agent_looked_up_is_an_abstract_for_those_who_read_it_later() -> None:
-    look = AIMessage("", name="scout", tool_calls=[call("crm", "c1")])
-    messages = [HumanMessage("Who?"), look, result(LONG), HumanMessage("and?")]
-    assert count_o200k(shown(*messages, name="clerk")[2].text) <= 200
-    assert shown(*messages, name="clerk")[1] is look
-    for own in (shown(*messages, name="scout"), shown(*messages, policy=Policy(), name="clerk")):
-        assert count_o200k(own[2].text) > 200
-    hands_over = AIMessage("", tool_calls=[call("transfer_to_scout", "h1")])
-    known = shown(hands_over, ToolMessage("Transferred", tool_call_id="h1"), *messages, policy=Policy(), name="clerk")
-    assert count_o200k(known[4].text) <= 200
-
-
-def test_a_reference_that_was_handed_over_stays_one_in_the_words_of_others() -> None:
-    words = AIMessage(f"See ${key_of(PAGE)}.", name="scout")
-    projector = MessageProjector(TEAM)
-    assert "not open here" in projector.project([words]).messages[0].text
-    assert projector.project([words], handed_over=[key_of(PAGE), key_of(LONG)]).messages[0] is words
-    assert "not open here" in projector.project([words], handed_over=[key_of(LONG)]).messages[0].text

@@ -144,11 +144,6 @@ def test_broken_json_is_refused_with_line_and_column() -> None:
     assert refused('{"messages": [\n  {"role": }]}').startswith("runs.json:2:12: Expecting value")
 
 
-def test_a_broken_line_of_a_jsonl_file_is_refused_with_its_number() -> None:
-    text = json.dumps({"messages": chat()}) + '\n{"messages": [}\n'
-    assert refused(text).startswith("runs.json:2:15: ")
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -176,10 +171,6 @@ def test_a_log_in_gzip_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> No
     assert len(list(read_runs(path, findings=findings))) in range(20, 26)
     (finding,) = findings.not_understood()
     assert "1 record that cannot be read: expected gzip, found Compressed file ended" in str(finding)
-
-
-def test_a_name_that_occurs_twice_in_a_record_is_refused() -> None:
-    assert "found 'messages' again" in refused('{"messages": [], "messages": [{"role": "user", "content": "go"}]}')
 
 
 def test_a_field_of_another_type_is_refused_in_words_of_the_format() -> None:

@@ -7,7 +7,7 @@ import pytest
 from accp_adapters.policy import Policy
 from accp_adapters.replay import AS_RECORDED, replay
 from accp_adapters.replay.prompts import PromptBuilder
-from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
+from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Run
 from accp_adapters.replay.strategies import StrategyName, strategy_named
 from accp_adapters.replay.strategy import SentMessage
 from accp_adapters.tokens import o200k_base
@@ -23,43 +23,6 @@ def sent(name: StrategyName, *messages: RecordedMessage, agent: str = "clerk") -
     call = RecordedCall(agent=agent, prompt=tuple(range(len(messages))), output=())
     run = Run(name="test", source="test.json", messages=messages, calls=(call,))
     return [*PromptBuilder(run, strategy_named(name, count)).build(call).messages.values()]
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_short_words_of_anyone_stay(name: StrategyName) -> None:
-    rules = RecordedMessage(sender="harness", recipient="clerk", role=Role.INSTRUCTIONS, text="rules")
-    messages = (rules, user("go"), says("mine", 0), answers("short", 0), says("other", 1, sender="scout", to="clerk"))
-    assert sent(name, *messages) == [SentMessage(text=message.text) for message in messages]
-
-
-@pytest.mark.parametrize("name", [StrategyName.DEFAULT, StrategyName.TIGHT])
-@pytest.mark.parametrize("long", [answers(LONG, 0), says(LONG, 0, sender="scout", to="clerk")])
-def test_a_policy_previews_what_is_too_long_and_says_where_the_rest_is(
-    name: StrategyName, long: RecordedMessage
-) -> None:
-    _, shown = sent(name, user("go"), long)
-    assert shown.reference.startswith("$cold.")
-    assert shown.reference in shown.text
-    assert count(shown.text) < count(LONG) / 2
-    assert sent(name, user("go"), long)[1] == shown
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_an_agent_reads_its_own_words_whole(name: StrategyName) -> None:
-    assert sent(name, user("go"), says(LONG, 0))[1] == SentMessage(text=LONG)
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_what_stands_above_is_not_said_again(name: StrategyName) -> None:
-    page = "\n".join(LONG.split("\n")[:12])
-    first, again = sent(name, answers(page, 0), answers(f"once more:\n{page}", 1))
-    assert first.text == page
-    assert again.text == 'once more:\n[as above: 12 lines from "line 0 s…"]'
-
-
-def test_lossless_hides_nothing() -> None:
-    (shown,) = sent(StrategyName.LOSSLESS, answers(LONG, 0))
-    assert shown == SentMessage(text=LONG)
 
 
 def test_results_of_one_turn_share_its_budget() -> None:

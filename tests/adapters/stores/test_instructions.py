@@ -327,23 +327,6 @@ def test_an_entry_that_came_meanwhile_is_returned(tmp_path: Path) -> None:
         assert first.get_or_create("a", make).times_seen == 8
 
 
-def test_an_encoder_finds_what_another_run_encoded(tmp_path: Path) -> None:
-    path = tmp_path / "known.sqlite"
-    asked: list[str] = []
-
-    def model(instruction: str, /, *, domain: str, return_agent: str, priority: str = "2") -> str:
-        asked.append(instruction)
-        return PACKET
-
-    tiers = []
-    for _ in range(2):
-        with SqliteInstructionRegistry(path) as registry:
-            encoder = FallbackEncoder(registry, model)
-            tiers.append(encoder.encode("Fetch the absence records", domain="HR", return_agent="A").tier)
-    assert tiers == [EncodingTier.MODEL, EncodingTier.EXACT]
-    assert len(asked) == 1
-
-
 def test_a_template_outlives_the_registry_and_serves_other_values(tmp_path: Path) -> None:
     calls = []
 

@@ -13,7 +13,6 @@ from accp_adapters import stores
 from accp_adapters.stores import RedisColdStore
 from accp_core.errors import ProtocolError
 from tests import servers
-from tests.adapters.stores.contract import share_between_threads
 
 
 @pytest.fixture
@@ -69,11 +68,6 @@ def test_namespaces_keep_applications_apart(redis_url: str, store: RedisColdStor
 def test_a_text_of_many_rows_takes_less_than_its_size(store: RedisColdStore, client: redis.Redis) -> None:
     store.put("s", "cold.1", "the same row\n" * 100_000)
     assert int(client.memory_usage("accp:s") or 0) < 20_000
-
-
-def test_threads_may_share_it(store: RedisColdStore) -> None:
-    share_between_threads(store)
-    assert store.purge("s") == 10
 
 
 def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:

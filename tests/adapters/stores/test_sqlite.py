@@ -15,7 +15,6 @@ import pytest
 from accp_adapters.stores import SqliteColdStore, embedded_store
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore
-from tests.adapters.stores.contract import share_between_threads
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -26,35 +25,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteCold
     opened.close()
 
 
-@pytest.mark.parametrize("text", ["", "rows", "ünï\0\x1b", "half of a pair: \ud800", "x" * 300_000])
-def test_a_text_comes_back_as_it_was(store: ColdStore, text: str) -> None:
-    store.put("s", "cold.1", text)
-    assert store.get("s", "cold.1") == text
-
-
-def test_nothing_is_known_in_another_session_or_under_another_key(store: ColdStore) -> None:
-    store.put("s", "cold.1", "text")
-    assert store.get("t", "cold.1") is None
-    assert store.get("s", "cold.2") is None
-
-
 def test_putting_a_key_again_changes_nothing(store: ColdStore) -> None:
     store.put("s", "cold.1", "first")
     store.put("s", "cold.1", "second")
     assert store.get("s", "cold.1") == "first"
-
-
-def test_purge_forgets_one_session_and_counts(store: ColdStore) -> None:
-    for session, key in [("s", "cold.1"), ("s", "cold.2"), ("t", "cold.1")]:
-        store.put(session, key, "text")
-    assert store.purge("s") == 2
-    assert store.purge("s") == 0
-    assert store.get("s", "cold.1") is None
-    assert store.get("t", "cold.1") == "text"
-
-
-def test_threads_may_share_it(store: ColdStore) -> None:
-    share_between_threads(store)
 
 
 def test_a_file_is_for_its_owner_only_and_outlives_the_store(tmp_path: Path) -> None:

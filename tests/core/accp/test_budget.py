@@ -4,10 +4,8 @@ from accp_core.accp import Codec, Envelope, Frame, Intent
 from accp_core.accp.budget import (
     DRAFT_LIMITS,
     PLACEHOLDER_ENVELOPE,
-    PRACTICAL_LIMITS,
     FrameLimits,
     FrameTokens,
-    TokenBudget,
     estimate_parts,
     with_placeholders,
 )
@@ -21,10 +19,6 @@ def test_the_draft_limits_are_those_of_table_3() -> None:
     assert (DRAFT_LIMITS.body_soft, DRAFT_LIMITS.body_hard) == (50, 200)
     assert (DRAFT_LIMITS.metadata_soft, DRAFT_LIMITS.metadata_hard) == (10, 30)
     assert (DRAFT_LIMITS.total_soft, DRAFT_LIMITS.total_hard) == (65, 240)
-
-
-def test_practical_limits_are_wider() -> None:
-    assert PRACTICAL_LIMITS.fits(FrameTokens(header=5, body=5_000, metadata=40, total=5_045))
 
 
 def test_a_text_is_counted_part_by_part() -> None:
@@ -61,8 +55,3 @@ def test_every_limit_that_was_passed_is_noted_once() -> None:
         "body: 51 tokens, soft limit 50",
         "metadata: 31 tokens, hard limit 30",
     )
-
-
-def test_a_token_budget_says_what_is_used_and_allowed() -> None:
-    budget = TokenBudget(hot_used=1, hot_limit=500, warm_used=2, warm_limit=200, frames=3, tokens=4)
-    assert budget.hot_limit - budget.hot_used == 499

@@ -11,7 +11,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import serialize_frame
 from accp_core.accp import REMOVED, Envelope, Frame, GrammarLimits, Intent, LiteralKey, Ref
 from accp_core.accp.budget import PRACTICAL_LIMITS, FrameLimits
-from accp_core.accp.codec import DECODING, ENCODING, Codec, NeedsRefs
+from accp_core.accp.codec import Codec, NeedsRefs
 from accp_core.accp.message import Message
 from accp_core.accp.profiles import BUILT_IN
 from accp_core.accp.schema import Schema, SchemaRegistry
@@ -44,28 +44,6 @@ def code_of(call: Any, *arguments: Any) -> str:
     with pytest.raises(ProtocolError) as refusal:
         call(*arguments)
     return refusal.value.code
-
-
-def test_encoding_takes_the_steps_of_the_draft_in_its_order() -> None:
-    assert [step.__name__ for step in ENCODING] == [
-        "resolve_schema",
-        "abbreviate_keys",
-        "compress_values",
-        "omit_defaults",
-        "estimate_tokens",
-        "check_budget",
-        "emit",
-    ]
-
-
-def test_decoding_takes_the_steps_of_the_draft_in_its_order() -> None:
-    assert [step.__name__ for step in DECODING] == [
-        "parse_grammar",
-        "resolve_references",
-        "expand_abbreviations",
-        "apply_defaults",
-        "reconstruct",
-    ]
 
 
 def test_a_message_keeps_all_it_has_but_is_written_short() -> None:

@@ -10,7 +10,6 @@ from accp_adapters.tokens import o200k_base
 from accp_core.accp.frame import Ref, Value
 from accp_core.accp.state.checkpoint import (
     INTENT_TRIGGERS,
-    STEPS,
     Checkpoint,
     CheckpointTrigger,
     Fact,
@@ -58,12 +57,6 @@ def test_over_400_tokens_of_hot_state_are_a_trigger_and_400_are_not() -> None:
 def test_there_are_five_triggers_and_a_phase_boundary_is_the_harness_own() -> None:
     assert {*INTENT_TRIGGERS.values(), CheckpointTrigger.HOT_LIMIT, PHASE} == set(CheckpointTrigger)
     assert len(CheckpointTrigger) == 5
-
-
-def test_the_steps_are_those_of_the_draft_in_its_order() -> None:
-    assert [step.__name__ for step in STEPS] == [
-        "freeze_hot", "extract_facts", "generate_summary", "move_summary_to_warm", "move_raw_to_cold", "reset_hot",
-    ]  # fmt: skip
 
 
 def test_hot_state_becomes_a_warm_summary_a_cold_text_and_a_reference() -> None:

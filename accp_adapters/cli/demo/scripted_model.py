@@ -137,13 +137,8 @@ def _quote(facts: _Facts) -> str:
 
 
 _NOTE: Final[tuple[Callable[[_Facts], str], ...]] = (
-    _files,
-    _history,
-    _mentions,
-    _folders,
-    _definitions,
-    _quote,
-)
+    _files, _history, _mentions, _folders, _definitions, _quote,
+)  # fmt: skip
 
 
 def _list(items: Iterable[str]) -> str:

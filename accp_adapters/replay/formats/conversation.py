@@ -14,19 +14,8 @@ from accp_adapters.replay.recorded_run import Role, Run
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "Item",
-    "Kind",
-    "Part",
-    "Request",
-    "Snapshot",
-    "Step",
-    "Turn",
-    "call",
-    "definitions",
-    "result",
-    "text",
-    "written",
-]
+    "Item", "Kind", "Part", "Request", "Snapshot", "Step", "Turn", "call", "definitions", "result", "text", "written",
+]  # fmt: skip
 
 
 class Kind(StrEnum):

@@ -252,13 +252,8 @@ def reset_hot(work: _Work) -> None:
 
 
 STEPS: Final[tuple[_Step, ...]] = (
-    freeze_hot,
-    extract_facts,
-    generate_summary,
-    move_summary_to_warm,
-    move_raw_to_cold,
-    reset_hot,
-)
+    freeze_hot, extract_facts, generate_summary, move_summary_to_warm, move_raw_to_cold, reset_hot,
+)  # fmt: skip
 """The six steps of section 5.3, in order."""
 
 

@@ -11,24 +11,9 @@ import typer
 from typer.core import TyperCommand
 
 __all__ = [
-    "BELONGS_TO",
-    "AgentId",
-    "Compress",
-    "Http",
-    "KeepBytes",
-    "KeepSeconds",
-    "Log",
-    "Preset",
-    "PresetOption",
-    "Relay",
-    "ServeCommand",
-    "Served",
-    "Stdio",
-    "Target",
-    "Tcp",
-    "check_options",
-    "given_options",
-]
+    "BELONGS_TO", "AgentId", "Compress", "Http", "KeepBytes", "KeepSeconds", "Log", "Preset", "PresetOption", "Relay",
+    "ServeCommand", "Served", "Stdio", "Target", "Tcp", "check_options", "given_options",
+]  # fmt: skip
 
 
 class Served(Enum):

@@ -31,9 +31,17 @@ settings.register_profile(
 settings.load_profile("mutants" if os.environ.get("ACCP_MUTANTS") else "ci" if os.environ.get("CI") else "no clock")
 
 RUN_UNTRACED = (
-    "adapters/langgraph/composition", "adapters/mcp/conformance", "adapters/mcp/real_servers", "bench", "chaos",
-    "fuzz", "integrations", "properties", "soak", "test_examples.py",
-)  # fmt: skip
+    "adapters/langgraph/composition",
+    "adapters/mcp/conformance",
+    "adapters/mcp/real_servers",
+    "bench",
+    "chaos",
+    "fuzz",
+    "integrations",
+    "properties",
+    "soak",
+    "test_examples.py",
+)
 """Tests that repeat with much data, or beside others' programs, what the tests beside each module show."""
 
 

@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from accp_adapters.bindings.identity import Authenticate, Principal
 
 __all__ = [
-    "AllowedNames", "CertificateFile", "KeyFile", "TokenVariable", "admission", "authentication", "host_and_port",
-    "imported", "tokens_of",
-]  # fmt: skip
+    "AllowedNames",
+    "CertificateFile",
+    "KeyFile",
+    "TokenVariable",
+    "admission",
+    "authentication",
+    "host_and_port",
+    "imported",
+    "tokens_of",
+]
 
 TokenVariable: TypeAlias = Annotated[
     str | None,

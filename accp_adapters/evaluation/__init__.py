@@ -10,6 +10,14 @@ from accp_adapters.evaluation.reading.run import evaluate
 from accp_adapters.evaluation.reading.shipped_documents import shipped_documents
 
 __all__ = [
-    "Answered", "Document", "Model", "Report", "chat_model", "evaluate", "mailbox", "model_named", "read_documents",
+    "Answered",
+    "Document",
+    "Model",
+    "Report",
+    "chat_model",
+    "evaluate",
+    "mailbox",
+    "model_named",
+    "read_documents",
     "shipped_documents",
-]  # fmt: skip
+]

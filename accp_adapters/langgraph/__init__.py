@@ -43,7 +43,25 @@ else:
     )
 
 __all__ = [
-    "PLAN_SCHEMA", "AccpMiddleware", "AciState", "AgentReply", "CompressNode", "CompressedMessages", "MasterState",
-    "ModelPlanner", "ModelVerifier", "Policy", "StoreColdStore", "begin", "fetch_tool", "handoff_tool", "isolate",
-    "master_graph", "read_interaction", "read_results", "restore_message", "step", "summarize_messages",
-]  # fmt: skip
+    "PLAN_SCHEMA",
+    "AccpMiddleware",
+    "AciState",
+    "AgentReply",
+    "CompressNode",
+    "CompressedMessages",
+    "MasterState",
+    "ModelPlanner",
+    "ModelVerifier",
+    "Policy",
+    "StoreColdStore",
+    "begin",
+    "fetch_tool",
+    "handoff_tool",
+    "isolate",
+    "master_graph",
+    "read_interaction",
+    "read_results",
+    "restore_message",
+    "step",
+    "summarize_messages",
+]

@@ -23,9 +23,16 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
 __all__ = [
-    "MAX_INSTRUCTION_CHARS", "Instruction", "Word", "digest", "find_omissions", "is_identifier", "read_words",
-    "spellings", "wording",
-]  # fmt: skip
+    "MAX_INSTRUCTION_CHARS",
+    "Instruction",
+    "Word",
+    "digest",
+    "find_omissions",
+    "is_identifier",
+    "read_words",
+    "spellings",
+    "wording",
+]
 
 MAX_INSTRUCTION_CHARS: Final = 10_000
 """Characters of an instruction."""
@@ -35,10 +42,15 @@ DROPPED: Final = frozenset({"a", "an", "the", "please", "please,", "kindly"})
 LEADS: Final = tuple(
     lead.split()
     for lead in (
-        "could you", "would you", "I need you to", "we need you to", "I want you to", "I would like you to",
+        "could you",
+        "would you",
+        "I need you to",
+        "we need you to",
+        "I want you to",
+        "I would like you to",
         "i'd like you to",
     )
-)  # fmt: skip
+)
 """Polite beginnings of a request."""
 CLOSINGS: Final = (["thanks"], ["thank", "you"], ["many", "thanks"])
 """Polite endings of a request."""
@@ -47,10 +59,21 @@ FETCHING: Final = frozenset({"retrieve", "get", "obtain", "fetch"})
 CONTRACTIONS: Final = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 NEGATIONS: Final = frozenset(
     {
-        "not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "except", "exclude",
-        "excluding", "unless",
+        "not",
+        "no",
+        "never",
+        "none",
+        "nobody",
+        "nothing",
+        "neither",
+        "nor",
+        "without",
+        "except",
+        "exclude",
+        "excluding",
+        "unless",
     }
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

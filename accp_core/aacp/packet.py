@@ -21,9 +21,16 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 
 __all__ = [
-    "MAX_PACKET_CHARS", "Packet", "PacketScan", "canonical", "check_packet", "parse_packet", "scan_packet",
-    "serialize_packet", "with_fields",
-]  # fmt: skip
+    "MAX_PACKET_CHARS",
+    "Packet",
+    "PacketScan",
+    "canonical",
+    "check_packet",
+    "parse_packet",
+    "scan_packet",
+    "serialize_packet",
+    "with_fields",
+]
 
 MAX_PACKET_CHARS: Final = 1 << 16
 """Characters of a packet: it names an action and the addresses of data, and carries no data (section 9)."""

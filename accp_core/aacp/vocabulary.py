@@ -8,9 +8,16 @@ from types import MappingProxyType
 from typing import Final
 
 __all__ = [
-    "DRAFT_VOCABULARY", "ORDER", "PRIORITIES", "PRIORITY", "RETURN", "TASK_FIELDS", "VERSION", "VERSION_KEY",
+    "DRAFT_VOCABULARY",
+    "ORDER",
+    "PRIORITIES",
+    "PRIORITY",
+    "RETURN",
+    "TASK_FIELDS",
+    "VERSION",
+    "VERSION_KEY",
     "Vocabulary",
-]  # fmt: skip
+]
 
 # "aacp: The protocol version. REQUIRED. MUST be "1.1" for packets conforming to this specification." (section 4.2)
 VERSION: Final = "1.1"

@@ -18,9 +18,20 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError, ProtocolError
 
 __all__ = [
-    "BUILT_IN", "PINNED", "ErrorReport", "ToolSignature", "Transactions", "check_fields", "check_incoming",
-    "check_outgoing", "check_tool_call", "error_message", "read_error", "reply_correlation", "tool_error",
-]  # fmt: skip
+    "BUILT_IN",
+    "PINNED",
+    "ErrorReport",
+    "ToolSignature",
+    "Transactions",
+    "check_fields",
+    "check_incoming",
+    "check_outgoing",
+    "check_tool_call",
+    "error_message",
+    "read_error",
+    "reply_correlation",
+    "tool_error",
+]
 
 
 def schema(

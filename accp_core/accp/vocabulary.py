@@ -6,9 +6,19 @@ from types import MappingProxyType
 from typing import Final
 
 __all__ = [
-    "ABBREVIATIONS", "ACKNOWLEDGED", "CORE_OPERATIONS", "ENVELOPE_FIELDS", "FIELD_NAMES", "FRAME_OPERATION",
-    "ID_FIELDS", "INTEGER_FIELDS", "INTENTS", "RESUME_OPERATION", "Intent", "is_delta",
-]  # fmt: skip
+    "ABBREVIATIONS",
+    "ACKNOWLEDGED",
+    "CORE_OPERATIONS",
+    "ENVELOPE_FIELDS",
+    "FIELD_NAMES",
+    "FRAME_OPERATION",
+    "ID_FIELDS",
+    "INTEGER_FIELDS",
+    "INTENTS",
+    "RESUME_OPERATION",
+    "Intent",
+    "is_delta",
+]
 
 
 class Intent(StrEnum):
@@ -82,10 +92,27 @@ ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 CORE_OPERATIONS: Final = frozenset(
     {
-        "analyze", "plan", "execute", "review", "approve", "reject", "fetch", "transform", "summarize", "classify",
-        "generate", "validate", "schedule", "notify", "merge", "split", "route", "cache", "purge",
+        "analyze",
+        "plan",
+        "execute",
+        "review",
+        "approve",
+        "reject",
+        "fetch",
+        "transform",
+        "summarize",
+        "classify",
+        "generate",
+        "validate",
+        "schedule",
+        "notify",
+        "merge",
+        "split",
+        "route",
+        "cache",
+        "purge",
     }
-)  # fmt: skip
+)
 """The verbs of section 4.3; a recommendation only, the draft's own examples use others."""
 
 ACKNOWLEDGED: Final = "ack"

@@ -20,9 +20,20 @@ from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel, Step, call, calls
 
 __all__ = [
-    "FINDINGS", "QUESTION", "REPORT", "ROWS", "Finding", "Log", "Scripted", "bytes_in", "crm_page", "crm_rows",
-    "customer", "market_report", "offer_findings",
-]  # fmt: skip
+    "FINDINGS",
+    "QUESTION",
+    "REPORT",
+    "ROWS",
+    "Finding",
+    "Log",
+    "Scripted",
+    "bytes_in",
+    "crm_page",
+    "crm_rows",
+    "customer",
+    "market_report",
+    "offer_findings",
+]
 
 QUESTION: Final = "Which customers should we call about this week's market report, and why? Write a short brief."
 

@@ -11,10 +11,32 @@ from accp_core.view import Options
 from tests.conformance.vectors import ROOT, build_value, files, load
 
 CONSTRUCTS = [
-    '\\"\\"\\"', "{\\n", "[{\\n", "}]", "[a, ", "[2]:\\n", "[2] a b\\n", "{2} key: n m\\n", "[:a b: ", "{:key: a b: ",
-    "&1 ", "&1: ", "*1", "!json ", "!json2u ", "name, ", "(kind=", "user{", "user?{", "items[", "g[[", "id==key",
-    "forks_url=$url/forks", "(url=https://api.example.com/users/$login", "\\n- 3",
-]  # fmt: skip
+    '\\"\\"\\"',
+    "{\\n",
+    "[{\\n",
+    "}]",
+    "[a, ",
+    "[2]:\\n",
+    "[2] a b\\n",
+    "{2} key: n m\\n",
+    "[:a b: ",
+    "{:key: a b: ",
+    "&1 ",
+    "&1: ",
+    "*1",
+    "!json ",
+    "!json2u ",
+    "name, ",
+    "(kind=",
+    "user{",
+    "user?{",
+    "items[",
+    "g[[",
+    "id==key",
+    "forks_url=$url/forks",
+    "(url=https://api.example.com/users/$login",
+    "\\n- 3",
+]
 
 
 @pytest.mark.parametrize("kind", ["views", "reads", "refuse"])

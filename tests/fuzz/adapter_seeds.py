@@ -73,9 +73,16 @@ def queries() -> Iterator[str]:
         f"SELECT * FROM {reference_to(key_of('x'))}",
     )
     others = (
-        "paid = true", "orders.0.items", "orders", "error x", "id, by", "", "u1.age", "ERROR",
+        "paid = true",
+        "orders.0.items",
+        "orders",
+        "error x",
+        "id, by",
+        "",
+        "u1.age",
+        "ERROR",
         '{"query": 1, "offset": "2"}',
-    )  # fmt: skip
+    )
     for number, query in enumerate((*selects, *others)):
         for texts in (1, 2, 4, 7):
             yield chr(texts + 8 * (number % 4)) + query

@@ -44,19 +44,63 @@ SIGNS = [
     "null",
 ]
 LOOKALIKES = [
-    "", "-", " ", "true", "null", "0", "-0", "007", "1.50", "1E5", "1e+22", "NaN", "*1", "&1 x", "!json [1]", "[1]",
-    "{}", "a ", " a", '"""', "[:a: 1]", "{a 1}", "a, b", "a;b", "a]", "x\ny\nz\nw", '"a" "b" "c"\n"d"',
+    "",
+    "-",
+    " ",
+    "true",
+    "null",
+    "0",
+    "-0",
+    "007",
+    "1.50",
+    "1E5",
+    "1e+22",
+    "NaN",
+    "*1",
+    "&1 x",
+    "!json [1]",
+    "[1]",
+    "{}",
+    "a ",
+    " a",
+    '"""',
+    "[:a: 1]",
+    "{a 1}",
+    "a, b",
+    "a;b",
+    "a]",
+    "x\ny\nz\nw",
+    '"a" "b" "c"\n"d"',
     'one\n"""\ntwo\nthree\nfour',
-]  # fmt: skip
+]
 REPEATED = [
     "a text that is long enough to be shared",
     "another one, with a comma; and more",
     "lines\nthat\nare\nshared by many",
 ]
 KEYS = [
-    "id", "name", "a", "b", "a b", "", "-", "k=", "k:", "a,", "&1", "*1", "!x", "[", "{", '"', "true", "1", "é", "\n",
+    "id",
+    "name",
+    "a",
+    "b",
+    "a b",
+    "",
+    "-",
+    "k=",
+    "k:",
+    "a,",
+    "&1",
+    "*1",
+    "!x",
+    "[",
+    "{",
+    '"',
+    "true",
+    "1",
+    "é",
+    "\n",
     "a-b",
-]  # fmt: skip
+]
 
 signs = st.sampled_from(SIGNS)
 short = st.lists(signs, max_size=5).map("".join) | st.text(characters, max_size=6)

@@ -83,9 +83,14 @@ def test_the_recogniser_knows_every_ascii_frame_that_is_read_strictly(vector: di
 @pytest.mark.parametrize(
     "text",
     [
-        "", "@a>req:op{k:}", "@a>req:op{k:a b}", "@a>req:op{k:@b}", "@a>req:op{k:[a:b]}", "@a>req:op{}[]",
+        "",
+        "@a>req:op{k:}",
+        "@a>req:op{k:a b}",
+        "@a>req:op{k:@b}",
+        "@a>req:op{k:[a:b]}",
+        "@a>req:op{}[]",
         "@a>req:op{k:é}",
     ],
-)  # fmt: skip
+)
 def test_the_recogniser_knows_what_is_no_frame(text: str) -> None:
     assert not is_frame(text)

@@ -11,11 +11,26 @@ from tests.properties.json_values import all_sources, values
 blanks = st.lists(
     st.sampled_from(
         [
-            " ", "  ", "\t", "\n", "\r\n", "\xa0", "\u2003", "\u2028", "\x85", "\x0b", "a", "Ab", "1", "é", "中", ".",
+            " ",
+            "  ",
+            "\t",
+            "\n",
+            "\r\n",
+            "\xa0",
+            "\u2003",
+            "\u2028",
+            "\x85",
+            "\x0b",
+            "a",
+            "Ab",
+            "1",
+            "é",
+            "中",
+            ".",
             "'s",
         ]
     )
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 @settings(max_examples=250, deadline=None)

@@ -137,8 +137,13 @@ def _quote(facts: _Facts) -> str:
 
 
 _NOTE: Final[tuple[Callable[[_Facts], str], ...]] = (
-    _files, _history, _mentions, _folders, _definitions, _quote,
-)  # fmt: skip
+    _files,
+    _history,
+    _mentions,
+    _folders,
+    _definitions,
+    _quote,
+)
 
 
 def _list(items: Iterable[str]) -> str:

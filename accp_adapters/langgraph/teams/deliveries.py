@@ -38,8 +38,15 @@ from accp_core.ports import ColdStore
 from accp_core.references import StoredText, uri_to_key
 
 __all__ = [
-    "CONTEXT_KEY", "DELIVERY_KEY", "SESSION_KEY", "TEXTS_KEY", "Attempt", "Deliveries", "Delivery", "delivery_state",
-]  # fmt: skip
+    "CONTEXT_KEY",
+    "DELIVERY_KEY",
+    "SESSION_KEY",
+    "TEXTS_KEY",
+    "Attempt",
+    "Deliveries",
+    "Delivery",
+    "delivery_state",
+]
 
 CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""

@@ -16,10 +16,21 @@ __all__ = ["ChatLayout", "exchange_of", "request_of"]
 
 _EXCHANGE: Final = BOOKKEEPING | frozenset(
     [
-        "request", "response", "custom_id", "method", "path", "headers", "duration", "duration_ms", "latency",
-        "latency_ms", "status_code", "request_id", "provider",
+        "request",
+        "response",
+        "custom_id",
+        "method",
+        "path",
+        "headers",
+        "duration",
+        "duration_ms",
+        "latency",
+        "latency_ms",
+        "status_code",
+        "request_id",
+        "provider",
     ]
-)  # fmt: skip
+)
 
 
 _STEERING: Final = (SETTINGS - BOOKKEEPING) | {"model"}

@@ -14,8 +14,19 @@ from accp_adapters.replay.recorded_run import Role, Run
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "Item", "Kind", "Part", "Request", "Snapshot", "Step", "Turn", "call", "definitions", "result", "text", "written",
-]  # fmt: skip
+    "Item",
+    "Kind",
+    "Part",
+    "Request",
+    "Snapshot",
+    "Step",
+    "Turn",
+    "call",
+    "definitions",
+    "result",
+    "text",
+    "written",
+]
 
 
 class Kind(StrEnum):

@@ -10,9 +10,17 @@ from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.recorded_run import Role
 
 __all__ = [
-    "BOOKKEEPING", "SETTINGS", "ReadBlock", "ReadMessage", "content_parts", "has_block", "instructions", "read_turns",
-    "require_mapping", "result_text",
-]  # fmt: skip
+    "BOOKKEEPING",
+    "SETTINGS",
+    "ReadBlock",
+    "ReadMessage",
+    "content_parts",
+    "has_block",
+    "instructions",
+    "read_turns",
+    "require_mapping",
+    "result_text",
+]
 
 ReadMessage = Callable[[Mapping[str, Any], Findings], Iterable[Turn]]
 """Returns the turns in one message."""
@@ -21,24 +29,86 @@ ReadBlock = Callable[[Mapping[str, Any], Findings], Iterable[Part]]
 
 BOOKKEEPING: Final = frozenset(
     [
-        "id", "object", "created", "created_at", "createdAt", "timestamp", "time", "date", "model", "usage",
-        "usage_metadata", "metadata", "system_fingerprint", "service_tier", "status", "finish_reason", "stop_reason",
-        "stop_sequence", "stop_details", "cache_control", "cost", "error", "url", "user", "session_id", "trace_id",
-        "uuid", "version", "index",
+        "id",
+        "object",
+        "created",
+        "created_at",
+        "createdAt",
+        "timestamp",
+        "time",
+        "date",
+        "model",
+        "usage",
+        "usage_metadata",
+        "metadata",
+        "system_fingerprint",
+        "service_tier",
+        "status",
+        "finish_reason",
+        "stop_reason",
+        "stop_sequence",
+        "stop_details",
+        "cache_control",
+        "cost",
+        "error",
+        "url",
+        "user",
+        "session_id",
+        "trace_id",
+        "uuid",
+        "version",
+        "index",
     ]
-)  # fmt: skip
+)
 """Fields of records that say when, where and how a text came about, and are not sent."""
 SETTINGS: Final = BOOKKEEPING | frozenset(
     [
-        "temperature", "top_p", "top_k", "n", "stop", "stop_sequences", "stream", "stream_options", "max_tokens",
-        "max_completion_tokens", "max_output_tokens", "presence_penalty", "frequency_penalty", "logit_bias",
-        "logprobs", "top_logprobs", "seed", "tool_choice", "parallel_tool_calls", "store", "reasoning",
-        "reasoning_effort", "thinking", "truncation", "include", "verbosity", "prompt_cache_key",
-        "prompt_cache_retention", "safety_identifier", "background", "modalities", "extra_headers", "timeout",
-        "anthropic_version", "anthropic_beta", "betas", "context_management", "inference_geo", "output_config",
-        "max_tool_calls", "base_url", "api_base", "custom_llm_provider", "num_retries",
+        "temperature",
+        "top_p",
+        "top_k",
+        "n",
+        "stop",
+        "stop_sequences",
+        "stream",
+        "stream_options",
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "presence_penalty",
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "top_logprobs",
+        "seed",
+        "tool_choice",
+        "parallel_tool_calls",
+        "store",
+        "reasoning",
+        "reasoning_effort",
+        "thinking",
+        "truncation",
+        "include",
+        "verbosity",
+        "prompt_cache_key",
+        "prompt_cache_retention",
+        "safety_identifier",
+        "background",
+        "modalities",
+        "extra_headers",
+        "timeout",
+        "anthropic_version",
+        "anthropic_beta",
+        "betas",
+        "context_management",
+        "inference_geo",
+        "output_config",
+        "max_tool_calls",
+        "base_url",
+        "api_base",
+        "custom_llm_provider",
+        "num_retries",
     ]
-)  # fmt: skip
+)
 """Fields of requests that steer a model and are no part of its prompt."""
 
 

@@ -17,8 +17,17 @@ from accp_core.aacp.patterns.english import GRAMMAR, NO_NAMES
 from accp_core.aacp.patterns.tokens import Sentence
 
 __all__ = [
-    "MONTHS", "READERS", "Found", "Money", "Reader", "Value", "is_user", "read_date", "read_money", "read_period",
-]  # fmt: skip
+    "MONTHS",
+    "READERS",
+    "Found",
+    "Money",
+    "Reader",
+    "Value",
+    "is_user",
+    "read_date",
+    "read_money",
+    "read_period",
+]
 
 Value: TypeAlias = "str | tuple[str, ...]"
 Found: TypeAlias = "tuple[int, Value] | None"

@@ -152,6 +152,10 @@ def reconstruct(work: Decoding) -> None:
 
 # "6. Return structured message for LLM context injection" is `Codec.decode` itself.
 DECODING: Final[tuple[Callable[[Decoding], None], ...]] = (
-    parse_grammar, resolve_references, expand_abbreviations, apply_defaults, reconstruct,
-)  # fmt: skip
+    parse_grammar,
+    resolve_references,
+    expand_abbreviations,
+    apply_defaults,
+    reconstruct,
+)
 """The steps of section 7.3."""

@@ -152,6 +152,12 @@ def emit(work: Encoding) -> None:
 
 
 ENCODING: Final[tuple[Callable[[Encoding], None], ...]] = (
-    resolve_schema, abbreviate_keys, compress_values, omit_defaults, estimate_tokens, check_budget, emit,
-)  # fmt: skip
+    resolve_schema,
+    abbreviate_keys,
+    compress_values,
+    omit_defaults,
+    estimate_tokens,
+    check_budget,
+    emit,
+)
 """The steps of section 7.2."""

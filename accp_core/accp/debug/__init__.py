@@ -14,6 +14,15 @@ from accp_core.accp.debug.frame_seen import Direction, FrameSeen, Observer
 from accp_core.accp.debug.redaction import DEFAULT_REDACTION, Redaction
 
 __all__ = [
-    "DEFAULT_REDACTION", "LOGGER", "DebugLog", "Direction", "FrameSeen", "Observer", "PayloadDifference", "Redaction",
-    "describe", "payload_differences", "to_event",
-]  # fmt: skip
+    "DEFAULT_REDACTION",
+    "LOGGER",
+    "DebugLog",
+    "Direction",
+    "FrameSeen",
+    "Observer",
+    "PayloadDifference",
+    "Redaction",
+    "describe",
+    "payload_differences",
+    "to_event",
+]

@@ -12,11 +12,27 @@ from accp_core.accp.state.checkpoint import Checkpoint
 from accp_core.accp.state.context_state import ColdKey
 
 __all__ = [
-    "Acknowledged", "CheckpointTaken", "Event", "EventsDropped", "ExchangeClosed", "ExchangeOpened", "FrameDropped",
-    "FrameHeld", "FrameRefused", "HeartbeatMissed", "MessageReceived", "RefsNeeded", "RegistryAgreed",
-    "RegistryUpdated", "ResumeImpossible", "ResyncRequested", "StateChanged", "StreamChunkReceived", "StreamEnded",
+    "Acknowledged",
+    "CheckpointTaken",
+    "Event",
+    "EventsDropped",
+    "ExchangeClosed",
+    "ExchangeOpened",
+    "FrameDropped",
+    "FrameHeld",
+    "FrameRefused",
+    "HeartbeatMissed",
+    "MessageReceived",
+    "RefsNeeded",
+    "RegistryAgreed",
+    "RegistryUpdated",
+    "ResumeImpossible",
+    "ResyncRequested",
+    "StateChanged",
+    "StreamChunkReceived",
+    "StreamEnded",
     "Writable",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

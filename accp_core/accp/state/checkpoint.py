@@ -252,8 +252,13 @@ def reset_hot(work: _Work) -> None:
 
 
 STEPS: Final[tuple[_Step, ...]] = (
-    freeze_hot, extract_facts, generate_summary, move_summary_to_warm, move_raw_to_cold, reset_hot,
-)  # fmt: skip
+    freeze_hot,
+    extract_facts,
+    generate_summary,
+    move_summary_to_warm,
+    move_raw_to_cold,
+    reset_hot,
+)
 """The six steps of section 5.3, in order."""
 
 

@@ -21,8 +21,13 @@ from accp_core.packing.delta import apply, diff
 from accp_core.references import StoredText, check_grant
 
 __all__ = [
-    "ColdKey", "ContextState", "Entry", "StateLimits", "Tier", "foreign_ref",
-]  # fmt: skip
+    "ColdKey",
+    "ContextState",
+    "Entry",
+    "StateLimits",
+    "Tier",
+    "foreign_ref",
+]
 
 
 class Tier(StrEnum):

@@ -8,7 +8,21 @@ from accp_core.aci.replies.verdict import NOT_JUDGED, read_verdict
 from accp_core.aci.replies.wording import ItemAnswer, read_outcome, says_nothing
 
 __all__ = [
-    "HOW_TO_ANSWER", "HOW_TO_ANSWER_ONE", "NOT_JUDGED", "NO_ANSWER", "NO_EVIDENCE", "NO_USAGE", "ItemAnswer", "Usage",
-    "brief", "read_answers", "read_outcome", "read_structured", "read_verdict", "report_context", "report_request",
-    "says_nothing", "with_answers",
-]  # fmt: skip
+    "HOW_TO_ANSWER",
+    "HOW_TO_ANSWER_ONE",
+    "NOT_JUDGED",
+    "NO_ANSWER",
+    "NO_EVIDENCE",
+    "NO_USAGE",
+    "ItemAnswer",
+    "Usage",
+    "brief",
+    "read_answers",
+    "read_outcome",
+    "read_structured",
+    "read_verdict",
+    "report_context",
+    "report_request",
+    "says_nothing",
+    "with_answers",
+]

@@ -24,10 +24,19 @@ _FAILURE_KEYS: Final = frozenset(["error", "errors", "failure", "exception"])
 _REASON_KEYS: Final = frozenset(["reason", "why", "error", "errors", "message", "comment", "note", "notes", "failure"])
 _RESULT_KEYS: Final = frozenset(
     [
-        "result", "results", "output", "outputabstract", "abstract", "value", "answer", "summary", "text", "data",
+        "result",
+        "results",
+        "output",
+        "outputabstract",
+        "abstract",
+        "value",
+        "answer",
+        "summary",
+        "text",
+        "data",
         "finding",
     ]
-)  # fmt: skip
+)
 _DONE: Final = frozenset(
     ["done", "complete", "completed", "finished", "success", "successful", "succeeded", "ok", "true", "1", "yes", "x"]
 )

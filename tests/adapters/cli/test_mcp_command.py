@@ -59,8 +59,16 @@ main()
 def test_the_command_ends_only_after_its_vocabulary_was_loaded() -> None:
     """The abort of an interpreter that ends while tiktoken counts hides the server's exit code."""
     command = [
-        sys.executable, "-c", WARMING_UP_LATE, "mcp", "--quiet", "--", sys.executable, "-c", "import sys; sys.exit(3)",
-    ]  # fmt: skip
+        sys.executable,
+        "-c",
+        WARMING_UP_LATE,
+        "mcp",
+        "--quiet",
+        "--",
+        sys.executable,
+        "-c",
+        "import sys; sys.exit(3)",
+    ]
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (3, b"", b"1\n")
 

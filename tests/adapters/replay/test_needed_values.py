@@ -92,8 +92,16 @@ def test_the_strict_detector_finds_the_values_within_arguments() -> None:
 @pytest.mark.parametrize("behind", ["", " and more, words", ", then stop"])
 def test_plain_words_around_a_value_hide_none(before: str, behind: str) -> None:
     values = {
-        "Jan 5", "ops@example.com", "https://a.b/c", "src/app.py", "app.py", "17:45", "is_open", "HAT069", "/etc/x",
-    }  # fmt: skip
+        "Jan 5",
+        "ops@example.com",
+        "https://a.b/c",
+        "src/app.py",
+        "app.py",
+        "17:45",
+        "is_open",
+        "HAT069",
+        "/etc/x",
+    }
     for value in values:
         assert value in values_of([says(before + value + behind, 0)])
 

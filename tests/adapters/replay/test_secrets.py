@@ -49,10 +49,15 @@ def test_a_secret_is_hidden(text: str, hidden: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"password": null, "secret": true}', '{"total_tokens": 512}', '{"password": [null, true, "none"], "name": 3}',
-        "user,secret\nbob", "the password is not said", "a=b; c: d", "Hello, my password\nis, lost",
+        '{"password": null, "secret": true}',
+        '{"total_tokens": 512}',
+        '{"password": [null, true, "none"], "name": 3}',
+        "user,secret\nbob",
+        "the password is not said",
+        "a=b; c: d",
+        "Hello, my password\nis, lost",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_secret_stays(text: str) -> None:
     assert hide_secrets(text) == text
 

@@ -130,12 +130,22 @@ def test_agent_priority_and_version_are_stamped_whatever_the_model_says() -> Non
 @pytest.mark.parametrize(
     "answer",
     [
-        "I cannot do that.", "", "FETCH|HR|res:x\nFETCH|HR|res:y", "FETCH|HR|res:x|res:y", "FETCH|FIN|res:x",
-        "EXPLODE|HR|res:x", "FETCH|HR", "FETCH|HR|fmt:json", "SEND|HR|to:cfo", "SEND|HR|att:rpt://x", "FETCH|HR|res:",
-        "FETCH|HR|res:x|filter:mail=j.smith@co.com", "FETCH|HR|res:x|filter:password=hunter22",
+        "I cannot do that.",
+        "",
+        "FETCH|HR|res:x\nFETCH|HR|res:y",
+        "FETCH|HR|res:x|res:y",
+        "FETCH|FIN|res:x",
+        "EXPLODE|HR|res:x",
+        "FETCH|HR",
+        "FETCH|HR|fmt:json",
+        "SEND|HR|to:cfo",
+        "SEND|HR|att:rpt://x",
+        "FETCH|HR|res:",
+        "FETCH|HR|res:x|filter:mail=j.smith@co.com",
+        "FETCH|HR|res:x|filter:password=hunter22",
         '{"packet": "FETCH|HR|res:x"}',
     ],
-)  # fmt: skip
+)
 def test_an_answer_that_is_no_packet_is_refused_and_not_kept(answer: str) -> None:
     registry, model = InstructionRegistry(), Model(answer)
     encoder = FallbackEncoder(registry, model)

@@ -11,9 +11,24 @@ import typer
 from typer.core import TyperCommand
 
 __all__ = [
-    "BELONGS_TO", "AgentId", "Compress", "Http", "KeepBytes", "KeepSeconds", "Log", "Preset", "PresetOption", "Relay",
-    "ServeCommand", "Served", "Stdio", "Target", "Tcp", "check_options", "given_options",
-]  # fmt: skip
+    "BELONGS_TO",
+    "AgentId",
+    "Compress",
+    "Http",
+    "KeepBytes",
+    "KeepSeconds",
+    "Log",
+    "Preset",
+    "PresetOption",
+    "Relay",
+    "ServeCommand",
+    "Served",
+    "Stdio",
+    "Target",
+    "Tcp",
+    "check_options",
+    "given_options",
+]
 
 
 class Served(Enum):

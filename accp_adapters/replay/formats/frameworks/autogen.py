@@ -21,10 +21,19 @@ _OWNER: Final = "an AutoGen message"
 _USERS: Final = ("user", "user_proxy", "human")
 _MESSAGE: Final = BOOKKEEPING | frozenset(
     [
-        "type", "source", "content", "models_usage", "full_message_id", "context", "target", "thought", "tool_calls",
-        "results", "format_string",
+        "type",
+        "source",
+        "content",
+        "models_usage",
+        "full_message_id",
+        "context",
+        "target",
+        "thought",
+        "tool_calls",
+        "results",
+        "format_string",
     ]
-)  # fmt: skip
+)
 _TEXTS: Final = ("TextMessage", "StopMessage", "HandoffMessage", "MultiModalMessage", "StructuredMessage")
 _SILENT: Final = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent")
 

@@ -34,26 +34,59 @@ _ROLES: Final = {
 }
 _MESSAGE: Final = frozenset(
     [
-        "content", "type", "role", "name", "id", "tool_calls", "invalid_tool_calls", "tool_call_id",
-        "additional_kwargs", "response_metadata", "usage_metadata", "example", "status", "artifact",
-        "tool_call_chunks", "chunk_position", "lc_attributes",
+        "content",
+        "type",
+        "role",
+        "name",
+        "id",
+        "tool_calls",
+        "invalid_tool_calls",
+        "tool_call_id",
+        "additional_kwargs",
+        "response_metadata",
+        "usage_metadata",
+        "example",
+        "status",
+        "artifact",
+        "tool_call_chunks",
+        "chunk_position",
+        "lc_attributes",
     ]
-)  # fmt: skip
+)
 _ADDITIONAL: Final = frozenset(
     [
-        "tool_calls", "function_call", "refusal", "parsed", "reasoning", "reasoning_content", "thought_signatures",
-        "lc_source", "__openai_role__", "__openai_function_call_ids__", "__gemini_function_call_thought_signatures__",
+        "tool_calls",
+        "function_call",
+        "refusal",
+        "parsed",
+        "reasoning",
+        "reasoning_content",
+        "thought_signatures",
+        "lc_source",
+        "__openai_role__",
+        "__openai_function_call_ids__",
+        "__gemini_function_call_thought_signatures__",
     ]
-)  # fmt: skip
+)
 _COPIES: Final = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta", "custom_tool_call")
 """Blocks that repeat what stands in `tool_calls`."""
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning", "reasoning_content")
 _STATE: Final = frozenset(
     [
-        "values", "next", "checkpoint", "metadata", "created_at", "parent_checkpoint", "parent_config", "config",
-        "tasks", "interrupts", "checkpoint_id", "parent_checkpoint_id",
+        "values",
+        "next",
+        "checkpoint",
+        "metadata",
+        "created_at",
+        "parent_checkpoint",
+        "parent_config",
+        "config",
+        "tasks",
+        "interrupts",
+        "checkpoint_id",
+        "parent_checkpoint_id",
     ]
-)  # fmt: skip
+)
 
 
 def is_message(message: Any) -> bool:

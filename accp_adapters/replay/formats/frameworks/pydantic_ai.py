@@ -18,11 +18,23 @@ __all__ = ["is_history", "read_history"]
 _OWNER: Final = "a Pydantic AI message"
 _MESSAGE: Final = BOOKKEEPING | frozenset(
     [
-        "kind", "parts", "instructions", "model_name", "model_id", "canonical_system", "provider_name",
-        "provider_details", "provider_response_id", "provider_url", "run_id", "conversation_id", "state",
-        "vendor_details", "vendor_id",
+        "kind",
+        "parts",
+        "instructions",
+        "model_name",
+        "model_id",
+        "canonical_system",
+        "provider_name",
+        "provider_details",
+        "provider_response_id",
+        "provider_url",
+        "run_id",
+        "conversation_id",
+        "state",
+        "vendor_details",
+        "vendor_id",
     ]
-)  # fmt: skip
+)
 _ROLES: Final = {
     "system-prompt": Role.INSTRUCTIONS,
     "user-prompt": Role.USER,

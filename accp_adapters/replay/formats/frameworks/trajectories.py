@@ -16,10 +16,23 @@ __all__ = ["is_trajectory", "read_trajectory"]
 _LINE: Final = frozenset({"source", "trajectory_id", "framework", "messages", "meta", "llm_calls", "tools"})
 _MESSAGE: Final = frozenset(
     [
-        "seq", "turn", "from", "to", "role", "kind", "content", "llm", "tool_name", "tool_call_id", "fmt", "usage",
-        "ledger", "raw", "first_speaker",
+        "seq",
+        "turn",
+        "from",
+        "to",
+        "role",
+        "kind",
+        "content",
+        "llm",
+        "tool_name",
+        "tool_call_id",
+        "fmt",
+        "usage",
+        "ledger",
+        "raw",
+        "first_speaker",
     ]
-)  # fmt: skip
+)
 
 
 def is_trajectory(document: Any) -> bool:

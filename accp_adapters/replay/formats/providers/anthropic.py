@@ -20,18 +20,39 @@ _OWNER: Final = "an Anthropic message"
 _ROLES: Final = {"user": Role.USER, "assistant": Role.AGENT, "system": Role.INSTRUCTIONS}
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESULTS: Final = (
-    "tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
-    "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",
-)  # fmt: skip
+    "tool_result",
+    "mcp_tool_result",
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+)
 _THOUGHTS: Final = ("thinking", "redacted_thinking")
 BLOCKS: Final = frozenset((*_CALLS, *_RESULTS, *_THOUGHTS, "search_result"))
 """Types of blocks that no other format of messages has."""
 _BLOCK: Final = frozenset(
     [
-        "type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "cache_control", "citations",
-        "thinking", "signature", "data", "server_name", "caller", "title", "source",
+        "type",
+        "text",
+        "id",
+        "name",
+        "input",
+        "tool_use_id",
+        "content",
+        "is_error",
+        "cache_control",
+        "citations",
+        "thinking",
+        "signature",
+        "data",
+        "server_name",
+        "caller",
+        "title",
+        "source",
     ]
-)  # fmt: skip
+)
 
 
 def is_messages(document: Any) -> bool:

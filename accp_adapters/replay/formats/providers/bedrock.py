@@ -21,16 +21,37 @@ _OWNER: Final = "a Bedrock message"
 _ROLES: Final = {"user": Role.USER, "assistant": Role.AGENT}
 _BLOCKS: Final = frozenset(
     [
-        "text", "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "guardContent",
-        "cachePoint", "json", "citationsContent", "searchResult",
+        "text",
+        "toolUse",
+        "toolResult",
+        "reasoningContent",
+        "image",
+        "document",
+        "video",
+        "guardContent",
+        "cachePoint",
+        "json",
+        "citationsContent",
+        "searchResult",
     ]
-)  # fmt: skip
+)
 _LOG: Final = frozenset(
     [
-        "schemaType", "schemaVersion", "timestamp", "accountId", "region", "requestId", "operation", "modelId",
-        "input", "output", "identity", "inferenceRegion", "requestMetadata",
+        "schemaType",
+        "schemaVersion",
+        "timestamp",
+        "accountId",
+        "region",
+        "requestId",
+        "operation",
+        "modelId",
+        "input",
+        "output",
+        "identity",
+        "inferenceRegion",
+        "requestMetadata",
     ]
-)  # fmt: skip
+)
 
 
 def is_converse(document: Any) -> bool:

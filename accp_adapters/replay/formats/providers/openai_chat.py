@@ -27,10 +27,20 @@ ROLES: Final = {
 _OWNER: Final = "an OpenAI message"
 _MESSAGE: Final = BOOKKEEPING | frozenset(
     [
-        "role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "annotations",
-        "reasoning_content", "reasoning", "reasoning_details", "provider_specific_fields",
+        "role",
+        "content",
+        "name",
+        "tool_calls",
+        "tool_call_id",
+        "function_call",
+        "refusal",
+        "annotations",
+        "reasoning_content",
+        "reasoning",
+        "reasoning_details",
+        "provider_specific_fields",
     ]
-)  # fmt: skip
+)
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details")
 
 

@@ -22,10 +22,21 @@ _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp
 _RESULTS: Final = ("function_call_output", "custom_tool_call_output")
 _ITEM: Final = BOOKKEEPING | frozenset(
     [
-        "type", "role", "content", "name", "arguments", "input", "output", "call_id", "phase", "namespace",
-        "server_label", "approval_request_id", "internal_chat_message_metadata_passthrough",
+        "type",
+        "role",
+        "content",
+        "name",
+        "arguments",
+        "input",
+        "output",
+        "call_id",
+        "phase",
+        "namespace",
+        "server_label",
+        "approval_request_id",
+        "internal_chat_message_metadata_passthrough",
     ]
-)  # fmt: skip
+)
 
 
 def is_item(item: Any) -> bool:

@@ -39,8 +39,13 @@ _GEMINI_WORDS: Final = frozenset({"text", "thought", "thoughtSignature", "though
 _KEPT: Final = {"OpenAI Responses": "its finished items are counted"}
 """What is read of a stream that breaks off, where it is not all of it."""
 _BEDROCK: Final = (
-    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
-)  # fmt: skip
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    "metadata",
+)
 """Fields of which each event of a Converse stream has one."""
 
 

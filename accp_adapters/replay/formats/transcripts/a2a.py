@@ -18,10 +18,21 @@ __all__ = ["is_task", "read_task"]
 _ROLES: Final = {"user": Role.USER, "agent": Role.AGENT, "ROLE_USER": Role.USER, "ROLE_AGENT": Role.AGENT}
 _MESSAGE: Final = frozenset(
     [
-        "kind", "role", "parts", "messageId", "message_id", "contextId", "context_id", "taskId", "task_id",
-        "referenceTaskIds", "metadata", "extensions", "content",
+        "kind",
+        "role",
+        "parts",
+        "messageId",
+        "message_id",
+        "contextId",
+        "context_id",
+        "taskId",
+        "task_id",
+        "referenceTaskIds",
+        "metadata",
+        "extensions",
+        "content",
     ]
-)  # fmt: skip
+)
 _TASK: Final = frozenset(["kind", "id", "contextId", "context_id", "status", "history", "artifacts", "metadata"])
 _PART: Final = frozenset(["kind", "text", "data", "metadata", "mediaType", "media_type", "filename"])
 

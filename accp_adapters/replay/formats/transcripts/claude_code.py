@@ -18,10 +18,20 @@ __all__ = ["is_record", "read_record"]
 
 _SILENT: Final = frozenset(
     [
-        "system", "summary", "progress", "file-history-snapshot", "queue-operation", "custom-title", "agent-name",
-        "last-prompt", "ai-title", "pr-link", "permission-mode", "agent-setting",
+        "system",
+        "summary",
+        "progress",
+        "file-history-snapshot",
+        "queue-operation",
+        "custom-title",
+        "agent-name",
+        "last-prompt",
+        "ai-title",
+        "pr-link",
+        "permission-mode",
+        "agent-setting",
     ]
-)  # fmt: skip
+)
 """Types of records that no model is sent."""
 
 

@@ -7,6 +7,14 @@ from accp_core.accp.session.delivery.outbox import FrameText, Outbox
 from accp_core.accp.session.delivery.requests import PendingRequests
 
 __all__ = [
-    "FrameText", "Heartbeat", "Inbox", "Link", "LinkMove", "LinkState", "Outbox", "PendingRequests", "SequenceScope",
+    "FrameText",
+    "Heartbeat",
+    "Inbox",
+    "Link",
+    "LinkMove",
+    "LinkState",
+    "Outbox",
+    "PendingRequests",
+    "SequenceScope",
     "has_expired",
-]  # fmt: skip
+]

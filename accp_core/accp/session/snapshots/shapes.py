@@ -16,9 +16,23 @@ from accp_core.accp.session.options import SessionOptions
 from accp_core.bounded import BoundedDict
 
 __all__ = [
-    "COUNT", "FLAG", "INTEGER", "Fault", "Reading", "Shape", "array", "attributes", "choice", "expect", "made",
-    "optional", "record", "row", "table", "variant",
-]  # fmt: skip
+    "COUNT",
+    "FLAG",
+    "INTEGER",
+    "Fault",
+    "Reading",
+    "Shape",
+    "array",
+    "attributes",
+    "choice",
+    "expect",
+    "made",
+    "optional",
+    "record",
+    "row",
+    "table",
+    "variant",
+]
 
 _MAX_SHOWN: Final = 40
 

@@ -145,11 +145,18 @@ def test_an_answer_of_megabytes_is_cut_within_the_limit() -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TABLE r0.x (a)", "INSERT INTO r0.rows VALUES (1, 2, 3)", "ATTACH 'x' AS y", "DETACH r0",
-        "PRAGMA writable_schema = 1", "SELECT * FROM r0.sqlite_schema", "SELECT * FROM pragma_database_list",
-        "SELECT zeroblob(10)", "SELECT load_extension('x')", "BEGIN",
+        "CREATE TABLE r0.x (a)",
+        "INSERT INTO r0.rows VALUES (1, 2, 3)",
+        "ATTACH 'x' AS y",
+        "DETACH r0",
+        "PRAGMA writable_schema = 1",
+        "SELECT * FROM r0.sqlite_schema",
+        "SELECT * FROM pragma_database_list",
+        "SELECT zeroblob(10)",
+        "SELECT load_extension('x')",
+        "BEGIN",
     ],
-)  # fmt: skip
+)
 def test_the_connection_itself_only_reads(statement: str) -> None:
     with open_connection([DATABASE]) as connection, pytest.raises(Exception, match=r"not authorized|prohibited"):
         connection.execute(statement)

@@ -26,10 +26,16 @@ def test_words_without_a_yes_are_feedback(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "Yes, the step is done.", "Yes: 6 accounts are named.", "Yes, but the names are missing.", "yes and no",
-        "yes?", "Yes if the table is right", "Yes, das ist nicht erledigt", "Yes.\n\nOnly one of two is named.",
+        "Yes, the step is done.",
+        "Yes: 6 accounts are named.",
+        "Yes, but the names are missing.",
+        "yes and no",
+        "yes?",
+        "Yes if the table is right",
+        "Yes, das ist nicht erledigt",
+        "Yes.\n\nOnly one of two is named.",
     ],
-)  # fmt: skip
+)
 def test_a_yes_with_more_words_neither_verifies_nor_rejects(answer: str) -> None:
     verdict = read_verdict(answer)
     assert verdict == f"the result was not judged: expected `yes` alone, found {answer!r}"

@@ -1,38 +1,16 @@
 """A2A: frames between agents that both know them, plain A2A with all others (ACCP section 11.4)."""
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.a2a.client import AccpClientInterceptor
-    from accp_adapters.a2a.server import AccpRequestHandler
-    from accp_adapters.a2a.teams.a2a_wire import A2aWire
-    from accp_adapters.a2a.teams.executor import ContextExecutor
-    from accp_adapters.a2a.teams.reference_messages import declare_queries
-    from accp_adapters.a2a.view import TaskView, task_view
-    from accp_adapters.a2a.wire.errors import error_code, error_frame
-    from accp_adapters.a2a.wire.events import decode, encode
-    from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
-    from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
-    from accp_adapters.remote import GrantedReferences, RemoteAgent
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.a2a.client": "AccpClientInterceptor",
-            "accp_adapters.a2a.server": "AccpRequestHandler",
-            "accp_adapters.a2a.teams.a2a_wire": "A2aWire",
-            "accp_adapters.a2a.teams.executor": "ContextExecutor",
-            "accp_adapters.a2a.teams.reference_messages": "declare_queries",
-            "accp_adapters.a2a.view": "TaskView task_view",
-            "accp_adapters.a2a.wire.errors": "error_code error_frame",
-            "accp_adapters.a2a.wire.events": "decode encode",
-            "accp_adapters.a2a.wire.extension": "EXTENSION declare is_declared",
-            "accp_adapters.a2a.wire.task_frames": "frames_to_task task_to_frames",
-            "accp_adapters.remote": "GrantedReferences RemoteAgent",
-        },
-    )
+from accp_adapters.a2a.client import AccpClientInterceptor
+from accp_adapters.a2a.server import AccpRequestHandler
+from accp_adapters.a2a.teams.a2a_wire import A2aWire
+from accp_adapters.a2a.teams.executor import ContextExecutor
+from accp_adapters.a2a.teams.reference_messages import declare_queries
+from accp_adapters.a2a.view import TaskView, task_view
+from accp_adapters.a2a.wire.errors import error_code, error_frame
+from accp_adapters.a2a.wire.events import decode, encode
+from accp_adapters.a2a.wire.extension import EXTENSION, declare, is_declared
+from accp_adapters.a2a.wire.task_frames import frames_to_task, task_to_frames
+from accp_adapters.remote import GrantedReferences, RemoteAgent
 
 __all__ = [
     "EXTENSION",

@@ -1,43 +1,22 @@
 """Sessions over a network: ACCP over HTTP and WebSocket, ACP bindings A to E, and the host of the sessions."""
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.bindings.accp.app import accp_app
-    from accp_adapters.bindings.acp.app import acp_app
-    from accp_adapters.bindings.acp.connect import acp_connect
-    from accp_adapters.bindings.acp.stdio import serve_stdio
-    from accp_adapters.bindings.acp.tcp import serve_tcp
-    from accp_adapters.bindings.clients import connect
-    from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
-    from accp_adapters.bindings.identity import Principal
-    from accp_adapters.bindings.limits import BindingLimits
-    from accp_adapters.bindings.logs import (
-        FrameLog,
-        MemoryFrameLog,
-        NatsFrameLog,
-        RedisFrameLog,
-        SqliteFrameLog,
-        open_log,
-    )
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.bindings.accp.app": "accp_app",
-            "accp_adapters.bindings.acp.app": "acp_app",
-            "accp_adapters.bindings.acp.connect": "acp_connect",
-            "accp_adapters.bindings.acp.stdio": "serve_stdio",
-            "accp_adapters.bindings.acp.tcp": "serve_tcp",
-            "accp_adapters.bindings.clients": "connect",
-            "accp_adapters.bindings.hosts": "Answer HostLimits Request SessionHost",
-            "accp_adapters.bindings.identity": "Principal",
-            "accp_adapters.bindings.limits": "BindingLimits",
-            "accp_adapters.bindings.logs": "FrameLog MemoryFrameLog NatsFrameLog RedisFrameLog SqliteFrameLog open_log",
-        },
-    )
+from accp_adapters.bindings.accp.app import accp_app
+from accp_adapters.bindings.acp.app import acp_app
+from accp_adapters.bindings.acp.connect import acp_connect
+from accp_adapters.bindings.acp.stdio import serve_stdio
+from accp_adapters.bindings.acp.tcp import serve_tcp
+from accp_adapters.bindings.clients import connect
+from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
+from accp_adapters.bindings.identity import Principal
+from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.bindings.logs import (
+    FrameLog,
+    MemoryFrameLog,
+    NatsFrameLog,
+    RedisFrameLog,
+    SqliteFrameLog,
+    open_log,
+)
 
 __all__ = [
     "Answer",

@@ -1,22 +1,8 @@
 """The tool `accp_fetch`, the same in every framework: its definition, its request and its answer."""
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.fetching.answers import GRAMMAR, answer, open_and_answer, value_at
-    from accp_adapters.fetching.request import FetchRequest, read_request
-    from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.fetching.answers": "GRAMMAR answer open_and_answer value_at",
-            "accp_adapters.fetching.request": "FetchRequest read_request",
-            "accp_adapters.fetching.tool": "FETCH_DESCRIPTION FETCH_NAME FETCH_PARAMETERS",
-        },
-    )
+from accp_adapters.fetching.answers import GRAMMAR, answer, open_and_answer, value_at
+from accp_adapters.fetching.request import FetchRequest, read_request
+from accp_adapters.fetching.tool import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
 
 __all__ = [
     "FETCH_DESCRIPTION",

@@ -1,46 +1,20 @@
 """LangGraph and LangChain: one middleware for `create_agent`, one node and one tool for hand-built graphs."""
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.langgraph.channel import CompressedMessages
-    from accp_adapters.langgraph.fetch import fetch_tool
-    from accp_adapters.langgraph.middleware import AccpMiddleware
-    from accp_adapters.langgraph.node import CompressNode
-    from accp_adapters.langgraph.references.stores import StoreColdStore
-    from accp_adapters.langgraph.results import restore_message
-    from accp_adapters.langgraph.summary import summarize_messages
-    from accp_adapters.langgraph.teams.handoff import handoff_tool
-    from accp_adapters.langgraph.teams.isolate import isolate
-    from accp_adapters.langgraph.teams.master import MasterState, master_graph
-    from accp_adapters.langgraph.teams.planner import PLAN_SCHEMA, ModelPlanner
-    from accp_adapters.langgraph.teams.state import AciState, begin, read_interaction, read_results
-    from accp_adapters.langgraph.teams.verifier import ModelVerifier
-    from accp_adapters.policy import Policy
-    from accp_core.aci import AgentReply, step
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.langgraph.channel": "CompressedMessages",
-            "accp_adapters.langgraph.fetch": "fetch_tool",
-            "accp_adapters.langgraph.middleware": "AccpMiddleware",
-            "accp_adapters.langgraph.node": "CompressNode",
-            "accp_adapters.langgraph.references.stores": "StoreColdStore",
-            "accp_adapters.langgraph.results": "restore_message",
-            "accp_adapters.langgraph.summary": "summarize_messages",
-            "accp_adapters.langgraph.teams.handoff": "handoff_tool",
-            "accp_adapters.langgraph.teams.isolate": "isolate",
-            "accp_adapters.langgraph.teams.master": "MasterState master_graph",
-            "accp_adapters.langgraph.teams.planner": "PLAN_SCHEMA ModelPlanner",
-            "accp_adapters.langgraph.teams.state": "AciState begin read_interaction read_results",
-            "accp_adapters.langgraph.teams.verifier": "ModelVerifier",
-            "accp_adapters.policy": "Policy",
-            "accp_core.aci": "AgentReply step",
-        },
-    )
+from accp_adapters.langgraph.channel import CompressedMessages
+from accp_adapters.langgraph.fetch import fetch_tool
+from accp_adapters.langgraph.middleware import AccpMiddleware
+from accp_adapters.langgraph.node import CompressNode
+from accp_adapters.langgraph.references.stores import StoreColdStore
+from accp_adapters.langgraph.results import restore_message
+from accp_adapters.langgraph.summary import summarize_messages
+from accp_adapters.langgraph.teams.handoff import handoff_tool
+from accp_adapters.langgraph.teams.isolate import isolate
+from accp_adapters.langgraph.teams.master import MasterState, master_graph
+from accp_adapters.langgraph.teams.planner import PLAN_SCHEMA, ModelPlanner
+from accp_adapters.langgraph.teams.state import AciState, begin, read_interaction, read_results
+from accp_adapters.langgraph.teams.verifier import ModelVerifier
+from accp_adapters.policy import Policy
+from accp_core.aci import AgentReply, step
 
 __all__ = [
     "PLAN_SCHEMA",

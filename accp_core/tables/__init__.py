@@ -27,35 +27,18 @@ that `orders` then has, counted from 0. Names that differ only in case or not at
 A cell that a row does not have is not in its mapping.
 """
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_core.tables.build import tables_of
-    from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
-    from accp_core.tables.source import OpenedText, ends_within_json, omits_text, open_text, tables_of_text
-    from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
-    from accp_core.tables.text_lines import (
-        FIRST_LINE,
-        LineNumbers,
-        count_lines,
-        has_other_numbers,
-        lines_of,
-        table_of_lines,
-    )
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_core.tables.build": "tables_of",
-            "accp_core.tables.sampled": "MAX_WHOLE SampledTables sample_tables",
-            "accp_core.tables.source": "OpenedText ends_within_json omits_text open_text tables_of_text",
-            "accp_core.tables.table": "LINES MAX_COLUMNS ParentLink Row Table",
-            "accp_core.tables.text_lines": "FIRST_LINE LineNumbers count_lines has_other_numbers lines_of "
-            "table_of_lines",
-        },
-    )
+from accp_core.tables.build import tables_of
+from accp_core.tables.sampled import MAX_WHOLE, SampledTables, sample_tables
+from accp_core.tables.source import OpenedText, ends_within_json, omits_text, open_text, tables_of_text
+from accp_core.tables.table import LINES, MAX_COLUMNS, ParentLink, Row, Table
+from accp_core.tables.text_lines import (
+    FIRST_LINE,
+    LineNumbers,
+    count_lines,
+    has_other_numbers,
+    lines_of,
+    table_of_lines,
+)
 
 __all__ = [
     "FIRST_LINE",

@@ -5,37 +5,16 @@ serve_stdio     B                                                serve_relay  C 
 serve_tcp       E                                                acp_connect  the client of all five
 """
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.bindings.acp.app import acp_app
-    from accp_adapters.bindings.acp.connect import acp_connect
-    from accp_adapters.bindings.acp.relay.app import relay_app
-    from accp_adapters.bindings.acp.relay.client import serve_relay
-    from accp_adapters.bindings.acp.relay.limits import RelayLimits
-    from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost
-    from accp_adapters.bindings.acp.sessions.limits import AcpLimits
-    from accp_adapters.bindings.acp.sessions.session import AcpSession
-    from accp_adapters.bindings.acp.stdio import serve_stdio
-    from accp_adapters.bindings.acp.tcp import serve_tcp
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.bindings.acp.app": "acp_app",
-            "accp_adapters.bindings.acp.connect": "acp_connect",
-            "accp_adapters.bindings.acp.relay.app": "relay_app",
-            "accp_adapters.bindings.acp.relay.limits": "RelayLimits",
-            "accp_adapters.bindings.acp.relay.client": "serve_relay",
-            "accp_adapters.bindings.acp.sessions.host": "AcpAgent AcpHost",
-            "accp_adapters.bindings.acp.sessions.limits": "AcpLimits",
-            "accp_adapters.bindings.acp.sessions.session": "AcpSession",
-            "accp_adapters.bindings.acp.stdio": "serve_stdio",
-            "accp_adapters.bindings.acp.tcp": "serve_tcp",
-        },
-    )
+from accp_adapters.bindings.acp.app import acp_app
+from accp_adapters.bindings.acp.connect import acp_connect
+from accp_adapters.bindings.acp.relay.app import relay_app
+from accp_adapters.bindings.acp.relay.client import serve_relay
+from accp_adapters.bindings.acp.relay.limits import RelayLimits
+from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost
+from accp_adapters.bindings.acp.sessions.limits import AcpLimits
+from accp_adapters.bindings.acp.sessions.session import AcpSession
+from accp_adapters.bindings.acp.stdio import serve_stdio
+from accp_adapters.bindings.acp.tcp import serve_tcp
 
 __all__ = [
     "AcpAgent",

@@ -1,39 +1,20 @@
 """Who may connect: bearer tokens, signed tokens (JWT), client certificates, or this machine only."""
 
-from typing import TYPE_CHECKING
-
-from accp_core.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from accp_adapters.bindings.identity.bearer_tokens import BearerTokens
-    from accp_adapters.bindings.identity.certificates import ClientCertificates, TrustedProxy, first_of
-    from accp_adapters.bindings.identity.key_sets import FetchedKeys, GivenKeys, KeySet
-    from accp_adapters.bindings.identity.principal import (
-        ANONYMOUS,
-        AccessDenied,
-        Authenticate,
-        Principal,
-        Scope,
-        bearer_token,
-        is_loopback,
-        loopback_only,
-        with_bearer_token,
-    )
-    from accp_adapters.bindings.identity.signed_tokens import Claims, SignedTokens, claimed_agents
-else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "accp_adapters.bindings.identity.bearer_tokens": "BearerTokens",
-            "accp_adapters.bindings.identity.certificates": "ClientCertificates TrustedProxy first_of",
-            "accp_adapters.bindings.identity.key_sets": "FetchedKeys GivenKeys KeySet",
-            "accp_adapters.bindings.identity.principal": (
-                "ANONYMOUS AccessDenied Authenticate Principal "
-                "Scope bearer_token is_loopback loopback_only with_bearer_token"
-            ),
-            "accp_adapters.bindings.identity.signed_tokens": "Claims SignedTokens claimed_agents",
-        },
-    )
+from accp_adapters.bindings.identity.bearer_tokens import BearerTokens
+from accp_adapters.bindings.identity.certificates import ClientCertificates, TrustedProxy, first_of
+from accp_adapters.bindings.identity.key_sets import FetchedKeys, GivenKeys, KeySet
+from accp_adapters.bindings.identity.principal import (
+    ANONYMOUS,
+    AccessDenied,
+    Authenticate,
+    Principal,
+    Scope,
+    bearer_token,
+    is_loopback,
+    loopback_only,
+    with_bearer_token,
+)
+from accp_adapters.bindings.identity.signed_tokens import Claims, SignedTokens, claimed_agents
 
 __all__ = [
     "ANONYMOUS",

@@ -22,7 +22,7 @@ from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
 from accp_adapters.langgraph.turns import Turn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
 from accp_adapters.policy import Size
 from accp_core.ports import Summarizer, TokenCounter
-from accp_core.projection.memory import count_once
+from accp_core.projection.memoized import count_once
 from accp_core.references import key_of, reference_to
 
 __all__ = ["FOLD_KEY", "Fold", "Folder", "folded_source"]

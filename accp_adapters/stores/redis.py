@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import redis
 
-from accp_adapters.stores.addresses import without_password
+from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["RedisColdStore", "redis_refusals", "without_password"]
+__all__ = ["RedisColdStore", "redis_refusals"]
 
 # In this order: redis-py derives the first error from the second.
 _CODES: Final = (

@@ -1,7 +1,7 @@
 """What a model is sent of a conversation: pure functions over neutral records of the messages; adapters convert."""
 
 from accp_core.projection.cache_cost import FETCH_TOKENS, PriorPrompt, first_reference_pays, saving_pays
-from accp_core.projection.memory import ProjectedConversations
+from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
 from accp_core.projection.prompt import ProjectedPrompt, PromptProjector

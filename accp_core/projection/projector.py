@@ -14,7 +14,7 @@ from accp_core import view
 from accp_core.compression import Compressed, ResultLimits
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, saving_pays
-from accp_core.projection.memory import compress_once, count_once
+from accp_core.projection.memoized import compress_once, count_once
 from accp_core.projection.record import CallRecord, MessageRecord, Role
 from accp_core.projection.repeats import Repeats, Shortened
 from accp_core.projection.results import share_batch

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.projection.memory import ProjectedConversations
+from accp_core.projection.conversations import ProjectedConversations
 from accp_core.projection.other_agents import attribute
 from accp_core.projection.projector import Projected, ProjectionRules, Projector
 from accp_core.projection.record import MessageRecord, Role

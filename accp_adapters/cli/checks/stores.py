@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from accp_adapters.cli.checks.check import Check
-from accp_adapters.stores.addresses import credentials, open_store, without_password
+from accp_adapters.stores.addresses import open_store
+from accp_adapters.stores.passwords import credentials, without_password
 
 __all__ = ["store"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from accp_adapters.inspector.live.sources.sqlite_log import read_only, tables_of
 from accp_adapters.replay import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.postgres_url import connected, is_postgres
+from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.texts import MAX_TEXT_BYTES, encode_name, namespace_label, read_item, unpack_text
 from accp_core.strict_json import is_utf8
 
@@ -110,7 +111,7 @@ class _RedisTexts:
 
     def find(self, sessions: Iterable[str], key: str) -> KeptText | None:
         """Return a text; a session expires as a whole."""
-        from accp_adapters.stores.redis import redis_refusals, without_password  # noqa: PLC0415  as the client
+        from accp_adapters.stores.redis import redis_refusals  # noqa: PLC0415  as the client
 
         with redis_refusals(without_password(self.address), "get"):
             for session in sessions:

@@ -15,7 +15,7 @@ from accp_adapters.bindings.logs.nats import log_token
 from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import Observed
-from accp_adapters.stores.addresses import without_password
+from accp_adapters.stores.passwords import without_password
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 

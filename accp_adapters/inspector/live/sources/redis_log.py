@@ -11,7 +11,8 @@ import redis
 from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed
-from accp_adapters.stores.redis import redis_refusals, without_password
+from accp_adapters.stores.passwords import without_password
+from accp_adapters.stores.redis import redis_refusals
 
 __all__ = ["RedisLog"]
 

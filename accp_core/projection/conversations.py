@@ -7,62 +7,20 @@ be lost at any time: then it is computed again, with the same result.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from accp_core.bounded import SizedCache
-from accp_core.compression import Compressed
-from accp_core.ports import TokenCounter
+from accp_core.projection.memoized import ENTRY_BYTES, bytes_of
+from accp_core.projection.projector import Projected, Projector
 from accp_core.projection.record import MessageRecord
-from accp_core.projection.results import compress_blocks
 
-if TYPE_CHECKING:
-    from accp_core.projection.projector import Projected, Projector
+__all__ = ["ProjectedConversations"]
 
-__all__ = ["ProjectedConversations", "compress_once", "count_once"]
-
-_MAX_COMPRESSED: Final = 64 * 1024 * 1024
-"""Bytes of the sources and results of `compress_once` that are remembered."""
 _MAX_CONVERSATIONS: Final = 128 * 1024 * 1024
 """Bytes of all conversations of one set of rules."""
-_ENTRY: Final = 1_000
-"""Bytes that an entry, a message or a call counts besides its texts: a million threads that say "hi" take room, too."""
-_MAX_COUNTED: Final = 1_024
-"""Texts whose tokens are remembered."""
-
-_Blocks = tuple[str | None, ...]
-_compressed: Final[SizedCache[Hashable, tuple[Compressed | None, ...]]] = SizedCache(_MAX_COMPRESSED)
-
-
-def compress_once(blocks: _Blocks, *, counter: TokenCounter, **options: Hashable) -> tuple[Compressed | None, ...]:
-    """Return `compress_blocks(blocks, counter=counter, **options)`, remembered where the counter can be a key."""
-    compress: Callable[..., tuple[Compressed | None, ...]] = compress_blocks
-    if not isinstance(counter, Hashable):
-        return compress(blocks, counter=counter, **options)
-    key = (blocks, counter, *options.values())
-    known = _compressed.get(key)
-    if known is None:
-        known = compress(blocks, counter=counter, **options)
-        _compressed.put(key, known, _ENTRY + _bytes_of((*blocks, *(block.text for block in known if block))))
-    return known
-
-
-def _bytes_of(texts: Iterable[str | None]) -> int:
-    """Return the memory of texts: a character takes one byte, two or four."""
-    return sum(sys.getsizeof(text) for text in texts if text)
-
-
-def count_once(counter: TokenCounter) -> TokenCounter:
-    """Return `counter` with a memory, where it can be a key."""
-    return _remembering(counter) if isinstance(counter, Hashable) else counter
-
-
-@lru_cache(maxsize=8)
-def _remembering(counter: Callable[[str], int]) -> Callable[[str], int]:
-    return lru_cache(maxsize=_MAX_COUNTED)(counter)
 
 
 @dataclass(slots=True)
@@ -73,7 +31,7 @@ class _Conversation:
     start: frozenset[str]
     records: list[MessageRecord] = field(default_factory=list)
     projected: list[Projected] = field(default_factory=list)
-    texts: int = _ENTRY
+    texts: int = ENTRY_BYTES
     """The bytes of its messages and their projections, about."""
 
     @property
@@ -87,8 +45,8 @@ class _Conversation:
         self.records.append(record)
         self.projected.append(shown)
         arguments = (text for call in shown.arguments for text in call.values())
-        self.texts += _ENTRY + _bytes_of((*record.blocks, *shown.blocks, *arguments))
-        self.texts += sum(_ENTRY + sys.getsizeof(str(call.args)) for call in record.calls)
+        self.texts += ENTRY_BYTES + bytes_of((*record.blocks, *shown.blocks, *arguments))
+        self.texts += sum(ENTRY_BYTES + sys.getsizeof(str(call.args)) for call in record.calls)
 
 
 class ProjectedConversations:

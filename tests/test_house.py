@@ -163,6 +163,12 @@ def imported_modules(path: Path, modules: Collection[str]) -> set[str]:
     return {name if name in modules else module for name, module in names.items()} & set(modules)
 
 
+def test_the_map_names_every_folder() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    folders = [name_of(folder) for folder in FOLDERS if folder.parent != ROOT]
+    assert [name for name in folders if f"{name.partition('/')[2]}/" not in text] == []
+
+
 PATIENT = {"tests/limits.py", "tests/work.py", "tests/test_house.py"}
 CLOCKS = ("perf_counter(", "process_time(", "monotonic(", "thread_time(", "time.sleep(")
 

@@ -18,7 +18,7 @@ from accp_adapters.cli.errors import ExtraMissing, InputRefused
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from accp_adapters.inspector.run_rows import RunRows
+    from accp_adapters.cli.output.run_rows import RunRows
     from accp_adapters.replay import Findings, Report, Run, StrategyName
 
 __all__ = ["EXAMPLE", "INTERRUPTED", "MAX_RUNS", "Replaying"]

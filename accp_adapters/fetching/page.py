@@ -5,6 +5,7 @@ The rows and lines are text of others: what looks like a line of ours in them sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -20,9 +21,11 @@ from accp_core.view import render_text
 
 __all__ = [
     "cut_row", "find_largest", "largest_page", "line_page", "may_fit", "next_offset", "note_part", "remaining_rows",
-    "row_page", "text_page", "view_of",
+    "row_page", "split_page", "text_page", "view_of",
 ]  # fmt: skip
 
+_NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
+"""The last line of an answer, where it is a note."""
 _TOKEN_CHARS: Final = 100
 """Characters that a token stands for at most in a text that is not made of blanks."""
 _PART_CHARS: Final = 400
@@ -135,6 +138,14 @@ def note_part(unit: str, start: int, count: int, total: int, shown: str = "") ->
     line_end = "" if shown.endswith("\n") else "\n"
     first = 0 if unit == "rows" else FIRST_LINE
     return f"{line_end}… {unit} {start + first}-{end + first - 1} of {total}{next_offset(end, total)}"
+
+
+def split_page(answer: str) -> tuple[str, int | None]:
+    """Return what an answer shows of a source, without our note, and the offset of the next part, None at the end."""
+    note = _NOTE.search(answer)
+    if note is None:
+        return answer, None
+    return answer[: note.start()], int(note["next"]) if note["next"] else None
 
 
 def next_offset(offset: int, total: int) -> str:

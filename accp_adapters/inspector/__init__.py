@@ -1,1 +1,1 @@
-"""What a person looks at: figures as tables for a terminal."""
+"""Pages that a person looks at: the report of a replay, and the live inspector."""

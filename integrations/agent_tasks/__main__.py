@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from accp_adapters.replay.prices import Prices, read_prices
+from accp_adapters.cli.prices import read_budget
 from accp_adapters.tokens import o200k_base
-from accp_core.projection.cache_cost import READ_PRICE, WRITE_PRICE
 from integrations.agent_tasks.chat.models import task_model
-from integrations.agent_tasks.run import Budget, TaskOptions, evaluate_tasks
+from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 from integrations.agent_tasks.tables import print_tasks
 
 __all__ = ["app"]
@@ -54,9 +53,7 @@ def tasks(
     `scripted` is a model without weights that knows how each task is done and of the data only what its prompt shows;
     it needs no key and costs nothing. Nothing is sent but to the model that you name.
     """
-    prices = _prices(price)
-    if max_cost is not None and prices is None:
-        raise typer.BadParameter("expected --price with it, found none", param_hint="--max-cost")
+    budget = read_budget(max_tokens, max_cost, price)
     try:
         options = TaskOptions(names=tuple(task or ()), seed=seed, size=size, **({"arms": tuple(arm)} if arm else {}))
         report = evaluate_tasks(
@@ -65,7 +62,7 @@ def tasks(
             model_name=model,
             run_file=run_file,
             concurrency=concurrency,
-            budget=Budget(max_tokens=max_tokens, max_cost=max_cost, prices=prices),
+            budget=budget,
         )
     except (ImportError, OSError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
@@ -73,23 +70,10 @@ def tasks(
         typer.echo(json.dumps(report.to_json(), indent=1))
     else:
         console = Console()
-        print_tasks(report, console if console.is_terminal else Console(width=150), prices)
+        print_tasks(report, console if console.is_terminal else Console(width=150), budget.prices)
     if not report.arms:
         typer.echo("No task was run: --max-tokens or --max-cost was reached before the first.", err=True)
         raise typer.Exit(1)
-
-
-def _prices(text: str) -> Prices | None:
-    """Return prices with those of a cache; of two numbers these follow as most providers have them."""
-    if not text:
-        return None
-    try:
-        if text.count(",") == 1:
-            plain, output = map(float, text.split(","))
-            text = f"{plain},{plain * READ_PRICE},{plain * WRITE_PRICE},{output}"
-        return read_prices(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--price") from error
 
 
 if __name__ == "__main__":

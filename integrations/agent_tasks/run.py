@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from accp_adapters.evaluation.reading.grading import Grade, grade
 from accp_adapters.evaluation.reading.questions import Question
 from accp_adapters.evaluation.run_file import RunFile
-from accp_adapters.replay.prices import Prices
+from accp_adapters.replay.prices import Budget
 from integrations.agent_tasks.agents import work
 from integrations.agent_tasks.arms import Arm, arm_named, available_arms
 from integrations.agent_tasks.catalog import make_tasks
@@ -24,7 +24,7 @@ from integrations.agent_tasks.report import Line, TaskReport
 from integrations.agent_tasks.task import Task
 from integrations.agent_tasks.world import World, make_world
 
-__all__ = ["RUN_KIND", "Budget", "TaskOptions", "Worker", "evaluate_tasks"]
+__all__ = ["RUN_KIND", "TaskOptions", "Worker", "evaluate_tasks"]
 
 Worker: TypeAlias = Callable[[Task, BaseChatModel, Arm, World, Meter], str]
 """Lets the agents of an arm work on a task in a world of its own, and returns their last answer."""
@@ -62,26 +62,6 @@ class TaskOptions:
         return make_world(self.seed, self.size)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What a run may take; what was taken is read from its lines."""
-
-    max_tokens: int | None = None
-    """Tokens of prompts and answers."""
-    max_cost: float | None = None
-    """Money, by `prices`."""
-    prices: Prices | None = None
-    """Prices of tokens."""
-
-    def is_left(self, lines: Sequence[Line]) -> bool:
-        """Return whether another task may be begun."""
-        tokens = sum(line["tokens"] + line["output"] for line in lines)
-        total = (arm.money(self.prices) for arm in TaskReport.of(lines).arms) if self.prices else ()
-        return (self.max_tokens is None or tokens < self.max_tokens) and (
-            self.max_cost is None or sum(total) < self.max_cost
-        )
-
-
 def evaluate_tasks(
     model: BaseChatModel,
     *,
@@ -116,7 +96,7 @@ def evaluate_tasks(
 
     def do(pair: tuple[str, Task]) -> None:
         arm, task = pair
-        if _key(arm, task) not in run.answers and limits.is_left(list(run.answers.values())):
+        if _key(arm, task) not in run.answers and _is_left(limits, list(run.answers.values())):
             run.add(_key(arm, task), _line(worker, model, arm, task, world))
 
     with ThreadPoolExecutor(max_workers=concurrency) as pool:
@@ -124,6 +104,12 @@ def evaluate_tasks(
             pass
     done = [run.answers[_key(arm, task)] for arm, task in pairs if _key(arm, task) in run.answers]
     return TaskReport.of(done, asked=len(pairs))
+
+
+def _is_left(budget: Budget, lines: Sequence[Line]) -> bool:
+    """Return whether another task may be begun after those of some lines."""
+    sums = {name: sum(line[name] for line in lines) for name in ("tokens", "output", "cached", "written")}
+    return budget.is_left(prompt=sums.pop("tokens"), **sums)
 
 
 def _key(arm: str, task: Task) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.replay.prices import Prices
 from integrations.agent_tasks.report import ArmFigures, TaskReport
 

@@ -33,7 +33,7 @@ from accp_adapters.a2a.view import task_view
 from accp_adapters.a2a.wire.envelope_flag import is_flagged
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.values import protojson_text
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core.strict_json import compact_json

@@ -13,7 +13,7 @@ from typing import Final
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.policy import Policy
 from accp_adapters.replay import AS_RECORDED, Run, Strategy
 from accp_adapters.replay.cache_pricing import PromptCache, TokenIds

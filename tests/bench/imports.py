@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import plain_table
+from accp_adapters.cli.output.terminal_tables import plain_table
 
 __all__ = ["STARTS", "Start", "main", "measure"]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.policy import Policy
 from accp_adapters.replay import Comparison, Report, StrategyName, replay
 from tests.bench.data import recorded_runs

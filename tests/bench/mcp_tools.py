@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.tools.levels import (
     LEVELS,

@@ -27,7 +27,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from accp_adapters.bindings import Request, SessionHost, accp_app, connect
 from accp_adapters.bindings.accp.client_session import ClientSession
-from accp_adapters.inspector.tables import plain_table
+from accp_adapters.cli.output.terminal_tables import plain_table
 from accp_adapters.serving.listening import http_server, listen_at
 from accp_adapters.serving.websockets import WebSocketConnection
 from accp_core.accp import Intent, Message

@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.console import Console, RenderableType
 
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.replay import Comparison, Report, Run, StrategyName, replay_all
 from tests.bench.data import committed_runs, recorded_runs
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 
-from accp_adapters.inspector.tables import plain_table
+from accp_adapters.cli.output.terminal_tables import plain_table
 from accp_core import Envelope, Frame, parse_frame, serialize_frame
 from accp_core.accp.vocabulary import ENVELOPE_FIELDS, Intent
 from tests.bench.data import read_json

@@ -12,10 +12,12 @@ import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.groups import HelpGroup
+from accp_adapters.cli.prices import read_budget
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
     from accp_adapters.evaluation import Document, Model, Report
+    from accp_adapters.replay.prices import Prices
     from accp_core.ports import TokenCounter
 
 __all__ = ["evaluation"]
@@ -47,7 +49,7 @@ def reading(
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="Prompts at once.")] = 1,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens after which no further prompt is sent.")] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="Money after which no further prompt is sent.")] = None,
-    price: Annotated[str, typer.Option(help="Dollars for a million tokens of prompts and of answers: `3,15`.")] = "",
+    price: Annotated[str, typer.Option(help="Prices of a million tokens of prompts and of answers: `3,15`.")] = "",
     margin: Annotated[float, typer.Option(min=0, help="Points of 100 that the view may be below the baseline.")] = 3.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -65,8 +67,7 @@ def reading(
     from accp_adapters.evaluation.reading.run import ReadingOptions
     from accp_adapters.tokens import o200k_base
 
-    _check_priced(max_cost, price)
-    counter, prices = o200k_base(), _prices(price)
+    counter, budget = o200k_base(), read_budget(max_tokens, max_cost, price)
     try:
         options = ReadingOptions(per_kind=per_kind, batch=batch, seed=seed, **({"forms": tuple(form)} if form else {}))
         report = evaluate(
@@ -77,15 +78,13 @@ def reading(
             model_name=model,
             run_file=run_file,
             concurrency=concurrency,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            prices=prices or (0.0, 0.0),
+            budget=budget,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     except OSError as error:
         raise InputRefused(str(error), path=str(error.filename or run_file or model)) from error
-    _print(report, prices, as_json=as_json)
+    _print(report, budget.prices, as_json=as_json)
     if not report.is_within("view", margin):
         raise typer.Exit(1)
 
@@ -162,25 +161,10 @@ def _documents(files: list[Path] | None) -> list[Document]:
     return found
 
 
-def _check_priced(max_cost: float | None, price: str) -> None:
-    if max_cost is not None and not price:
-        raise typer.BadParameter("expected --price with it, found none", param_hint="--max-cost")
-
-
-def _prices(text: str) -> tuple[float, float] | None:
-    if not text:
-        return None
-    try:
-        first, second = map(float, text.split(","))
-    except ValueError as error:
-        raise typer.BadParameter(f"expected two numbers such as 3,15, found {text!r}", param_hint="--price") from error
-    return first, second
-
-
-def _print(report: Report, prices: tuple[float, float] | None, *, as_json: bool) -> None:
+def _print(report: Report, prices: Prices | None, *, as_json: bool) -> None:
     from rich.console import Console
 
-    from accp_adapters.inspector.reading_tables import print_reading
+    from accp_adapters.cli.output.reading_tables import print_reading
 
     if as_json:
         write_text(json.dumps(report.to_json(), indent=1))

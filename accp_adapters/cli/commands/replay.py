@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from accp_adapters.cli.errors import InputRefused
+from accp_adapters.cli.prices import read_price_option
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:
-    from accp_adapters.inspector.run_rows import RunRows
+    from accp_adapters.cli.output.run_rows import RunRows
     from accp_adapters.replay import Finding, Findings, Report
     from accp_adapters.replay.prices import Prices
 
@@ -86,7 +87,7 @@ def replay(
     from accp_adapters.replay import Findings
 
     findings = Findings()
-    prices = _prices(price)
+    prices = read_price_option(price)
     job = Replaying(
         files=[*(files or ()), *([str(EXAMPLE)] if example else ())],
         run_format=run_format,
@@ -129,18 +130,9 @@ def _names(given: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
 
 
-def _prices(given: str | None) -> Prices | None:
-    from accp_adapters.replay.prices import read_prices
-
-    try:
-        return read_prices(given) if given is not None else None
-    except (ValueError, OSError) as error:
-        raise typer.BadParameter(str(error), param_hint="--price") from error
-
-
 def _rows(prices: Prices | None, *, as_json: bool, as_csv: bool) -> RunRows | None:
-    from accp_adapters.inspector.csv_rows import csv_rows
-    from accp_adapters.inspector.json_rows import json_rows
+    from accp_adapters.cli.output.csv_rows import csv_rows
+    from accp_adapters.cli.output.json_rows import json_rows
 
     return json_rows() if as_json else csv_rows(prices) if as_csv else None
 
@@ -148,8 +140,8 @@ def _rows(prices: Prices | None, *, as_json: bool, as_csv: bool) -> RunRows | No
 def _print(
     reports: list[Report], findings: Findings, prices: Prices | None, rows: RunRows | None, *, as_json: bool
 ) -> None:
-    from accp_adapters.inspector.csv_rows import csv_pieces
-    from accp_adapters.inspector.json_rows import json_pieces
+    from accp_adapters.cli.output.csv_rows import csv_pieces
+    from accp_adapters.cli.output.json_rows import json_pieces
 
     if rows is None:
         _print_tables(reports, prices)
@@ -163,7 +155,7 @@ def _print(
 def _print_tables(reports: list[Report], prices: Prices | None) -> None:
     from rich.console import Console
 
-    from accp_adapters.inspector.tables import print_policies, print_report
+    from accp_adapters.cli.output.terminal_tables import print_policies, print_report
 
     console = Console()
     # A file or a pipe has no width; in the default of 80 columns names would be cut.

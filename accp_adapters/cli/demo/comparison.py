@@ -14,8 +14,8 @@ from accp_adapters.cli.demo.agent_runs import AgentRun, compare_needed_values, r
 from accp_adapters.cli.demo.snapshot import read_folder
 from accp_adapters.cli.demo.transcript import write_transcript
 from accp_adapters.cli.html_file import write_html
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.inspector.tables import percent, plain_table
 from accp_adapters.langgraph import AccpMiddleware
 from accp_adapters.replay import Findings, Report, StrategyName, replay_all
 from accp_adapters.tokens import o200k_base

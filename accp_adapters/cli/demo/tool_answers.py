@@ -15,12 +15,12 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from accp_adapters.fetching import FETCH_NAME
+from accp_adapters.fetching.page import split_page
 from accp_core.references import find_references, reference_to
 from accp_core.view import read
 
 __all__ = ["MustCall", "ToolAnswers", "last_reference", "tool_call"]
 
-_NOTE: Final = re.compile(r"\n?… (?:rows|lines) \d+-\d+ of \d+(?:; next: offset=(?P<next>\d+))?\s*\Z")
 _LINE_NUMBER: Final = re.compile(r"^\d+: ")
 
 
@@ -87,7 +87,7 @@ class ToolAnswers:
             page = self._answer(f"{answer.tool_call_id}-part-{len(parts) + 1}", FETCH_NAME, arguments)
             if page.status == "error":
                 return [answer.text], False
-            text, offset = _split_page(page.text)
+            text, offset = split_page(page.text)
             parts.append(text)
         return (parts, True) if parts else ([answer.text], False)
 
@@ -102,14 +102,6 @@ def tool_call(tool: str, call_id: str, arguments: Mapping[str, Any]) -> AIMessag
     """Return the turn of a model that calls one tool."""
     call = {"name": tool, "args": dict(arguments), "id": call_id, "type": "tool_call"}
     return AIMessage(content="", tool_calls=[call])
-
-
-def _split_page(text: str) -> tuple[str, int | None]:
-    """Return what one answer of the fetch tool shows, and the offset of the next page or None."""
-    note = _NOTE.search(text)
-    if note is None:
-        return text, None
-    return text[: note.start()], int(note["next"]) if note["next"] else None
 
 
 def _value(text: str) -> object:

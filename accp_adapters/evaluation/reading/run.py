@@ -16,6 +16,7 @@ from accp_adapters.evaluation.reading.grading import grade, read_answers
 from accp_adapters.evaluation.reading.questions import Question, questions_of
 from accp_adapters.evaluation.reading.report import Report
 from accp_adapters.evaluation.run_file import RunFile
+from accp_adapters.replay.prices import Budget
 from accp_core.ports import TokenCounter
 
 __all__ = ["ReadingOptions", "evaluate", "make_prompt"]
@@ -70,9 +71,7 @@ def evaluate(
     model_name: str = "",
     run_file: Path | None = None,
     concurrency: int = 1,
-    max_tokens: int | None = None,
-    max_cost: float | None = None,
-    prices: tuple[float, float] = (0.0, 0.0),
+    budget: Budget | None = None,
 ) -> Report:
     """Ask a model all questions and return the figures.
 
@@ -84,24 +83,20 @@ def evaluate(
         model_name: The name of the model in the run file.
         run_file: Keeps each answer; a run that was interrupted goes on where it stopped.
         concurrency: Prompts at once.
-        max_tokens: Tokens of prompts and answers after which no further prompt is sent; None: no limit.
-        max_cost: Money after which no further prompt is sent, by `prices`; None: no limit.
-        prices: Of a million tokens of prompts and of answers.
+        budget: What may be taken before no further prompt is sent; None: no limit.
 
     Raises:
         ValueError: the run file holds another run. What the model raises passes through, after the answers that have
             come are kept.
     """
-    chosen = options or ReadingOptions()
+    chosen, limits = options or ReadingOptions(), budget or Budget()
     run = RunFile(run_file, {"model": model_name, **asdict(chosen), "forms": list(chosen.forms)})
     prompts = list(_prompts(documents, chosen, counter))
 
     def ask(prompt: _Prompt) -> None:
         lines = list(run.answers.values())
         sent, answered = (sum(line[name] for line in lines) for name in ("tokens_in", "tokens_out"))
-        cost = (sent * prices[0] + answered * prices[1]) / 1_000_000
-        is_left = (max_tokens is None or sent + answered < max_tokens) and (max_cost is None or cost < max_cost)
-        if prompt.key not in run.answers and is_left:
+        if prompt.key not in run.answers and limits.is_left(prompt=sent, output=answered):
             run.add(prompt.key, _line(prompt, model(prompt.text)))
 
     with ThreadPoolExecutor(max_workers=concurrency) as pool:

@@ -21,7 +21,6 @@ from accp_core.errors import ProtocolError
 __all__ = ["ShownFrame", "show_frame", "shown_time"]
 
 _MAX_CHARS: Final = 20_000
-_REDACTION: Final = DEFAULT_REDACTION.adding("pwd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ def show_frame(record: FrameRecord) -> ShownFrame:
     text, words, redacted = record.text, record.words, False
     if text and record.intent is not None:
         frame = parse_frame(text)
-        words = describe(frame, redaction=_REDACTION)
+        words = describe(frame, redaction=DEFAULT_REDACTION)
         hidden = _without_secrets(frame)
         redacted = hidden is not frame
         text = _serialized(hidden) if redacted else text
@@ -94,7 +93,7 @@ def _without_secrets(frame: Frame) -> Frame:
 
 
 def _hidden(key: str, value: Any) -> Any:
-    if _REDACTION.hides(key):
+    if DEFAULT_REDACTION.hides(key):
         return HIDDEN_VALUE
     if isinstance(value, Mapping):
         return {name: _hidden(name, item) for name, item in value.items()}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_NAME, FetchRequest, answer, read_request
+from accp_adapters.fetching.source_text import is_refusal
 from accp_adapters.inspector.live.prompts import count_tokens
 from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
 from accp_adapters.inspector.live.threads import Thread
@@ -30,7 +31,6 @@ _MAX_NAME: Final = 60
 _ANSWER: Final = 4_000
 """Tokens of the answer to a query."""
 _KEY: Final = re.compile(r"[A-Za-z0-9_.]{1,100}")
-_REDACTION: Final = DEFAULT_REDACTION.adding("pwd")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,8 +173,7 @@ def _keys_of(asked: RecordedMessage) -> list[str]:
 
 
 def _is_refusal(text: str) -> bool:
-    words = text.removeprefix("Error: ")
-    return len(words) > 5 and words[0] == "E" and words[1:5].isdigit() and words[5] == ":"
+    return is_refusal(text.removeprefix("Error: "))
 
 
 def _without_secrets(text: str) -> str:
@@ -190,7 +189,7 @@ def _without_secrets(text: str) -> str:
 def _hidden(value: Any) -> Any:
     match value:
         case dict():
-            return {key: HIDDEN_VALUE if _REDACTION.hides(key) else _hidden(item) for key, item in value.items()}
+            return {key: HIDDEN_VALUE if DEFAULT_REDACTION.hides(key) else _hidden(item) for key, item in value.items()}
         case list():
             return [_hidden(item) for item in value]
         case str():

@@ -45,10 +45,7 @@ _PLAIN: Final = frozenset({"false", "none", "null", "string", "true", "undefined
 """Values that are no secret."""
 
 
-_REDACTION: Final = DEFAULT_REDACTION.adding("pwd")
-
-
-def secrets_in(text: str, redaction: Redaction = _REDACTION) -> frozenset[str]:
+def secrets_in(text: str, redaction: Redaction = DEFAULT_REDACTION) -> frozenset[str]:
     """Return the values of `text` whose keys `redaction` hides, and what looks like a key, at most 500."""
     found: set[str] = set()
     for secret in _found(text, redaction):
@@ -58,7 +55,7 @@ def secrets_in(text: str, redaction: Redaction = _REDACTION) -> frozenset[str]:
     return frozenset(found)
 
 
-def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Redaction = _REDACTION) -> str:
+def hide_secrets(text: str, known: frozenset[str] = frozenset(), redaction: Redaction = DEFAULT_REDACTION) -> str:
     """Return `text` with "[redacted]" for its secrets and for those that are `known` from another form of it.
 
     Of a text with 500 secrets or more nothing is returned but a note.

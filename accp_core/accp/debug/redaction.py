@@ -41,6 +41,6 @@ def _normalize_key(key: str) -> str:
 
 DEFAULT_REDACTION: Final = Redaction.of(
     "access_key", "api_key", "authorization", "cookie", "cookies", "credential", "credentials", "jwt", "passphrase",
-    "passwd", "password", "passwords", "private_key", "secret", "secret_key", "secrets", "token",
+    "passwd", "password", "passwords", "private_key", "pwd", "secret", "secret_key", "secrets", "token",
 )  # fmt: skip
 """The rule that applies unless another is given."""

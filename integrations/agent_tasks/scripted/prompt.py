@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.answers import value_at
+from accp_adapters.fetching.page import split_page
 from accp_adapters.langchain.messages import calls_of
 from accp_core.projection import Repeats, Shortened
 from accp_core.references import find_references, reference_to
@@ -26,8 +27,6 @@ Seen: TypeAlias = "Callable[[str], Rows | None]"
 """Returns what a preview shows of what is needed, None where it does not show it."""
 
 _CLEARED: Final = "[cleared]"
-_NOTE: Final = re.compile(r"(?:\A|\n)…(?:[^\n]*\boffset=(?P<next>\d+))?[^\n]*\s*\Z")
-"""The last line of a page, of which no description tells: nothing but an argument of the tool is taken from it."""
 _NOTHING: Final = re.compile(r"\A0 of \d+ ")
 _ABOVE: Final = re.compile(r'\[as above: (?:\d+ lines? from "[^\n]*?…"|"[^…\n]+ … [^…\n]+?")\]')
 """A repeat marker: whole lines above, or a passage of one."""
@@ -144,9 +143,8 @@ class Prompt:
         while offset is not None:
             page = {"ref": reference, "query": query, **({"offset": offset} if offset else {})}
             text = self.text(FETCH_NAME, **page)
-            note = _NOTE.search(text)
-            rows += _as_rows([] if _NOTHING.match(text) else read(text[: note.start()] if note else text))
-            offset = int(note["next"]) if note and note["next"] else None
+            shown, offset = split_page(text)
+            rows += _as_rows([] if _NOTHING.match(text) else read(shown))
         return rows
 
     def _results(self, tool: str, arguments: Mapping[str, Any]) -> Iterator[ToolMessage]:

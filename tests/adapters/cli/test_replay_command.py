@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from accp_adapters.cli.app import app
-from accp_adapters.inspector import run_rows
+from accp_adapters.cli.output import run_rows
 from tests.adapters.replay.runs import chat, trajectory
 
 runner = CliRunner()
@@ -130,7 +130,7 @@ def test_a_name_is_no_formula_of_a_spreadsheet(tmp_path: Path) -> None:
     [
         (["--policy", "none"], "expected one of compact-json, lossless, default, tight, found 'none'"),
         (["--policy", ","], "expected the name of a policy, found none"),
-        (["--price", "1,2"], "expected four prices such as 3,0.3,3.75,15 or a price file, found '1,2'"),
+        (["--price", "1,2,5"], "expected prices such as 3,15 or 3,0.3,3.75,15, or a price file, found '1,2,5'"),
         (["--format", "yaml"], "expected one of the formats trajectories"),
     ],
 )

@@ -25,6 +25,7 @@ from accp_adapters.evaluation.reading.forms import FORMS
 from accp_adapters.evaluation.reading.questions import questions_of
 from accp_adapters.evaluation.reading.run import ReadingOptions
 from accp_adapters.evaluation.run_file import read_run
+from accp_adapters.replay.prices import Budget, read_prices
 from accp_adapters.tokens import o200k_base
 
 COUNTER = o200k_base()
@@ -123,7 +124,7 @@ def test_a_run_file_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_the_limit_of_tokens_ends_the_run_before_the_next_prompt() -> None:
     model = Knowing()
-    report = run(model, max_tokens=3_000)
+    report = run(model, budget=Budget(max_tokens=3_000))
     assert report.missing > 0 and report.prompts == len(model.prompts)
     sent = list(map(COUNTER, model.prompts))
     assert sum(sent[:-1]) + 5 * len(sent[:-1]) < 3_000
@@ -223,7 +224,7 @@ def test_a_run_that_was_killed_within_its_header_begins_anew(tmp_path: Path) -> 
 
 def test_the_limit_of_money_ends_the_run_before_the_next_prompt() -> None:
     model = Knowing()
-    report = run(model, max_cost=0.01, prices=(3.0, 15.0))
+    report = run(model, budget=Budget(max_cost=0.01, prices=read_prices("3,15")))
     sent = [3 * COUNTER(prompt) + 15 * 5 for prompt in model.prompts]
     assert sum(sent[:-1]) < 10_000 <= sum(sent)
     assert report.missing > 0 and report.prompts == len(model.prompts)

@@ -15,13 +15,13 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from accp_adapters.evaluation.models import Answered
 from accp_adapters.evaluation.run_file import read_run
-from accp_adapters.replay.prices import read_prices
+from accp_adapters.replay.prices import Budget, read_prices
 from accp_adapters.tokens import o200k_base
 from integrations.agent_tasks.arms import ARMS, arm_named, available_arms
 from integrations.agent_tasks.catalog import make_tasks
 from integrations.agent_tasks.chat.models import MailboxModel, task_model
 from integrations.agent_tasks.report import TaskReport
-from integrations.agent_tasks.run import Budget, TaskOptions, evaluate_tasks
+from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 from integrations.agent_tasks.scripted.model import ScriptedModel
 from integrations.agent_tasks.scripted.prompt import Prompt
 from integrations.agent_tasks.world import make_world

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.evaluation import Report
 from accp_adapters.evaluation.reading.report import FormFigures
-from accp_adapters.inspector.tables import percent, plain_table
+from accp_adapters.replay.prices import Prices
 
 __all__ = ["print_reading"]
 
 
-def print_reading(report: Report, console: Console, prices: tuple[float, float] | None = None) -> None:
+def print_reading(report: Report, console: Console, prices: Prices | None = None) -> None:
     """Print what came out in each form, by kind of question, and the errors.
 
     Args:
         report: The figures.
         console: Where to print.
-        prices: Dollars for a million tokens of prompts and of answers; None: no column of money.
+        prices: Prices of a million tokens; None: no column of money.
     """
     columns = ["form", "document tokens", "right", "%", "points", "95 % from", "to", "chance", "prompt tokens"]
     rows = [_form_row(form) for form in report.forms]
     if prices:
         columns.append("$")
-        rows = [[*row, f"{_dollars(form, prices):.2f}"] for row, form in zip(rows, report.forms, strict=True)]
+        rows = [
+            [*row, f"{prices.cost(prompt=form.tokens_in, output=form.tokens_out):.2f}"]
+            for row, form in zip(rows, report.forms, strict=True)
+        ]
     missing = f"; {report.missing} were not sent, because the limit of tokens was reached" if report.missing else ""
     caption = f"{report.prompts} prompts were answered{missing}. Points: right of 100, against the first form."
     console.print(plain_table("answers", columns, rows, caption=caption))
@@ -47,7 +51,3 @@ def _form_row(form: FormFigures) -> list[str]:
 def _kind_row(report: Report, kind: str) -> list[str]:
     cells = (form.by_kind.get(kind, (0, 0)) for form in report.forms)
     return [kind, *(f"{right}/{asked}" for right, asked in cells)]
-
-
-def _dollars(form: FormFigures, prices: tuple[float, float]) -> float:
-    return (form.tokens_in * prices[0] + form.tokens_out * prices[1]) / 1_000_000

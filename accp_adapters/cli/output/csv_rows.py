@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from accp_adapters.inspector.run_rows import RunRows
+from accp_adapters.cli.output.run_rows import RunRows
 from accp_adapters.replay.prices import Prices
 from accp_adapters.replay.report import Comparison, Report
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from accp_adapters.inspector.run_rows import RunRows
+from accp_adapters.cli.output.run_rows import RunRows
 from accp_adapters.replay.report import RunComparison
 
 __all__ = ["json_pieces", "json_rows"]

@@ -1,0 +1,1 @@
+"""What commands print: tables for a terminal, JSON, comma-separated values."""

@@ -1,0 +1,112 @@
+"""Each answer of the requests and tasks below `requests/` can be read in its documents."""
+
+import ast
+import csv
+import json
+from collections import Counter, defaultdict
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+HERE: Final = Path(__file__).parent / "requests"
+KINDS: Final = {"look-up", "two conditions", "superlative", "absence", "threshold", "count"}
+
+
+@cache
+def text_of(document: str) -> str:
+    return (HERE / "documents" / document).read_bytes().decode()
+
+
+@cache
+def items(name: str) -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = json.loads((HERE / name).read_bytes())
+    return loaded
+
+
+def test_each_answer_stands_in_its_document() -> None:
+    for request in items("requests.json"):
+        text = text_of(request["document"])
+        counted = request.get("counted", ())
+        assert [part for part in counted or request["answer"] if part not in text] == [], request["id"]
+        assert not counted or request["answer"] == [str(len(set(counted)))], request["id"]
+
+
+def test_decoys_are_no_answers() -> None:
+    for item in [*items("requests.json"), *items("tasks.json")]:
+        assert not set(item.get("decoys", ())) & set(item["answer"]), item["id"]
+
+
+def test_each_kind_is_asked_often_and_of_many_forms() -> None:
+    kinds = Counter(request["kind"] for request in items("requests.json"))
+    forms = defaultdict(set)
+    for request in items("requests.json"):
+        forms[request["kind"]].add(request["form"])
+    assert set(kinds) == KINDS
+    assert min(kinds.values()) >= 25
+    assert min(map(len, forms.values())) >= 8
+
+
+def test_requests_and_ids_are_different() -> None:
+    for name in ("requests.json", "tasks.json"):
+        assert len({item["id"] for item in items(name)}) == len(items(name))
+        assert len({(item.get("document"), item["request"]) for item in items(name)}) == len(items(name))
+
+
+def test_documents_have_the_size_of_tool_results() -> None:
+    for path in (HERE / "documents").iterdir():
+        assert 3_000 <= len(text_of(path.name)) <= 40_000, path.name
+
+
+def test_each_task_takes_two_to_four_calls_and_its_answer_stands_in_their_results() -> None:
+    assert len(items("tasks.json")) == 32
+    for task in items("tasks.json"):
+        results = [text_of(call["document"]) for call in task["calls"]]
+        assert 2 <= len(results) <= 4, task["id"]
+        # A difference between two counts stands in neither of them.
+        stated = [part for part in task["answer"] if len(part) > 1]
+        assert [part for part in stated if not any(part in result for result in results)] == [], task["id"]
+
+
+def answer_to(start: str) -> set[str]:
+    [request] = [request for request in items("requests.json") if request["request"].startswith(start)]
+    return set(request["answer"])
+
+
+def test_answers_are_found_again_in_json() -> None:
+    orders = json.loads(text_of("orders.json"))["orders"]
+    best = max(orders, key=lambda order: float(order["total"]))
+    assert answer_to("Which order is the most expensive") == {best["orderId"], best["total"]}
+    early = {order["orderId"] for order in orders if order["placedAt"][11:13] < "06" and order["status"] == "delivered"}
+    assert answer_to("Anything placed before 6") == early
+    events = [json.loads(line) for line in text_of("audit.ndjson").splitlines()]
+    grants = [event for event in events if event["action"] == "role.grant"]
+    assert answer_to("Which role grants were never") == {grant["event"] for grant in grants if not grant["approved_by"]}
+    series = json.loads(text_of("latency_matrix.json"))["data"]["result"]
+    high = {line["metric"]["job"] for line in series if any(float(value) > 1 for _, value in line["values"])}
+    assert answer_to("Which services went over one second") == high
+
+
+def test_answers_are_found_again_in_tables() -> None:
+    customers = list(csv.DictReader(StringIO(text_of("customers.csv")), delimiter=";"))
+    assert answer_to("For which customers do we have no contact") == {
+        customer["Firma"] for customer in customers if not customer["Ansprechpartner"]
+    }
+    stock = list(csv.DictReader(StringIO(text_of("inventory.tsv")), delimiter="\t"))
+    assert answer_to("How many articles are out of stock") == {str(sum(item["on_hand"] == "0" for item in stock))}
+    boxes = [[cell.strip() for cell in line.split("|")] for line in text_of("tickets.txt").splitlines()]
+    tickets = [cells for cells in boxes if len(cells) > 9 and cells[1] != "id"]
+    assert answer_to("On which tickets did we spend two hours") == {
+        cells[1] for cells in tickets if int(cells[7]) >= 120
+    }
+    contracts = [line.split("'")[3] for line in text_of("contracts.txt").splitlines() if "'signed_by': None" in line]
+    assert answer_to("Contracts nobody has signed") == set(contracts)
+
+
+def test_answers_are_found_again_in_source_files() -> None:
+    tree = ast.parse(text_of("reservations_edited.py.txt"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    bare = {node.name for node in functions if not ast.get_docstring(node)}
+    assert answer_to("Which of the check and count functions") == {
+        name for name in bare if name.startswith(("check", "count"))
+    }

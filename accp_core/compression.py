@@ -7,21 +7,20 @@ the store of its session before it shows a preview, and passes as `open_with` ho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from accp_core import previews, tables
+from accp_core import documents, previews, tables
 from accp_core import view as views
 from accp_core.packing.expansion import OWN_EXPANSION
 from accp_core.ports import TokenCounter
 from accp_core.references import StoredText
+from accp_core.view.text import render_document
 
-__all__ = [
-    "MIN_PREVIEW", "Compressed", "ResultLimits", "abridge", "compress", "hide_blobs", "share_limits", "show_preview",
-    "show_view",
-]  # fmt: skip
+__all__ = ["MIN_PREVIEW", "Compressed", "ResultLimits", "Source", "abridge", "compress", "share_limits"]
 
 MIN_PREVIEW: Final = 60
 """Tokens; a smaller preview has room for hardly more than its reference."""
@@ -107,118 +106,114 @@ def compress(
         request: The reader's task (the user's words, the arguments of the call); it ranks what a preview keeps.
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
-    view = show_view(text, counter=counter, limit=limits.inline)
+    source = Source(text, counter=counter, open_with=open_with)
+    view = source.view(limits.inline)
     if limits.inline is None:
         return view
     if view.tokens_after <= limits.inline:
-        return hide_blobs(text, view, counter=counter, open_with=open_with) or view
-    shorter = show_preview(
-        text,
-        limits.preview,
-        counter=counter,
-        view=view,
-        chars=limits.previewed_chars,
-        request=request,
-        open_with=open_with,
-    )
-    return shorter or view
+        return source.without_blobs() or view
+    return source.preview(limits.preview, chars=limits.previewed_chars, request=request) or view
 
 
-def show_view(text: str, *, counter: TokenCounter, limit: int | None = None) -> Compressed:
-    """Return the view of `text`, or `text` unchanged where a view has no fewer tokens.
+class Source:
+    """A text on its way to a model: read once, rendered once and counted once, whatever is then shown of it."""
 
-    Args:
-        text: The whole text.
-        counter: Counts the tokens of the model.
-        limit: Tokens above which a preview is shown instead: a text so long that no view of it could fit stays
-            unchanged, and its tokens are estimated; None: none is too long.
-    """
-    if limit is not None and not previews.is_rendered(text, limit):
-        tokens = _estimate_tokens(text, counter)
-        return Compressed(
-            text=text, layout=views.AS_IS, stored=None, tokens_before=tokens, tokens_after=tokens, is_estimated=True
-        )
-    view = views.render_text(text, counter=counter)
-    return Compressed(
-        text=view.text,
-        layout=view.layout,
-        stored=None,
-        tokens_before=view.tokens_before,
-        tokens_after=view.tokens_after,
-    )
+    def __init__(self, text: str, *, counter: TokenCounter, open_with: str = "") -> None:
+        """Read nothing yet.
 
+        Args:
+            text: The whole text.
+            counter: Counts the tokens of the model.
+            open_with: As in `compress`.
+        """
+        self.text: Final = text
+        self._counter: Final = counter
+        self._open_with: Final = open_with
+        self._rendered: views.View | None = None
+        self._shown: Compressed | None = None
 
-def show_preview(
-    text: str,
-    limit: int,
-    *,
-    counter: TokenCounter,
-    view: Compressed | None = None,
-    chars: int | None = None,
-    request: str = "",
-    open_with: str = "",
-) -> Compressed | None:
-    """Return a preview of `text`, or None where the view of `text` is to be shown instead.
+    @functools.cached_property
+    def document(self) -> documents.Document:
+        """What the text holds."""
+        return documents.read(self.text)
 
-    That is where a preview would have no fewer tokens, or `limit` has no room for the reference.
+    def view(self, limit: int | None = None) -> Compressed:
+        """Return the view of the text, or the text unchanged where a view has no fewer tokens.
 
-    Args:
-        text: The whole text.
-        limit: Tokens of the preview, at least MIN_PREVIEW.
-        counter: Counts the tokens of the model.
-        view: The result of `show_view` for `text`; None: it is made here, unless `chars` cuts the text.
-        chars: Characters of `text` that are looked at, which bounds the time; None: all.
-        request: As in `compress`.
-        open_with: As in `compress`.
-    """
-    stored = StoredText.of(text)
-    make = partial(
-        previews.preview,
-        limit=limit,
-        opening=_opening(stored, open_with),
-        counter=counter,
-        request=request,
-        is_queried=bool(open_with),
-    )
-    try:
-        if chars is not None and chars < len(text):
-            shown = make(text[:chars], is_part=True, is_cut=tables.ends_within_json(text))
+        Args:
+            limit: Tokens above which a preview is shown instead: a text so long that no view of it could fit stays
+                unchanged, and its tokens are estimated; None: none is too long.
+        """
+        if limit is None or previews.is_rendered(self.text, limit):
+            view = self._rendered = render_document(self.document, counter=self._counter)
         else:
-            view = view or show_view(text, counter=counter, limit=limit)
-            shown = make(text, view=None if view.is_estimated else _as_view(view))
-    except ValueError:  # a counter of many tokens, such as `len`, leaves no room in a small limit
-        return None
-    after = counter(shown)
-    if not _has_more_tokens(view.text if view else text, after, counter):
-        return None
-    return Compressed(
-        text=shown,
-        layout=None,
-        stored=stored,
-        tokens_before=view.tokens_before if view else _estimate_tokens(text, counter),
-        tokens_after=after,
-        is_estimated=view.is_estimated if view else _is_sampled(text),
-    )
+            tokens = _estimate_tokens(self.text, self._counter)
+            view = views.View(text=self.text, layout=views.AS_IS, tokens_before=tokens, tokens_after=tokens)
+        self._shown = Compressed(
+            text=view.text,
+            layout=view.layout,
+            stored=None,
+            tokens_before=view.tokens_before,
+            tokens_after=view.tokens_after,
+            is_estimated=view is not self._rendered,
+        )
+        return self._shown
 
+    def preview(self, limit: int, *, chars: int | None = None, request: str = "") -> Compressed | None:
+        """Return a preview of the text, or None where its view is to be shown instead.
 
-def hide_blobs(text: str, view: Compressed, *, counter: TokenCounter, open_with: str = "") -> Compressed | None:
-    """Return the view of `text` with the size of each large blob (base64, hex) in its place, and the reference.
+        That is where a preview would have no fewer tokens, or `limit` has no room for the reference.
 
-    Args:
-        text: The whole text.
-        view: The result of `show_view` for `text`.
-        counter: Counts the tokens of the model.
-        open_with: As in `compress`.
+        Args:
+            limit: Tokens of the preview, at least MIN_PREVIEW.
+            chars: Characters of the text that are looked at, which bounds the time; None: all.
+            request: As in `compress`.
+        """
+        stored = StoredText.of(self.text)
+        is_part = chars is not None and chars < len(self.text)
+        view = self._shown if is_part else self._shown or self.view(limit)
+        try:
+            shown = self._preview(stored, limit, chars if is_part else None, request)
+        except ValueError:  # a counter of many tokens, such as `len`, leaves no room in a small limit
+            return None
+        after = self._counter(shown)
+        if not _has_more_tokens(view.text if view else self.text, after, self._counter):
+            return None
+        return Compressed(
+            text=shown,
+            layout=None,
+            stored=stored,
+            tokens_before=view.tokens_before if view else _estimate_tokens(self.text, self._counter),
+            tokens_after=after,
+            is_estimated=view.is_estimated if view else _is_sampled(self.text),
+        )
 
-    Returns:
+    def _preview(self, stored: StoredText, limit: int, chars: int | None, request: str) -> str:
+        make = partial(
+            previews.preview,
+            limit=limit,
+            opening=_opening(stored, self._open_with),
+            counter=self._counter,
+            request=request,
+            is_queried=bool(self._open_with),
+        )
+        if chars is not None:
+            return make(self.text[:chars], is_part=True, is_cut=tables.ends_within_json(self.text))
+        document = self.document if len(self.text) <= tables.MAX_WHOLE else None
+        return make(self.text, document=document, view=self._rendered)
+
+    def without_blobs(self) -> Compressed | None:
+        """Return the view of the text with the size of each large blob (base64, hex) in its place, and the reference.
+
         None where that has no fewer tokens than the view, such as where there is no large blob.
-    """
-    stored = StoredText.of(text)
-    opening = _opening(stored, open_with)
-    shown = previews.preview_without_blobs(text, view.text, layout=view.layout or views.AS_IS, opening=opening)
-    if shown is None or (after := counter(shown)) >= view.tokens_after:
-        return None
-    return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)
+        """
+        stored, view = StoredText.of(self.text), self._shown or self.view()
+        opening = _opening(stored, self._open_with)
+        layout = view.layout or views.AS_IS
+        shown = previews.preview_without_blobs(self.text, view.text, layout=layout, opening=opening)
+        if shown is None or (after := self._counter(shown)) >= view.tokens_after:
+            return None
+        return Compressed(text=shown, layout=None, stored=stored, tokens_before=view.tokens_before, tokens_after=after)
 
 
 def _is_sampled(text: str) -> bool:
@@ -288,13 +283,6 @@ def _cut(text: str, limit: int, max_chars: int, counter: TokenCounter) -> str:
     while counter(text[:chars]) > limit:
         chars = chars * 3 // 4
     return text[:chars]
-
-
-def _as_view(shown: Compressed) -> views.View:
-    assert shown.layout is not None
-    return views.View(
-        text=shown.text, layout=shown.layout, tokens_before=shown.tokens_before, tokens_after=shown.tokens_after
-    )
 
 
 def share_limits(sizes: Sequence[int], limits: ResultLimits) -> list[int | None]:

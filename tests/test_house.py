@@ -42,14 +42,14 @@ BUILDERS = {
     # Reading in an embedded text's own style, and from the middle of a text.
     "JSONDecoder": {
         "accp_core/strict_json.py",
-        "accp_core/packing/embedded_json.py",
-        "accp_core/packing/cut_json.py",
+        "accp_core/documents/json_styles.py",
+        "accp_core/documents/cut_json.py",
         "accp_core/tables/shortened.py",
     },
     # Writing in the style that a text had.
     "separators": {
         "accp_core/strict_json.py",
-        "accp_core/packing/embedded_json.py",
+        "accp_core/documents/json_styles.py",
         "accp_adapters/replay/formats/frameworks/json_layouts.py",
     },
     "OrderedDict": {"accp_core/bounded.py"},

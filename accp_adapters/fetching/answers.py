@@ -10,21 +10,20 @@ from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
 from accp_adapters.fetching.paths import ABSENT, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
-from accp_adapters.fetching.sources import open_stored
 from accp_adapters.fetching.sql.catalog import Catalog
 from accp_adapters.fetching.sql.database import MAX_CHARS, Database, DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.rows import answer_condition, answer_select, looks_like_condition
 from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.words import answer_words, has_phrase
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 from accp_core.markers import MarkerStart, escape_markers
-from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.references import parse_reference
 from accp_core.strict_json import compact_json
-from accp_core.tables import OpenedText
+from accp_core.tables import OpenedText, open_text
 from accp_core.view import read, render_text
 from accp_core.view.notation import LINE
 
@@ -231,7 +230,7 @@ def _other(
 
 def _open(text: str) -> OpenedText:
     """Return the value in a text; a text that is too long to be opened in memory is only text."""
-    return open_stored(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text)
+    return open_text(text) if len(text) <= MAX_CHARS else OpenedText(value=text, prose=text)
 
 
 def _at_path(query: str, opened: list[OpenedText]) -> object:

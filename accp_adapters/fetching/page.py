@@ -12,9 +12,9 @@ from typing import Any, Final
 from accp_adapters.fetching.paths import RowSelection
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import FIRST_LINE, lines_of
 from accp_core.view import render_text

@@ -10,9 +10,9 @@ from accp_adapters.fetching.deadline import Deadline
 from accp_adapters.fetching.page import cut_row, largest_page, note_part, remaining_rows, text_page, view_of
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
-from accp_core.packing.embedded_json import write_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.tables import OpenedText, Row, Table
 

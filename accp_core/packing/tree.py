@@ -29,7 +29,7 @@ NEXT_ROW: Final = Placeholder.NEXT_ROW
 
 @dataclass(slots=True)
 class EmbeddedJson:
-    """The value of a JSON document inside a string; `style` is a code of `embedded_json.STYLES`."""
+    """The value of a JSON document inside a string; `style` is a code of `documents.json_styles.STYLES`."""
 
     value: object
     style: str

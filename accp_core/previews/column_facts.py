@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_core.packing.embedded_json import write_styled_json
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.previews.marks import Marks
 from accp_core.previews.words import has_error, shape_of
 from accp_core.tables import Table

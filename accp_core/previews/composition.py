@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from accp_core.documents import Document, read
 from accp_core.ports import TokenCounter
 from accp_core.previews.candidates import places_of_words
 from accp_core.previews.example import query_lines
@@ -34,13 +35,12 @@ from accp_core.tables import (
     count_lines,
     ends_within_json,
     omits_text,
-    open_text,
+    open_document,
     sample_tables,
 )
-from accp_core.view.documents import find_documents
 from accp_core.view.layout import AS_IS, escape_view
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options
-from accp_core.view.text import View, render_text
+from accp_core.view.text import View, render_document
 
 __all__ = ["is_rendered", "preview", "preview_without_blobs"]
 
@@ -72,6 +72,7 @@ def preview(
     counter: TokenCounter,
     request: str = "",
     options: Options | None = None,
+    document: Document | None = None,
     view: View | None = None,
     is_part: bool = False,
     is_cut: bool = False,
@@ -88,6 +89,7 @@ def preview(
         counter: Counts the tokens of the model.
         request: The reader's task (the user's words, the arguments of the call); it ranks what is shown.
         options: As in `render_text`.
+        document: What `source` holds if the caller has read it.
         view: The view of `source` if the caller has rendered it.
         is_part: Whether `source` is only the beginning of the result; then the reference is always shown.
         is_cut: Whether it is known that the result was cut off before it came here.
@@ -96,13 +98,13 @@ def preview(
     Raises:
         ValueError: `limit` has no room for the reference.
     """
+    subject = _Subject(source, requested_words(request), document)
     if view is None and is_rendered(source, limit):
-        view = render_text(source, counter=counter, options=options)
+        view = render_document(subject.document, counter=counter, options=options)
     if view is not None and view.tokens_after <= limit and not is_part:
         whole = escape_view(view.text, view.layout)
         if whole == view.text or counter(whole) <= limit:
             return whole
-    subject = _Subject(source, requested_words(request))
     found, has_cut = subject.find_tables()
     if isinstance(found, str):
         body = subject.preview_text(found, view, limit, counter, options, is_part=is_part)
@@ -163,12 +165,20 @@ class _Body:
     """A query that works."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Subject:
     """What is previewed, and for whom."""
 
-    source: str
-    requested: frozenset[str]
+    def __init__(self, source: str, requested: frozenset[str], document: Document | None) -> None:
+        self.source = source
+        self.requested = requested
+        self._document = document
+
+    @property
+    def document(self) -> Document:
+        """What the source holds; it is read at most once."""
+        if self._document is None:
+            self._document = read(self.source)
+        return self._document
 
     def find_tables(self) -> tuple[SampledTables | str, bool]:
         """Return the tables of a JSON value, of a very long one those of a sample; else the text that a query reads.
@@ -179,7 +189,7 @@ class _Subject:
             places = partial(places_of_words, requested=self.requested)
             found = self._starts_like_json() and sample_tables(self.source, places)
             return found or self.source, not found and ends_within_json(self.source)
-        opened = open_text(self.source, find_documents)
+        opened = open_document(self.document)
         tables = SampledTables(tables=opened.tables(), totals={}) if opened.prose is None else opened.prose
         return tables, opened.is_cut
 
@@ -211,7 +221,7 @@ class _Subject:
         if is_view and "&1" in shown.text:
             # The first place of a repeated value may be in a gap.
             plain = replace(options or DEFAULT_OPTIONS, repeated_values=False)
-            shown = render_text(self.source, counter=counter, options=plain)
+            shown = render_document(self.document, counter=counter, options=plain)
         marks = Marks.for_text(shown.text)
         text = marks.size_blobs(marks.keep_cuts(shown.text, shown.layout))
         excerpt = Excerpt(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.packing.embedded_json import STYLE_CODE
+from accp_core.documents.json_styles import STYLE_CODE
 from accp_core.previews.words import find_words, has_error, shape_of, worth_of
 from accp_core.view.notation import TEXT_BLOCK
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from accp_core.compression import (
     MIN_PREVIEW,
     Compressed,
     ResultLimits,
-    hide_blobs,
+    Source,
     share_limits,
-    show_preview,
-    show_view,
 )
 from accp_core.ports import TokenCounter
 from accp_core.projection.cache_cost import PriorPrompt, first_reference_pays, saving_pays
@@ -44,16 +41,18 @@ def compress_blocks(
         open_with: The name of the tool that opens a reference, such as "accp_fetch"; empty: no tool is named.
     """
     known = prompt or _EVERY_SAVING_COUNTS
-    views = [show_view(text, counter=counter, limit=limits.inline) if text else None for text in blocks]
+    sources = [Source(text, counter=counter, open_with=open_with) if text else None for text in blocks]
+    views = [source.view(limits.inline) if source else None for source in sources]
     shown = [view if view and view.is_smaller else None for view in views]
     rooms = share_limits([view.tokens_after if view else 0 for view in views], limits)
-    shorten = partial(show_preview, counter=counter, chars=limits.previewed_chars, request=request, open_with=open_with)
     if limits.inline is None:
         return _if_it_pays(shown, known)
-    sized = partial(hide_blobs, counter=counter, open_with=open_with)
+    chars = limits.previewed_chars
     previews = [
-        (sized(text, view) if room is None else shorten(text, room, view=view)) if text and view else None
-        for text, view, room in zip(blocks, views, rooms, strict=True)
+        (source.without_blobs() if room is None else source.preview(room, chars=chars, request=request))
+        if source is not None
+        else None
+        for source, room in zip(sources, rooms, strict=True)
     ]
     pairs = [(view, preview) for view, preview in zip(views, previews, strict=True) if view and preview]
     saved = sum(view.tokens_after - preview.tokens_after for view, preview in pairs)

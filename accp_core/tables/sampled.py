@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from accp_core.documents import BYTE_ORDER_MARK, json_lines
 from accp_core.tables.build import tables_of
 from accp_core.tables.shortened import (
     BEYOND_BMP,
@@ -22,7 +23,7 @@ from accp_core.tables.shortened import (
     scan,
     string_end,
 )
-from accp_core.tables.source import BYTE_ORDER_MARK, read_document, read_lines, records_of, unwrap
+from accp_core.tables.source import decode_document, records_of, unwrap
 from accp_core.tables.table import Table
 from accp_core.tables.text_lines import has_other_ends
 
@@ -66,7 +67,7 @@ def sample_tables(text: str, find_places: FindPlaces) -> SampledTables | None:
     try:
         wrapped = _WRAPPED.match(text)
         if wrapped and len(text) - string_end(text, wrapped.end() - 1) <= SAMPLE:
-            inner = unwrap(read_document(_keep_narrow(text)))
+            inner = unwrap(decode_document(_keep_narrow(text)))
             if isinstance(inner, str):
                 return sample_tables(inner, find_places)
         return _of_lines(text, find_places) or _of_value(text, find_places)
@@ -92,7 +93,7 @@ def _of_lines(text: str, find_places: FindPlaces) -> SampledTables | None:
     end, lines = walk.shorten_members(start, _LINE_END, Place())
     if end < len(text) or len(lines) < _MIN_LINES:
         return None
-    values = read_lines("\n".join(lines))
+    values = json_lines.read("\n".join(lines))
     rows = records_of(values)
     found = _tables(rows, walk.found)
     # Lines were counted, not the records in their arrays.
@@ -112,7 +113,7 @@ def _of_value(text: str, find_places: FindPlaces) -> SampledTables | None:
     end, shortened = walk.shorten(_start_of_value(text), Place())
     if _end_of_space(text, end) < len(text):
         return None
-    return _tables(read_document(shortened), walk.found)
+    return _tables(decode_document(shortened), walk.found)
 
 
 def _start_of_value(text: str) -> int:

@@ -1,7 +1,7 @@
 """The layout of a text: which parts of its view are JSON documents in which style, to restore the text byte for byte.
 
 A layout is a short text such as `t:8 j2u:340 t:1`: 8 characters of plain text, then 340 characters that are the view of
-a JSON document in the style `2u` (see `packing.embedded_json.STYLES`), then one character of plain text.
+a JSON document in the style `2u` (see `documents.json_styles.STYLES`), then one character of plain text.
 `j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
 the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with `)'` or
 `)"` at its end the literal begins with that quote and was cut off, so that the triple quote behind it is missing, too.
@@ -10,23 +10,16 @@ the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which sta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
+from accp_core.documents.forms import FORMS
+from accp_core.documents.literals import literal_size, write_literal
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers
-from accp_core.packing.block_yaml import block_yaml_size, write_block_yaml
-from accp_core.packing.embedded_json import (
-    STYLE_CODE,
-    STYLES,
-    python_size,
-    write_styled_json,
-    written_size,
-)
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
-from accp_core.packing.literal import literal_size, write_literal
 from accp_core.view.notation import AS_IS, TEXT_BLOCK
 from accp_core.view.read_value import read
 
@@ -40,7 +33,7 @@ CUT_LINE: Final = f"\n{MarkerStart.CUT} in the source]"
 _MAX_SHOWN: Final = 40
 """Characters of a text that an error message shows."""
 _FENCE: Final = f"{TEXT_BLOCK}\n"
-_SEGMENT: Final = re.compile(rf"([tjlpy])({STYLE_CODE}):([0-9]{{1,18}})(?:<([0-9]{{1,18}}))?")
+_SEGMENT: Final = re.compile(rf"([t{''.join(FORMS)}])([^: ]*+):([0-9]{{1,18}})(?:<([0-9]{{1,18}}))?")
 _OPENING: Final = "q("
 _CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
 """The end of a literal in a layout; what it says of the quote of one that was cut off."""
@@ -48,12 +41,12 @@ _CLOSING: Final = {")": "", ")'": "'", ')"': '"'}
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a view; `form` is as in `documents.Document`, or `t` for text that the source has too."""
+    """A part of a view; `form` is the code of a form and how the value is written, or `t` for text of the source."""
 
     form: str
     text: str
     cut: int | None = None
-    """As in `Document`."""
+    """As in `Value`."""
 
     def to_word(self) -> str:
         """Return the word of a layout that describes this part."""
@@ -176,7 +169,7 @@ class _Restoring:
     def restore_part(self, word: str) -> str:
         """Return the source of the next part, which a word of a layout describes."""
         segment = _SEGMENT.fullmatch(word)
-        if segment is None or segment[2] not in STYLES or (segment[4] and segment[1] in "tpy"):
+        if segment is None or (segment[1] == "t" and (segment[2] or segment[4])):
             self.fail(f"expected a part of a layout, found {word!r}")
         form, style, length, cut = segment.groups()
         part = self.text[self.at : self.at + int(length)]
@@ -210,27 +203,6 @@ class _Restoring:
             self.fail(f"expected at least {chars} characters before the cut, found {len(source)}")
         return source[:chars]
 
-    def _write(self, value: object, form: str, style: str) -> str:
-        size, write = _WRITERS[form]
+    def _write(self, value: object, form: str, how: str) -> str:
         # The text is counted after it is written, in the form in which it is returned.
-        Expansion(self.expansion.left).add(size(value, style), "this part")
-        return write(value, style)
-
-
-def _lines_size(value: object, style: str) -> int:
-    return sum(written_size(member, style) + 1 for member in _lines(value)) - 1
-
-
-def _lines(value: object) -> list[object]:
-    if type(value) is not list:
-        raise ValueError(f"expected an array for JSON Lines, found {type(value).__name__!r}")
-    return value
-
-
-_WRITERS: Final[dict[str, tuple[Callable[[object, str], int], Callable[[object, str], str]]]] = {
-    "j": (written_size, write_styled_json),
-    "l": (_lines_size, lambda value, style: "\n".join([write_styled_json(member, style) for member in _lines(value)])),
-    "p": (lambda value, _style: python_size(value), lambda value, _style: repr(value)),
-    "y": (lambda value, _style: block_yaml_size(value), lambda value, _style: write_block_yaml(value)),
-}
-"""How many characters a value has in each form, and how it is written."""
+        return FORMS[form].write(value, how, Expansion(self.expansion.left))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from accp_core.packing.embedded_json import STYLE_CODE
+from accp_core.documents.json_styles import STYLE_CODE
 
 __all__ = ["LEGEND", "explanations", "legend_for"]
 

@@ -7,11 +7,11 @@ from collections.abc import Container
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs miss it
 from typing import Final, TypeAlias
 
+from accp_core.documents.json_styles import STYLE_CODE, STYLES, unpack_embedded_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.packing.columns import unpack_column
 from accp_core.packing.derived import unpack_derived
-from accp_core.packing.embedded_json import STYLE_CODE, STYLES, unpack_embedded_json
 from accp_core.packing.expansion import (
     DEFAULT_EXPANSION,
     Expansion,

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from accp_core.documents.json_styles import pack_embedded_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.packing.derived import pack_derived
-from accp_core.packing.embedded_json import pack_embedded_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.packing.number import SpelledFloat
 from accp_core.packing.repeated_values import pack_repeated_values

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from accp_core.packing.embedded_json import write_styled_json
+from accp_core.documents import Document, Literal, Value
+from accp_core.documents import read as read_document
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits
 from accp_core.ports import TokenCounter
-from accp_core.strict_json import is_utf8
+from accp_core.strict_json import has_surrogate_pair, is_utf8
 from accp_core.token_counts import RememberingCounter
-from accp_core.view.documents import Document, find_documents
 from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, restore, write_layout
 from accp_core.view.render_value import DEFAULT_OPTIONS, Options, render_known
 
-__all__ = ["View", "render_text"]
+__all__ = ["View", "render_document", "render_text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +44,25 @@ class View:
 def render_text(source: str, *, counter: TokenCounter, options: Options | None = None) -> View:
     """Return the view of a text, which never has more tokens than the text itself.
 
-    JSON in any of the usual layouts, JSON Lines, Python literals and JSON inside other text are rendered; everything
-    else, prose above all, stays as it is.
+    Values in any of the forms of `accp_core.documents`, alone or inside other text, are rendered; everything else,
+    prose above all, stays as it is.
 
     Args:
         source: The text.
         counter: Counts the tokens of the model.
         options: The transforms that the view may use; None: all.
     """
+    return render_document(read_document(source), counter=counter, options=options)
+
+
+def render_document(document: Document, *, counter: TokenCounter, options: Options | None = None) -> View:
+    """Return the view of a text that was read; see `render_text`."""
     counter = RememberingCounter(counter)
+    source = document.source
     before = counter(source)
-    documents = find_documents(source)
-    if documents:
+    if any(map(_is_rendered, document.values())) and not has_surrogate_pair(source):
         limits = _limits_of(source)
-        segments = _segments(source, documents, counter, options or DEFAULT_OPTIONS, limits)
+        segments = _segments(document, counter, options or DEFAULT_OPTIONS, limits)
         text = "".join([segment.text for segment in segments])
         after = counter(text)
         if after < before and len(source) <= limits.of(len(text)):
@@ -73,43 +79,49 @@ def _limits_of(source: str) -> ExpansionLimits:
     return replace(DEFAULT_EXPANSION, size=max(DEFAULT_EXPANSION.size, 3 * len(source)))
 
 
+def _is_rendered(part: Value | Literal) -> bool:
+    """Return whether a part has a view: a literal, or an array or map with members that can be written again."""
+    if isinstance(part, Literal):
+        return True
+    return isinstance(part.value, (dict, list)) and bool(part.value) and part.how is not None
+
+
 def _segments(
-    source: str, documents: list[Document], counter: TokenCounter, options: Options, limits: ExpansionLimits
+    document: Document, counter: TokenCounter, options: Options, limits: ExpansionLimits
 ) -> list[Segment | LiteralSegment]:
-    """Return the parts of a text: its documents, where that saves tokens, and the text around them."""
+    """Return the parts of a text: its values, where that saves tokens, and the text around them."""
     segments: list[Segment | LiteralSegment] = []
-    at = 0
-    alone = len(documents) == 1 and not source[: documents[0].start].strip()
-    for document in documents:
-        written = source[document.start : document.end]
-        segment = _segment(document, written, counter, options, limits)
-        if not alone and counter(segment.text) >= counter(written):
+    source, at = document.source, 0
+    parts = list(filter(_is_rendered, document.values()))
+    alone = len(parts) == 1 and not source[: parts[0].start].strip()
+    for part in parts:
+        segment = _segment(part, counter, options, limits)
+        if not alone and counter(segment.text) >= counter(source[part.start : part.end]):
             continue
-        if document.start > at:
-            segments.append(Segment("t", source[at : document.start]))
+        if part.start > at:
+            segments.append(Segment("t", source[at : part.start]))
         segments.append(segment)
-        at = document.end
+        at = part.end
     return segments + ([Segment("t", source[at:])] if at < len(source) else [])
 
 
 def _segment(
-    document: Document, written: str, counter: TokenCounter, options: Options, limits: ExpansionLimits
+    part: Value | Literal, counter: TokenCounter, options: Options, limits: ExpansionLimits
 ) -> Segment | LiteralSegment:
-    literal = document.literal
-    if literal is None:
-        return Segment(document.form, _view(document, written, counter, options, limits), document.cut)
-    parts = _segments(literal.text, literal.documents, counter, options, limits)
-    return LiteralSegment(parts, literal.open_quote)
+    if isinstance(part, Literal):
+        return LiteralSegment(_segments(part.document, counter, options, limits), part.open_quote)
+    return Segment(f"{part.form.CODE}{part.how}", _view(part, counter, options, limits), part.cut)
 
 
-def _view(document: Document, written: str, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
-    """Return the view of a document that is `written` so in the source."""
-    compact = write_styled_json(document.value, "0u")
+def _view(part: Value, counter: TokenCounter, options: Options, limits: ExpansionLimits) -> str:
+    """Return the view of a value."""
+    compact = write_styled_json(part.value, "0u")
     if not is_utf8(compact):
-        compact = write_styled_json(document.value, "0")
+        compact = write_styled_json(part.value, "0")
+    chars = part.end - part.start
     # The blanks of the source come back, too.
-    tighter = replace(limits, times=limits.times * len(compact) // max(len(written), len(compact)))
+    tighter = replace(limits, times=limits.times * len(compact) // max(chars, len(compact)))
     # The source is counted in any case, and `counter` remembers it.
-    tokens = counter(written) if compact == written else None
-    view = render_known(document.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens)
-    return view if document.cut is None else view + CUT_LINE
+    tokens = counter(compact) if compact == part.written else None
+    view = render_known(part.value, compact, counter=counter, options=options, limits=tighter, tokens=tokens)
+    return view if part.cut is None else view + CUT_LINE

@@ -20,12 +20,10 @@ from accp_core.compression import (
     MIN_PREVIEW,
     Compressed,
     ResultLimits,
+    Source,
     abridge,
     compress,
-    hide_blobs,
     share_limits,
-    show_preview,
-    show_view,
 )
 from accp_core.markers import escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION
@@ -94,9 +92,9 @@ def test_without_a_request_and_a_tool_none_is_named_and_nothing_ranked() -> None
     assert "XXXX" in compress(source, limits=limits, counter=counter, request="XXXX").text
     assert "XXXX" not in unranked.text
     assert compress(source, limits=limits, counter=counter) == unranked
-    assert show_preview(source, 150, counter=counter) == unranked
+    assert Source(source, counter=counter).preview(150) == unranked
     assert f"intact: ${key_of(source)}]" in abridge(source, limit=150, max_chars=2_000, counter=counter).text
-    hidden = hide_blobs(ICON, show_view(ICON, counter=counter), counter=counter)
+    hidden = Source(ICON, counter=counter).without_blobs()
     assert hidden is not None
     assert f"intact: ${key_of(ICON)}]" in hidden.text
 
@@ -111,48 +109,52 @@ def test_a_preview_and_an_abstract_show_a_query_where_a_tool_takes_one(open_with
 @pytest.mark.parametrize("inline", [None, 1_000_000])
 def test_no_preview_is_made_where_the_view_fits(inline: int | None) -> None:
     limits = ResultLimits(inline=inline, preview=MIN_PREVIEW)
-    assert compress(ROWS, limits=limits, counter=counter) == show_view(ROWS, counter=counter)
+    assert compress(ROWS, limits=limits, counter=counter) == Source(ROWS, counter=counter).view()
 
 
 def test_a_view_is_kept_where_a_preview_is_not_smaller() -> None:
     source = " ".join(map(str, range(40)))
-    assert compress(source, limits=ResultLimits(inline=1), counter=counter) == show_view(source, counter=counter)
-    assert show_preview(source, 2_000, counter=counter) is None
-    assert show_preview(ROWS, 1_000_000, counter=counter, view=show_view(ROWS, counter=counter)) is None
+    assert compress(source, limits=ResultLimits(inline=1), counter=counter) == Source(source, counter=counter).view()
+    assert Source(source, counter=counter).preview(2_000) is None
+    assert Source(ROWS, counter=counter).preview(1_000_000) is None
 
 
 def test_a_view_of_exactly_the_limit_is_shown() -> None:
-    view = show_view(ROWS, counter=counter)
+    view = Source(ROWS, counter=counter).view()
     limits = ResultLimits(inline=view.tokens_after, preview=MIN_PREVIEW)
     assert compress(ROWS, limits=limits, counter=counter) == view
     assert compress(ROWS, limits=replace(limits, inline=view.tokens_after - 1), counter=counter).stored is not None
 
 
 def test_a_preview_of_as_many_tokens_as_the_text_is_not_shown() -> None:
-    assert show_preview(PROSE, 100, counter=lambda _: 50) is None
+    assert Source(PROSE, counter=lambda _: 50).preview(100) is None
 
     def counts_a_cut(text: str) -> int:
         return 50 + (text in PROSE and text != PROSE)
 
-    assert show_preview(PROSE, 100, counter=counts_a_cut) is None
+    assert Source(PROSE, counter=counts_a_cut).preview(100) is None
 
 
 def test_a_text_is_not_counted_again_whose_view_is_known() -> None:
-    view, counting = show_view(ROWS, counter=counter), Counting()
-    assert show_preview(ROWS, 100, counter=counting, view=view) is not None
+    counting = Counting()
+    source = Source(ROWS, counter=counting)
+    source.view()
+    counting.characters = 0
+    assert source.preview(100) is not None
     assert counting.characters < len(ROWS)
 
 
 def test_a_preview_is_the_same_with_and_without_the_view_of_its_text() -> None:
-    view = show_view(ROWS, counter=counter)
-    shown = show_preview(ROWS, 100, counter=counter, view=view, chars=len(ROWS))
-    assert shown == show_preview(ROWS, 100, counter=counter)
+    source = Source(ROWS, counter=counter)
+    source.view()
+    shown = source.preview(100, chars=len(ROWS))
+    assert shown == Source(ROWS, counter=counter).preview(100)
     assert shown is not None
 
 
 def test_a_text_of_just_the_characters_that_are_looked_at_is_looked_at_whole() -> None:
-    shown = show_preview(PROSE, 400, counter=counter, chars=len(PROSE))
-    assert shown == show_preview(PROSE, 400, counter=counter)
+    shown = Source(PROSE, counter=counter).preview(400, chars=len(PROSE))
+    assert shown == Source(PROSE, counter=counter).preview(400)
     assert shown is not None
 
 
@@ -170,9 +172,12 @@ def test_a_source_of_more_than_any_view_of_others_may_stand_for_comes_back() -> 
     assert shown.restore() == source
 
 
-@pytest.mark.parametrize("view", [None, show_view(PROSE, counter=counter)])
-def test_a_preview_of_the_beginning_names_the_whole(view: Compressed | None) -> None:
-    shown = show_preview(PROSE, 400, counter=counter, view=view, chars=400, open_with="accp_fetch")
+@pytest.mark.parametrize("is_viewed", [False, True])
+def test_a_preview_of_the_beginning_names_the_whole(*, is_viewed: bool) -> None:
+    source = Source(PROSE, counter=counter, open_with="accp_fetch")
+    if is_viewed:
+        source.view()
+    shown = source.preview(400, chars=400)
     assert shown is not None
     first, *_, last = shown.text.split("\n")
     assert first.startswith(f"[preview of the first 1 line; the whole is intact: accp_fetch ${key_of(PROSE)}")
@@ -200,7 +205,7 @@ def test_the_tokens_of_a_source_are_counted_once_whatever_its_preview_is_made_of
 
 
 def test_no_preview_of_a_beginning_is_larger_than_the_text() -> None:
-    assert show_preview("x " * 50, 200, counter=counter, chars=90) is None
+    assert Source("x " * 50, counter=counter).preview(200, chars=90) is None
 
 
 def test_where_a_limit_has_no_room_for_the_reference_the_view_is_shown() -> None:
@@ -251,7 +256,7 @@ def test_of_a_long_text_only_a_part_is_counted() -> None:
 @pytest.mark.parametrize(("length", "is_estimated"), [(32_000, False), (32_001, True)])
 def test_a_text_of_so_many_characters_is_estimated(length: int, is_estimated: bool) -> None:
     source = PROSE.ljust(length, "-")
-    shown = show_preview(source, 100, counter=counter, chars=500)
+    shown = Source(source, counter=counter).preview(100, chars=500)
     assert shown is not None
     assert shown.is_estimated == is_estimated
     assert is_estimated or shown.tokens_before == counter(source)
@@ -259,7 +264,7 @@ def test_a_text_of_so_many_characters_is_estimated(length: int, is_estimated: bo
 
 def test_the_parts_that_are_counted_reach_from_the_beginning_to_the_end() -> None:
     for source in ("a" * 63_007 + "b" * 4_000, "b" * 4_000 + "a" * 63_007):
-        shown = show_view(source, counter=lambda text: text.count("b"), limit=1)
+        shown = Source(source, counter=lambda text: text.count("b")).view(1)
         assert repr(shown.tokens_before) == repr(4_000 * len(source) // 32_000)
         assert (shown.text, shown.layout, shown.is_estimated) == (source, "as-is", True)
 
@@ -492,13 +497,13 @@ def test_a_large_blob_in_a_result_that_fits_is_sized_and_stored() -> None:
     assert f"icon […base64, {len(BLOB):,} characters]" in rest
     assert "name logo" in rest
     assert (shown.restore(), shown.stored) == (ICON, StoredText.of(ICON))
-    assert shown.tokens_after == counter(shown.text) < show_view(ICON, counter=counter).tokens_after
+    assert shown.tokens_after == counter(shown.text) < Source(ICON, counter=counter).view().tokens_after
     assert compress_blocks([ICON, None], limits=ResultLimits(), counter=counter, open_with="accp_fetch")[0] == shown
 
 
 def test_without_previews_a_blob_is_shown() -> None:
     limits = ResultLimits(inline=None)
-    assert compress(ICON, limits=limits, counter=counter) == show_view(ICON, counter=counter)
+    assert compress(ICON, limits=limits, counter=counter) == Source(ICON, counter=counter).view()
     (shown,) = compress_blocks([ICON], limits=limits, counter=counter)
     assert shown is None or shown.stored is None
 
@@ -510,12 +515,12 @@ def test_a_digest_a_ruler_and_a_path_are_shown(blob: str) -> None:
 
 
 def test_a_blob_stays_where_its_size_and_the_reference_take_more_tokens() -> None:
-    assert hide_blobs("ab" * 99, show_view("ab" * 99, counter=lambda _: 1), counter=lambda _: 1) is None
+    assert Source("ab" * 99, counter=lambda _: 1).without_blobs() is None
 
 
 def test_the_cut_of_a_document_beside_a_blob_is_shown_as_a_cut() -> None:
     source = f"first: {json.dumps([{'icon': BLOB}, *records(20)])[:-30]}"
-    view = show_view(source, counter=counter)
+    view = Source(source, counter=counter).view()
     shown = compress(source, limits=ResultLimits(), counter=counter)
     assert CUT_LINE in view.text
     assert shown.stored == StoredText.of(source)
@@ -535,7 +540,7 @@ def test_a_long_text_is_not_copied_whole_to_be_previewed(end: str) -> None:
     text = "\n".join([*(f"GET /items/{number} took {number % 900} ms" for number in range(70_000)), end])
     tracemalloc.start()
     try:
-        assert show_preview(text, 400, counter=counter) is not None
+        assert Source(text, counter=counter).preview(400) is not None
         assert tracemalloc.get_traced_memory()[1] < len(text)
     finally:
         tracemalloc.stop()

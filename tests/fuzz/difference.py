@@ -8,8 +8,9 @@ from accp_core import read, render
 from accp_core.accp import Codec, Message
 from accp_core.accp.frame import Intent
 from accp_core.compression import ResultLimits, compress
-from accp_core.packing.block_yaml import write_block_yaml
+from accp_core.documents import block_yaml
 from accp_core.packing.delta import apply, diff
+from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import compact_json
 from tests.conformance.vectors import exact
 from tests.fuzz.choices import choose
@@ -54,7 +55,7 @@ def check_text(value: Any, choice: int) -> None:
 def as_yaml(value: Any) -> str:
     """Return a value as block YAML, where that can hold it."""
     try:
-        return write_block_yaml(value)
+        return block_yaml.write(value, "", Expansion(1_000_000))
     except ValueError:
         return repr(value)
 

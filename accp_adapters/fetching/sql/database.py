@@ -8,13 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.fetching.sources import open_stored
 from accp_adapters.fetching.sql.storage import ABSENT, StoredColumn, store_column
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
-from accp_core.tables import LINES, MAX_COLUMNS, Table
+from accp_core.tables import LINES, MAX_COLUMNS, Table, open_text
 
 __all__ = ["MAX_CELLS", "MAX_CHARS", "Database", "DatabaseCache", "StoredTable"]
 
@@ -92,7 +91,7 @@ def _build(text: str, key: str) -> Database:
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
     left, numbers = MAX_CELLS, iter(range(2**31))
     longest, tables = 0, []
-    opened = open_stored(text)
+    opened = open_text(text)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("BEGIN")

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from accp_core.packing.embedded_json import write_styled_json
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.number import spelling_decoder
 from accp_core.strict_json import escape_halves
 

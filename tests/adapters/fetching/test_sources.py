@@ -7,7 +7,7 @@ import json
 import pytest
 
 from accp_adapters.fetching import FetchRequest, answer
-from accp_adapters.fetching.sources import open_source, open_stored
+from accp_adapters.fetching.sources import open_source
 from accp_adapters.tokens import count_o200k
 
 PEOPLE = [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]
@@ -17,7 +17,6 @@ def test_json_is_its_value_and_other_text_itself() -> None:
     text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
     assert open_source(json.dumps(json.dumps(PEOPLE))) == PEOPLE
     assert open_source(text) == text
-    assert open_stored(text).value == PEOPLE
 
 
 @pytest.mark.parametrize("bom", ["", "\ufeff"])

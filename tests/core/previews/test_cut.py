@@ -9,7 +9,6 @@ import pytest
 from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
 from accp_core.tables import ends_within_json, omits_text, open_text
-from accp_core.view.documents import find_documents
 from tests.core.previews.test_composition import OPENING, counter, log
 from tests.core.view.payloads import logs
 
@@ -36,13 +35,13 @@ def first_line(source: str, **options: bool) -> str:
 )
 def test_the_first_line_says_that_the_source_was_cut_off(source: str) -> None:
     assert STATE in first_line(source)
-    assert open_text(source, find_documents).is_cut
+    assert open_text(source).is_cut
 
 
 @pytest.mark.parametrize("source", [WHOLE, INDENTED, log(300), f"The log:\n{WHOLE}\nThat is all."])
 def test_a_whole_source_is_said_to_be_whole(source: str) -> None:
     assert "; the whole is intact: " in first_line(source)
-    assert not open_text(source, find_documents).is_cut
+    assert not open_text(source).is_cut
 
 
 def test_a_part_that_is_looked_at_is_no_cut_of_the_source() -> None:

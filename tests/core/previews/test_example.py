@@ -12,8 +12,7 @@ from functools import partial
 import pytest
 
 from accp_core import preview
-from accp_core.tables import count_lines, tables_of_text
-from accp_core.view.documents import find_documents
+from accp_core.tables import count_lines, open_text
 from tests.core.previews.test_composition import OPENING, counter, log, shown
 from tests.core.view.payloads import logs, orders
 
@@ -86,7 +85,7 @@ def scalar(cell: object) -> object:
 def run_query(source: str, query: str) -> list[object]:
     """Return what SQLite answers to a query of the tables of a text."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
-        for table in tables_of_text(source, find_documents):
+        for table in open_text(source).tables():
             columns = ", ".join(f'"{name}"' for name in table.columns)
             database.execute(f'create table "{table.name}" ({columns})')
             marks = ", ".join("?" * len(table.columns))

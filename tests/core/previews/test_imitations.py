@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from accp_adapters.tokens import o200k_base
-from accp_core.compression import Compressed, ResultLimits, abridge, compress, hide_blobs, show_preview, show_view
+from accp_core.compression import Compressed, ResultLimits, Source, abridge, compress
 from accp_core.markers import escape_markers, unescape_markers
 from accp_core.previews import marks, preview
 from accp_core.previews.marks import Marks
@@ -128,9 +128,9 @@ def has_only_ours(shown: str, opening: str) -> bool:
 def previews_of(source: str, limit: int, request: str) -> Iterator[Compressed | None]:
     limits = ResultLimits(inline=limit, preview=limit)
     yield compress(source, limits=limits, counter=counter, request=request, open_with="accp_fetch")
-    yield show_preview(source, limit, counter=counter, request=request)
-    yield show_preview(source, limit, counter=counter, chars=len(source) // 2 + 1, open_with="accp_fetch")
-    yield hide_blobs(source, show_view(source, counter=counter), counter=counter, open_with="accp_fetch")
+    yield Source(source, counter=counter).preview(limit, request=request)
+    yield Source(source, counter=counter, open_with="accp_fetch").preview(limit, chars=len(source) // 2 + 1)
+    yield Source(source, counter=counter).without_blobs()
     yield abridge(source, limit=limit, max_chars=600, counter=counter)
 
 
@@ -162,7 +162,7 @@ CUT_TWICE = f"First:\n{json.dumps(ROWS)[:-1]}\n\nSecond:\n{json.dumps(ROWS)[:-9]
 
 def test_a_line_of_the_source_does_not_say_that_we_found_a_cut() -> None:
     complete, cut = f"{json.dumps(ROWS)}\n{SAYS_CUT}", json.dumps(ROWS)[:-1]
-    views = [show_view(source, counter=counter) for source in (complete, cut, CUT_TWICE)]
+    views = [Source(source, counter=counter).view() for source in (complete, cut, CUT_TWICE)]
     shown = [layout.escape_view(view.text, view.layout) for view in views]
     assert shown[0].endswith("\n[source text: cut off here in the source]")
     assert shown[1].endswith(f"\n{SAYS_CUT}")
@@ -179,7 +179,7 @@ def test_a_line_of_the_source_does_not_say_that_we_found_a_cut() -> None:
 def test_the_lines_of_ours_are_found_behind_literals(tail: str) -> None:
     inner = json.dumps(ROWS, indent=1)[:-9] + f"\n{SAYS_CUT}\n"
     source = f"meta=None text={inner!r} isError=False" if not tail else f"meta=None text={tail}{repr(inner)[1:-1]}"
-    view = show_view(source, counter=counter)
+    view = Source(source, counter=counter).view()
     assert view.layout is not None
     assert "q(" in view.layout
     assert "<" in view.layout
@@ -195,7 +195,7 @@ def test_previews_tell_our_lines_from_those_of_the_source() -> None:
     assert shown.startswith("[preview")
     assert shown.endswith("[source text: cut off here in the source]\nThe end, as it says.")
     blobs = f"{CUT_TWICE}\n{BLOB}"
-    hidden = hide_blobs(blobs, show_view(blobs, counter=counter), counter=counter)
+    hidden = Source(blobs, counter=counter).without_blobs()
     assert hidden is not None
     first, rest = hidden.text.split("\n", 1)
     assert first.startswith("[preview; the source was cut off, all that it returned: ")

@@ -12,8 +12,7 @@ from accp_core import read
 from accp_core.compression import ResultLimits, compress
 from accp_core.previews import preview
 from accp_core.references import key_of
-from accp_core.tables import table_of_lines, tables_of_text
-from accp_core.view.documents import find_documents
+from accp_core.tables import open_text, table_of_lines
 from accp_core.view.notation import write_name
 from tests.properties.json_values import values as json_values
 
@@ -54,7 +53,7 @@ def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: ob
     text = shown(source)
     if text is None:
         return
-    tables = {write_name(table.name): table for table in tables_of_text(source, find_documents)}
+    tables = {write_name(table.name): table for table in open_text(source).tables()}
     head, *body = text.split("\n")
     if example := re.search(r"; e\.g\. query: (.*)\]\Z", head):
         assert ask(source, example[1])
@@ -73,7 +72,7 @@ def test_the_example_of_any_table_is_answered_and_its_rows_are_counted(value: ob
 @given(documents | json_values)
 def test_each_column_that_a_preview_may_name_is_selected_and_counted(value: object) -> None:
     source = json.dumps(value)
-    for table in tables_of_text(source, find_documents)[:3]:
+    for table in open_text(source).tables()[:3]:
         for column in table.columns[:4]:
             counted = ask(source, f'select count(*) as total, count("{column}") as cells from "{table.name}"')
             known = sum(cell is not None for cell in table.cells(column))

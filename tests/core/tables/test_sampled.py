@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from accp_core.tables import MAX_WHOLE, SampledTables, sample_tables, tables_of_text
-from accp_core.view.documents import find_documents
+from accp_core.tables import MAX_WHOLE, SampledTables, open_text, sample_tables
 
 LONG = 300_000
 
@@ -82,7 +81,7 @@ TEXTS = {
 def test_the_tables_of_a_sample_are_those_of_the_text(name: str) -> None:
     text = TEXTS[name]
     found = sampled(text)
-    whole = {table.name: table for table in tables_of_text(text, find_documents)}
+    whole = {table.name: table for table in open_text(text).tables()}
     assert [table.name for table in found.tables] == list(whole)
     for table in found.tables:
         assert set(table.columns) <= set(whole[table.name].columns)

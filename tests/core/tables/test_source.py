@@ -7,8 +7,7 @@ import json
 import pytest
 
 from accp_core.packing.number import SpelledFloat
-from accp_core.tables import open_text, tables_of_text
-from accp_core.view.documents import find_documents
+from accp_core.tables import open_text
 
 BOM = "\ufeff"
 PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late": None}]
@@ -38,7 +37,7 @@ PEOPLE = [{"id": 1, "name": "Ann", "late": True}, {"id": 2, "name": "Bo", "late"
     ],
 )
 def test_json_is_opened_however_it_was_written(source: str) -> None:
-    opened = open_text(source, find_documents)
+    opened = open_text(source)
     assert (opened.value, opened.prose) == (PEOPLE, None)
     assert [table.name for table in opened.tables()] == ["rows"]
 
@@ -49,7 +48,7 @@ def test_json_is_opened_however_it_was_written(source: str) -> None:
     ids=["prose", "a name twice", "too deep", "numbers", "empty", "lines of other JSON", "cut off"],
 )
 def test_what_reading_would_change_stays_text(source: str) -> None:
-    opened = open_text(source, find_documents)
+    opened = open_text(source)
     assert (opened.value, opened.prose) == (source, source)
     assert [table.name for table in opened.tables()] == ["lines"]
 
@@ -68,27 +67,27 @@ def test_what_reading_would_change_stays_text(source: str) -> None:
 )
 def test_a_byte_order_mark_hides_no_record(source: str) -> None:
     # "implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259, section 8.1)
-    opened = open_text(BOM + source.removeprefix(BOM), find_documents)
+    opened = open_text(BOM + source.removeprefix(BOM))
     assert (opened.value, opened.prose) == (PEOPLE, None)
 
 
 def test_a_byte_order_mark_of_a_text_stays_in_its_lines() -> None:
     note = f"{BOM}Dear all,\nplease read."
-    assert (open_text(note, find_documents).value, open_text(note, find_documents).prose) == (note, note)
+    assert (open_text(note).value, open_text(note).prose) == (note, note)
     text = f"{BOM}{json.dumps(PEOPLE[0])}\n{BOM}{json.dumps(PEOPLE[1])}\nThat is all."
-    opened = open_text(text, find_documents)
+    opened = open_text(text)
     assert (opened.value, opened.prose) == (PEOPLE, text)
     assert opened.tables()[1].rows[0]["text"] == text.split("\n")[0]
 
 
 def test_a_text_in_a_json_string_or_a_text_block_is_text() -> None:
-    assert open_text('"line 1\\nline 2"', find_documents).value == "line 1\nline 2"
-    assert open_text('[{"type": "text", "text": "line 1"}]', find_documents).prose == "line 1"
+    assert open_text('"line 1\\nline 2"').value == "line 1\nline 2"
+    assert open_text('[{"type": "text", "text": "line 1"}]').prose == "line 1"
 
 
 def test_numbers_keep_the_spelling_of_the_source() -> None:
     source = '{"a": 0.1234567890123456789, "b": 1e999, "c": NaN, "d": -Infinity, "e": 1.50, "f": 12345678901234567890}'
-    value = open_text(source, find_documents).value
+    value = open_text(source).value
     assert repr(value["a"]) == "0.1234567890123456789"
     assert (value["b"], value["c"], value["d"], value["f"]) == ("1e999", "NaN", "-Infinity", 12345678901234567890)
     assert (type(value["e"]), repr(value["e"])) == (SpelledFloat, "1.50")
@@ -96,16 +95,16 @@ def test_numbers_keep_the_spelling_of_the_source() -> None:
 
 def test_strings_in_strings_are_opened_three_deep() -> None:
     deep = json.dumps(json.dumps(json.dumps(json.dumps("text"))))
-    assert open_text(deep, find_documents).value == '"text"'
+    assert open_text(deep).value == '"text"'
 
 
 def test_documents_within_a_text_are_tables_beside_its_lines() -> None:
     text = f"Two people:\n{json.dumps(PEOPLE)}\nThat is all."
-    opened = open_text(text, find_documents)
+    opened = open_text(text)
     assert (opened.value, opened.prose) == (PEOPLE, text)
-    assert [table.name for table in tables_of_text(text, find_documents)] == ["rows", "lines"]
+    assert [table.name for table in open_text(text).tables()] == ["rows", "lines"]
     twice = f"{text}\n{text}"
-    assert open_text(twice, find_documents).value == [PEOPLE, PEOPLE]
+    assert open_text(twice).value == [PEOPLE, PEOPLE]
 
 
 MORE = [{"id": 3, "name": "Cy", "city": "Rome"}, {"id": 4, "name": "Di"}]
@@ -136,26 +135,26 @@ LOG = "2026-01-01 12:00 WARN the file was rotated"
     ],
 )
 def test_the_records_of_several_documents_are_the_rows_of_one_table(source: str) -> None:
-    rows = open_text(source, find_documents).tables()[0]
+    rows = open_text(source).tables()[0]
     assert (rows.name, rows.columns) == ("rows", ("id", "name", "late", "city"))
     assert list(rows.rows) == [*PEOPLE, *MORE]
 
 
 def test_lines_between_other_text_have_the_paths_of_lines() -> None:
     lines = [*map(json.dumps, PEOPLE), LOG, *map(json.dumps, MORE)]
-    assert open_text("\n".join(lines), find_documents).value == [*PEOPLE, *MORE]
+    assert open_text("\n".join(lines)).value == [*PEOPLE, *MORE]
 
 
 @pytest.mark.parametrize("source", ['[1, "a"]\n[2, "b"]', json.dumps([PEOPLE, MORE]), '[[{"a": 1}]]\n[]'])
 def test_other_arrays_of_arrays_are_rows_themselves(source: str) -> None:
-    (rows,) = tables_of_text(source, find_documents)
+    (rows,) = open_text(source).tables()
     assert (rows.name, rows.columns[0], len(rows.rows)) == ("rows", "c0", 2)
 
 
 def test_an_array_named_lines_has_another_name_beside_the_lines_of_a_text() -> None:
     document = json.dumps({"lines": [{"a": 1}, {"a": 2}]})
-    (alone,) = tables_of_text(document, find_documents)
+    (alone,) = open_text(document).tables()
     assert (alone.name, alone.path, alone.holds_lines) == ("lines", ("lines",), False)
-    array, lines = tables_of_text(f"Result of the day:\n{document}\nEnd.", find_documents)
+    array, lines = open_text(f"Result of the day:\n{document}\nEnd.").tables()
     assert (array.name, array.columns, array.holds_lines) == ("lines_2", ("a",), False)
     assert (lines.name, lines.columns, lines.holds_lines) == ("lines", ("n", "text"), True)

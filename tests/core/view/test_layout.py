@@ -82,7 +82,6 @@ def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: s
         ("[1]", "j:3<3", 0),
         ("1", "y:1", 0),
         (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<4", 0),
-        (f"[1]{CUT_LINE}", f"p:{3 + len(CUT_LINE)}<2", 0),
         (f"[1]{CUT_LINE}", f"t:{3 + len(CUT_LINE)}<2", 0),
         (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<2<2", 0),
         (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<", 0),

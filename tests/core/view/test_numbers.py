@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from accp_core.packing.embedded_json import read_styled_json, write_styled_json
+from accp_core.documents.json_styles import read_styled_json, write_styled_json
 from accp_core.view import read, render, render_text
 
 

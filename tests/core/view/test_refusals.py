@@ -102,7 +102,7 @@ def test_no_line_is_behind_the_last_one_whose_beginning_is_named() -> None:
 
 LAYOUTS = [
     ("[1]", "x:3", 0, "expected a part of a layout, found 'x:3'"),
-    (CUT, f"p:{len(CUT)}<2", 0, f"expected a part of a layout, found 'p:{len(CUT)}<2'"),
+    (CUT, f"t:{len(CUT)}<2", 0, f"expected a part of a layout, found 't:{len(CUT)}<2'"),
     ("[1]", "j:4", 0, "expected 4 characters for 'j:4', found 3"),
     ("[1]x", "j:3", 3, "expected a text of 3 characters for the layout, found 4"),
     ("[1]", "j:3<2", 0, f"expected {CUT_LINE!r} behind 'j:3<2', found '[1]'"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.shim.protocol import JsonObject, text_block
-from accp_core.packing.embedded_json import STYLES, read_styled_json, write_styled_json, written_size
+from accp_core.documents.json_styles import STYLES, read_styled_json, write_styled_json, written_size
 from accp_core.packing.expansion import Expansion
 from accp_core.strict_json import compact_json, read_json
 
@@ -45,7 +45,7 @@ class DuplicateContent:
     each: bool
     """Whether the value is a list and every block holds one item; otherwise one block holds the whole value."""
     style: str | None
-    """The code of the JSON style (see `embedded_json`); None: the blocks hold strings without quotes."""
+    """The code of the JSON style (see `json_styles`); None: the blocks hold strings without quotes."""
     key: str | None = None
     """The only key of `structuredContent`, where the value stands under one; None: `structuredContent` is the value."""
     structured: bool = True

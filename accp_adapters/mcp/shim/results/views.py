@@ -30,7 +30,7 @@ from accp_adapters.mcp.shim.results.duplicate_content import (
 )
 from accp_adapters.mcp.shim.stored_results import StoredResults
 from accp_core import view as views
-from accp_core.compression import Compressed, ResultLimits, compress, show_preview
+from accp_core.compression import Compressed, ResultLimits, Source, compress
 from accp_core.markers import escape_markers, unescape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, size_of
 from accp_core.ports import TokenCounter
@@ -236,10 +236,8 @@ class _ViewWriter:
             return shown if shown.stored else _escaped(shown, settings.counter)
         if limits.inline is None or len(text) <= limits.inline:
             return None
-        return show_preview(
-            text, limits.preview, counter=settings.counter, chars=limits.previewed_chars, request=settings.request,
-            open_with=FETCH_NAME,
-        )  # fmt: skip
+        source = Source(text, counter=settings.counter, open_with=FETCH_NAME)
+        return source.preview(limits.preview, chars=limits.previewed_chars, request=settings.request)
 
     def _keep(self, shown: Compressed | None) -> str | None:
         """Store the whole text of a preview; return its key, None for anything else."""

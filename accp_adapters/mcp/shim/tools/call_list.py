@@ -22,10 +22,10 @@ from accp_adapters.fetching import FetchRequest
 from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, text_block, tool_result
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog, matches_any
 from accp_adapters.mcp.shim.tools.tool_index import INDEX_NAME, check_call, find_tool, read_arguments
+from accp_core.documents.json_styles import read_styled_json
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
-from accp_core.packing.embedded_json import read_styled_json
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json, read_json
 

@@ -16,7 +16,7 @@ from accp_adapters.fetching.sql.database import DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.run import run_query
 from accp_adapters.fetching.sql.storage import ABSENT, store_column
-from accp_core.packing.embedded_json import write_styled_json
+from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.number import SpelledFloat
 from tests.properties.json_values import values as json_values
 

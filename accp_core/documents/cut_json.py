@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.packing.embedded_json import read_styled_json
+from accp_core.documents import json_document
+from accp_core.documents.json_styles import find_style
 
 __all__ = ["MIN_CUT_CHARS", "CutJson", "end_of_json", "read_cut_json"]
 
@@ -37,8 +38,8 @@ class CutJson:
 
     value: object
     """Its value, as if it ended at the cut."""
-    style: str
-    """The code of its style; the style writes `chars` characters as they are in the source, and then others."""
+    written: str
+    """Its text up to the cut, closed there."""
     chars: int
     """The characters up to the cut."""
 
@@ -87,10 +88,20 @@ def read_cut_json(text: str, start: int, end: int) -> CutJson | None:
     containers, string = _open_at(text, start, end)
     for cut, closing in _cuts(text, start, containers, string, end):
         if cut - start >= MIN_CUT_CHARS:
-            document = read_styled_json(text[start:cut] + closing, cut=cut - start)
-            if document is not None:
-                return CutJson(*document, cut - start)
+            found = _closed_at(text[start:cut], closing)
+            if found is not None:
+                return found
     return None
+
+
+def _closed_at(beginning: str, closing: str) -> CutJson | None:
+    written = beginning + closing
+    try:
+        value = json_document.read(written)
+    except ValueError:
+        return None
+    is_styled = find_style(written, value, len(beginning)) is not None
+    return CutJson(value, written, len(beginning)) if is_styled else None
 
 
 def _open_at(text: str, start: int, end: int) -> tuple[list[_Container], int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.packing.embedded_json import (
+from accp_core.documents.json_styles import (
     STYLE_CODE,
     STYLES,
     pack_embedded_json,

@@ -10,7 +10,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, TypeAlias
 
@@ -20,8 +20,8 @@ from accp_core.packing.tree import EmbeddedJson, map_members
 from accp_core.strict_json import refuse_constant
 
 __all__ = [
-    "LINE_STYLES", "STYLES", "STYLE_CODE", "pack_embedded_json", "python_size", "read_styled_json",
-    "unpack_embedded_json", "write_styled_json", "written_size",
+    "LINE_STYLES", "STYLES", "STYLE_CODE", "find_style", "pack_embedded_json", "python_size",
+    "read_styled_json", "unpack_embedded_json", "write_styled_json", "written_size",
 ]  # fmt: skip
 
 StyledJson: TypeAlias = tuple[object, str]
@@ -194,35 +194,40 @@ def _scalar_size(value: object, quote: Callable[[str], str]) -> int:
     return 4 if value is None or value is True else 5 if value is False else len(repr(value))
 
 
-_SPELLING_STYLES: Final = {style: functools.partial(write_styled_json, style=style) for style in STYLES}
-
-
-def read_styled_json(text: str, *, cut: int | None = None) -> StyledJson | None:
+def read_styled_json(text: str) -> StyledJson | None:
     """Return the JSON value of `text` and the code of its style, or None if no style writes the same bytes.
 
     That is so for duplicate names, NaN, unusual blanks, and documents that are nested too deep.
+    """
+    try:
+        value = _DECODER.decode(text)
+        style = find_style(text, value)
+        if style is None:
+            value = _SPELLING_DECODER.decode(text)
+            style = find_style(text, value)
+    except (ValueError, RecursionError):
+        return None
+    return None if style is None else (value, style)
+
+
+def find_style(text: str, value: object, cut: int | None = None) -> str | None:
+    """Return the code of the style in which `text` writes `value`; None: no style writes the same characters.
 
     Args:
         text: A JSON document.
+        value: Its value.
         cut: Characters that must be the same; None: all, and no more.
     """
     if "\\u0000" in text and _PLACEHOLDER.search(text):
         # A string that looks like a placeholder would be written as a number.
         return None
     try:
-        return _read_with(_DECODER, STYLES, text, cut) or _read_with(_SPELLING_DECODER, _SPELLING_STYLES, text, cut)
+        for style in _likely_styles(text):
+            written = write_styled_json(value, style)
+            if written == text if cut is None else written.startswith(text[:cut]):
+                return style
     except (ValueError, RecursionError):
-        return None
-
-
-def _read_with(
-    decoder: json.JSONDecoder, styles: Mapping[str, Callable[[object], str]], text: str, cut: int | None
-) -> StyledJson | None:
-    value = decoder.decode(text)
-    for style in _likely_styles(text):
-        written = styles[style](value)
-        if written == text if cut is None else written.startswith(text[:cut]):
-            return value, style
+        pass
     return None
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_core.packing.block_yaml import block_yaml_size, read_block_yaml, write_block_yaml
+from accp_core.documents import block_yaml
+from accp_core.packing.expansion import Expansion, ExpansionError
 from tests.core.exactly import exactly
 
 yaml: Any = pytest.importorskip("yaml")
@@ -33,11 +34,24 @@ def dump(value: object) -> str:
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True)).removesuffix("\n")
 
 
+def read_block_yaml(text: str) -> object | None:
+    try:
+        return block_yaml.read(text) if block_yaml.recognise(text) else None
+    except ValueError:
+        return None
+
+
+def write_block_yaml(value: object) -> str:
+    return block_yaml.write(value, "", Expansion(1_000_000))
+
+
 def test_it_is_written_as_pyyaml_writes_it_and_read_back() -> None:
     text = dump(VALUE)
     assert write_block_yaml(VALUE) == text
     assert exactly(read_block_yaml(text)) == exactly(VALUE)
-    assert block_yaml_size(VALUE) == len(text)
+    assert block_yaml.write(VALUE, "", Expansion(len(text))) == text
+    with pytest.raises(ExpansionError):
+        block_yaml.write(VALUE, "", Expansion(len(text) - 1))
     rows = [VALUE, {"a": 1}]
     assert exactly(read_block_yaml(dump(rows))) == exactly(rows)
 

@@ -1,6 +1,6 @@
-"""Block YAML as PyYAML's `safe_dump` writes it, a strict small subset: maps, lists, texts, usual numbers and words.
+"""A form: block YAML as PyYAML's `safe_dump` writes it, a strict small subset of maps, lists, texts and usual words.
 
-`read_block_yaml` returns a value only where `write_block_yaml` writes the same text again. Lines are folded behind
+`read` returns a value only where `write` writes the same text again. Lines are folded behind
 column 80; comments, anchors, tags, flow collections with members and several documents are not read.
 
 Prose has lines such as `Error: File not found`, too, and its colons are part of what it says. So a text is data only
@@ -15,8 +15,12 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from accp_core.lazy_patterns import lazy_pattern
+from accp_core.packing.expansion import Expansion
 
-__all__ = ["block_yaml_size", "read_block_yaml", "write_block_yaml"]
+__all__ = ["CODE", "IS_SEVERAL", "describe", "read", "recognise", "write"]
+
+CODE: Final = "y"
+IS_SEVERAL: Final = False
 
 _MAX_DEPTH: Final = 20
 """Levels of nested maps and lists; each adds two blanks to every line."""
@@ -67,17 +71,19 @@ class _Unsupported(ValueError):
     """The text or the value is not of the subset."""
 
 
-def read_block_yaml(text: str) -> object | None:
-    """Return the map, or the list of maps, in `text`; None where it is prose, or is not written so by this module."""
-    if _START.match(text) is None or "\\uD" in text:
-        # Escaped halves of a surrogate pair would be read as one character.
-        return None
-    try:
-        reader = _Reader(text)
-        value = reader.read_node(0, 0)
-        return value if not reader.lines and _is_data(value) and _is_written_as(value, text) else None
-    except _Unsupported:
-        return None
+def recognise(text: str) -> bool:
+    """Return whether `text` begins with a key."""
+    # Escaped halves of a surrogate pair would be read as one character.
+    return _START.match(text) is not None and "\\uD" not in text
+
+
+def read(text: str) -> object:
+    """Return the map, or the list of maps, in `text`, which is neither prose nor written in another way."""
+    reader = _Reader(text)
+    value = reader.read_node(0, 0)
+    if reader.lines or not _is_data(value) or not _is_written_as(value, text):
+        raise _Unsupported("expected block YAML as this module writes it")
+    return value
 
 
 def _is_data(value: Any) -> bool:
@@ -97,7 +103,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _is_written_as(value: object, text: str) -> bool:
-    """Return whether `write_block_yaml` writes that text; it stops at the first difference."""
+    """Return whether `write` writes that text; it stops at the first difference."""
     at = 0
 
     def compare(part: str) -> None:
@@ -111,7 +117,7 @@ def _is_written_as(value: object, text: str) -> bool:
 
 
 class _Reader:
-    """Reads lines from the first to the last; `write_block_yaml` decides whether they were understood."""
+    """Reads lines from the first to the last; `write` decides whether they were understood."""
 
     def __init__(self, text: str) -> None:
         lines = text.split("\n")
@@ -198,31 +204,21 @@ def _text(written: str) -> object:
     return float(written) if number[2] else int(written)
 
 
-def write_block_yaml(value: object) -> str:
-    """Return a map or a list as block YAML, without a line break at the end.
+def describe(text: str, value: object, cut: int | None = None) -> str:
+    """Return nothing: what is read is what is written."""
+    return ""
 
-    Raises:
-        ValueError: `value` is not a map or a list with members, or the subset cannot hold it.
-    """
+
+def write(value: object, how: str, expansion: Expansion) -> str:
+    """Return a map or a list with members as block YAML, without a line break at the end."""
     parts: list[str] = []
-    _Writer(parts.append).write_document(value)
+
+    def put(part: str) -> None:
+        expansion.add(len(part), "this part")
+        parts.append(part)
+
+    _Writer(put).write_document(value)
     return "".join(parts)
-
-
-def block_yaml_size(value: object) -> int:
-    """Return how many characters `write_block_yaml` would write.
-
-    Raises:
-        ValueError: as `write_block_yaml`.
-    """
-    size = 0
-
-    def add(part: str) -> None:
-        nonlocal size
-        size += len(part)
-
-    _Writer(add).write_document(value)
-    return size
 
 
 class _Writer:

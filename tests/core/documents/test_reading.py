@@ -5,13 +5,21 @@ from functools import partial
 
 import pytest
 
-from accp_core.packing import cut_json
-from accp_core.view.documents import find_documents
+from accp_core.documents import Literal, Value, cut_json, read
+from accp_core.view import render_text
 from tests.work import count_calls
 
 COMPACT = '{"a":1,"b":"c d","e":"f g"}'
 LINES = "\n".join(['{"a": 1, "b": "c d"}', '{"a": 2, "b": "é"}'.replace("é", "e")])
 ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(20)])
+
+
+def form_of(part: Value | Literal) -> str:
+    return "q" if isinstance(part, Literal) else f"{part.form.CODE}{part.how}"
+
+
+def values_of(source: str) -> list[Value | Literal]:
+    return list(read(source).values())
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,7 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
         ('first:\n{"a": 1, "b" : "c d"}\n', []),
         (f"first:\n{LINES}\n{LINES}", ["l"]),
         (f"{LINES}\nlast", ["l"]),
-        (f"{LINES}\n\n{LINES}", ["l", "l"]),
+        (f"{LINES}\n\n{LINES}", ["lNone"]),
         (f"{LINES}\n{COMPACT}\nlast", ["j", "j", "j0"]),
         (f"x: {LINES}\nlast", ["j", "j"]),
         (f"{COMPACT}\n{json.dumps([{'a': 1, 'b': 2}], indent=2)}\nlast", ["j0", "j2"]),
@@ -40,7 +48,7 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
         (f"{LINES}\n{ROWS[:-20]}", ["l", "j"]),
         (f"{ROWS[:-20]}\n{LINES}", ["j", "l"]),
         (f"first: {ROWS[:190]}", []),
-        ("{}", []),
+        ("{}", ["j0"]),
         ('"a text"\n"{another}"', []),
         ('first: {"a":1,"b":2345}\n', ["j0"]),
         ('first: {"a":1,"b":234}\n', []),
@@ -50,7 +58,7 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
         (f"first: {ROWS.replace('1, ', '1 , ', 1)[:-20]}", []),
         ('{"a": 1}\n[2]', ["l"]),
         ('[1]\n{"a": "é"}', ["lu"]),
-        ('"{a text}"', []),
+        ('"{a text}"', ["j0"]),
         ("'{a text}'", []),
         ("{'a': 'say \"yes\"'}", ["p"]),
         ("\n\nResult(text='one\\ntwo\\nthree') \n\n", ["q"]),
@@ -67,9 +75,9 @@ ROWS = json.dumps([{"id": number, "name": f"name {number}"} for number in range(
     ],
 )
 def test_documents_are_found_with_the_style_of_each(source: str, forms: list[str]) -> None:
-    documents = find_documents(source)
-    assert [document.form for document in documents] == forms
-    assert all(0 <= document.start < document.end <= len(source) for document in documents)
+    parts = list(read(source).values())
+    assert list(map(form_of, parts)) == forms
+    assert all(0 <= part.start < part.end <= len(source) for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -83,11 +91,12 @@ def test_documents_are_found_with_the_style_of_each(source: str, forms: list[str
     ],
 )
 def test_the_documents_in_a_literal_are_found(text: str, forms: list[str]) -> None:
-    (document,) = find_documents(f"Result(text={text!r}, n=1)")
-    assert document.literal is not None
-    assert document.literal.text == text
-    assert [inner.form for inner in document.literal.documents] == forms
-    assert document.value == (document.literal.documents[0].value if len(forms) == 1 else text)
+    (literal,) = read(f"Result(text={text!r}, n=1)").values()
+    assert isinstance(literal, Literal)
+    assert literal.document.source == text
+    inner = list(literal.document.values())
+    assert list(map(form_of, inner)) == forms
+    assert literal.value == (inner[0].value if len(forms) == 1 else text)
 
 
 @pytest.mark.parametrize("quotes", ["", "'", '"', "'\""])
@@ -96,27 +105,27 @@ def test_a_literal_that_was_cut_off_is_read_up_to_the_cut(quotes: str, behind: s
     text = f"one\n{quotes}two {ROWS}\x85\n\n"
     source = f"Result(code='0', text={text!r}"
     for end in range(len(source) - 14, len(source)):
-        (document,) = find_documents(source[:end] + behind)
-        assert document.literal is not None
-        assert text.startswith(document.literal.text)
-        assert end - document.end < 4
-        assert document.literal.open_quote == source[document.start]
+        (literal,) = read(source[:end] + behind).values()
+        assert isinstance(literal, Literal)
+        assert text.startswith(literal.document.source)
+        assert end - literal.end < 4
+        assert literal.open_quote == source[literal.start]
 
 
 def test_a_text_full_of_openings_is_left_in_time_that_grows_with_its_length() -> None:
-    assert find_documents('{"a":[\n' * 20_000) == []
-    assert find_documents("x\n" + "[[[[[[[[[[[[[[[[[[[[\n" * 20_000) == []
+    assert values_of('{"a":[\n' * 20_000) == []
+    assert values_of("x\n" + "[[[[[[[[[[[[[[[[[[[[\n" * 20_000) == []
 
 
 @pytest.mark.parametrize(("openings", "documents"), [(5, 1), (100, 0)])
 def test_a_document_behind_openings_is_found_as_long_as_they_are_few(openings: int, documents: int) -> None:
     source = "[\n" * openings + f"x: {COMPACT}\n"
-    assert len(find_documents(source)) == documents
+    assert len(values_of(source)) == documents
 
 
 def test_each_document_is_where_its_text_is() -> None:
     source = f"one:\n{LINES}\ntwo: {ROWS[:-20]}... [truncated]\n"
-    lines, cut = find_documents(source)
+    lines, cut = values_of(source)
     assert (source[lines.start : lines.end], lines.cut) == (LINES, None)
     assert cut.cut == cut.end - cut.start
     assert json.loads(source[cut.start : cut.end] + "}]") == cut.value
@@ -124,7 +133,7 @@ def test_each_document_is_where_its_text_is() -> None:
 
 def test_lines_before_one_that_was_cut_off_are_all_that_is_read_of_them() -> None:
     source = f"first:\n{LINES}\n{COMPACT[:-5]}"
-    (lines,) = find_documents(source)
+    (lines,) = values_of(source)
     assert source[lines.start : lines.end] == LINES
     assert lines.cut == len(LINES)
 
@@ -137,7 +146,7 @@ def test_characters_are_read_ten_times_on_average(whole: str, left: int) -> None
     read = len(whole) + 5 * sum(len(begin) - 2 * number for number in range(len(openings)))
     source = f"{begin}x: {COMPACT}\n".ljust((read + left) // 10, "-")
     assert 10 * len(source) - read == left
-    assert len(find_documents(source)) == left
+    assert len(values_of(source)) == left
 
 
 SHAPES = {
@@ -161,7 +170,7 @@ def test_the_work_grows_with_the_length_of_the_text(shape: str, monkeypatch: pyt
         with monkeypatch.context() as patched:
             counted = count_windows(patched)
             source = "f(first " + shape * (size // len(shape))
-            calls = count_calls(partial(find_documents, source))
+            calls = count_calls(partial(values_of, source))
             characters.append(calls + sum(counted))
     assert characters[1] < 6 * characters[0] + 1000
 
@@ -181,5 +190,6 @@ def count_windows(patched: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_halves_of_a_surrogate_pair_are_left_as_they_are() -> None:
-    assert find_documents('{"a": "\ud83d\ude00", "b": "some text"}') == []
-    assert [found.form for found in find_documents('{"a": "\ud83d \ude00", "b": "some text"}')] == ["ju"]
+    source = '{"a": "\ud83d\ude00", "b": "some text"}'
+    assert render_text(source, counter=len).layout == "as-is"
+    assert render_text(source.replace("\ude00", " \ude00"), counter=len).layout.startswith("ju:")

@@ -1,0 +1,22 @@
+"""What a text holds: prose, values with how each is written, string literals; read once for all that use it.
+
+`read(text)` returns a `Document`, whose parts cover the text from left to right. Views render its values and keep all
+else; previews, tables, queries and repeats use the same values.
+
+A form is one way in which a whole text writes a value (one JSON document, lines of JSON, a Python literal, block YAML).
+To add one (CSV, another YAML, a box of psql):
+
+1. Write a module with `CODE`, a letter that no other form has, `IS_SEVERAL`, and the four functions of
+   `document.Form`: `recognise` (a glance at the text, no more than its first lines), `read` (the value, ValueError
+   where it is not written so), `describe` (what is needed besides the value to write the same characters: widths, line
+   ends; None where the text cannot be written again, which leaves it tables and queries without a view) and `write`.
+2. Add it to `forms.FORMS` at the place where it is to be tried: the first form that reads the text has it.
+3. A grid is the value of a form as well: an array of maps, one for each row, with distinct names in the order of the
+   columns; numbers that must keep their spelling are `packing.number.SpelledFloat`.
+4. For such a value inside other text (a table between two sentences), let `inside.values_inside` find it.
+"""
+
+from accp_core.documents.document import BYTE_ORDER_MARK, Document, Literal, Part, Prose, Value
+from accp_core.documents.reading import read
+
+__all__ = ["BYTE_ORDER_MARK", "Document", "Literal", "Part", "Prose", "Value", "read"]

@@ -1,0 +1,153 @@
+"""What a text holds: prose, values with how they were written, and the texts that string literals write."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol, TypeAlias
+
+from accp_core.packing.expansion import Expansion
+
+__all__ = ["BYTE_ORDER_MARK", "Document", "Form", "Literal", "Part", "Prose", "Value"]
+
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""Programs of Windows write it before a text; it is no part of a value after it."""
+
+
+class Form(Protocol):
+    """One way of writing a value: a module of this package (see the package's docstring)."""
+
+    CODE: str
+    """The letter of the form in a layout."""
+    IS_SEVERAL: bool
+    """Whether the value is the array of several documents, such as lines of JSON."""
+
+    def recognise(self, text: str) -> bool:
+        """Return at a glance whether `text`, which begins and ends with no blank, may be written so."""
+
+    def read(self, text: str) -> object:
+        """Return the value of all of `text`.
+
+        Raises:
+            ValueError: it is not written so.
+        """
+
+    def describe(self, text: str, value: object, cut: int | None = None) -> str | None:
+        """Return how `text` writes `value`: what `write` needs beside the value; None where it cannot be written again.
+
+        It has no blank, no `:` and no `<`. With `cut` only so many characters must be written as they are.
+        """
+
+    def write(self, value: object, how: str, expansion: Expansion) -> str:
+        """Return the text, counting its characters before it is built.
+
+        Raises:
+            ValueError: `value` or `how` does not fit the form; ExpansionError: the text is longer than allowed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A text that is no value: words, code, the lines of a log."""
+
+    start: int
+    """The position of its first character in the source."""
+    end: int
+    """The position after its last character."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A JSON value in a source; one of a grid is an array of maps, a map for each row."""
+
+    start: int
+    """The position of its first character in the source."""
+    end: int
+    """The position after its last character."""
+    value: object
+    """The value; what no view and no JSON says exactly (a date, NaN) as text."""
+    form: Form
+    """How it is written."""
+    written: str
+    """Its text in the source; where the source was cut off, closed so that it is whole."""
+    cut: int | None = None
+    """Characters that are written from the value, of which the source was cut off; None: all."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the source was cut off in it."""
+        return self.cut is not None
+
+    @property
+    def is_several(self) -> bool:
+        """Whether the value is the array of several documents."""
+        return self.form.IS_SEVERAL
+
+    @functools.cached_property
+    def how(self) -> str | None:
+        """What `form.write` needs beside the value; None: it cannot be written again, so it has tables and no view."""
+        return self.form.describe(self.written, self.value, self.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A string literal in a source, such as those in the repr of an object, and what its text holds."""
+
+    start: int
+    """The position of its first character in the source."""
+    end: int
+    """The position after its last character."""
+    document: Document
+    """What the text holds."""
+    open_quote: str = ""
+    """The quote with which a literal begins that was cut off; "" where it ends with one, too."""
+    is_several: ClassVar[bool] = False
+    """As in `Value`."""
+
+    @property
+    def value(self) -> object:
+        """The value of the one document in it, or else its text."""
+        values = list(self.document.values())
+        return values[0].value if len(values) == 1 else self.document.source
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the source was cut off in it."""
+        return bool(self.open_quote) or any(part.is_cut for part in self.document.values())
+
+
+Part: TypeAlias = Prose | Value | Literal
+
+
+class Document:
+    """What a text holds, from its beginning to its end."""
+
+    def __init__(self, source: str, values: Iterable[Value | Literal]) -> None:
+        """Take the values of `source`, from left to right; what is between them is prose."""
+        self.source = source
+        self.parts: tuple[Part, ...] = tuple(_with_prose(source, values))
+
+    def values(self) -> Iterator[Value | Literal]:
+        """Yield the parts that are no prose."""
+        return (part for part in self.parts if not isinstance(part, Prose))
+
+    @functools.cached_property
+    def whole(self) -> Value | None:
+        """The value that the text is, but for blanks around it."""
+        values = list(self.values())
+        if len(values) != 1 or not isinstance(values[0], Value):
+            return None
+        around = f"{self.source[: values[0].start]}{self.source[values[0].end :]}"
+        return None if around.replace(BYTE_ORDER_MARK, "").strip() else values[0]
+
+
+def _with_prose(source: str, values: Iterable[Value | Literal]) -> Iterator[Part]:
+    at = 0
+    for part in values:
+        if part.start > at:
+            yield Prose(at, part.start)
+        yield part
+        at = part.end
+    if at < len(source):
+        yield Prose(at, len(source))

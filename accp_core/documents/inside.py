@@ -1,0 +1,103 @@
+"""The JSON documents inside other text, whole or cut off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from accp_core.documents import json_document, json_lines
+from accp_core.documents.cut_json import end_of_json, read_cut_json
+from accp_core.documents.document import Value
+from accp_core.documents.json_styles import LINE_STYLES
+
+__all__ = ["values_inside"]
+
+_MIN_CHARS: Final = 16
+"""Characters of a document inside other text; a shorter one saves nothing."""
+_MAX_READS: Final = 10
+"""How many times the characters of a text are read on average."""
+_CUT_READS: Final = 4
+"""How many times the characters of a document are read to find out where it was cut off."""
+# A document inside other text begins a line or follows a colon; code and quotations are left as they are.
+_START: Final = re.compile(r'(?:^\ufeff?[ \t]*|(?<=: ))([\[{])(?=\s*["\[{])', re.MULTILINE)
+_END: Final = re.compile(r"[ \t]*\r?$", re.MULTILINE)
+_CUT_LINE: Final = re.compile(r'\n[\[{]["\[{][^\n]*+\Z')
+
+
+def values_inside(source: str) -> list[Value]:
+    """Return the documents inside other text, those that follow each other line by line as one of JSON Lines."""
+    return list(_with_lines(source, _documents(source)))
+
+
+def _documents(source: str) -> Iterator[Value]:
+    """Yield the documents; no character is read more than a few times."""
+    at, budget = 0, _MAX_READS * len(source)
+    while budget > 0 and (start := _START.search(source, at)):
+        at = start.start(1)
+        try:
+            end, is_whole = end_of_json(source, at)
+        except RecursionError:
+            return
+        budget -= end - at
+        if is_whole:
+            found = _whole_at(source, at, end)
+        else:
+            budget -= _CUT_READS * (end - at)
+            found = _cut_at(source, at, end)
+        if found is not None:
+            yield found
+        at = found.end if found else end if is_whole else start.end()
+
+
+def _whole_at(source: str, start: int, end: int) -> Value | None:
+    written = source[start:end]
+    if len(written) < _MIN_CHARS or "{" not in written or _END.match(source, end) is None:
+        return None
+    try:
+        found = Value(start, end, json_document.read(written), json_document, written)
+    except ValueError:
+        return None
+    return None if found.how is None else found
+
+
+def _cut_at(source: str, start: int, end: int) -> Value | None:
+    found = read_cut_json(source, start, end)
+    if found is None:
+        return None
+    return Value(start, start + found.chars, found.value, json_document, found.written, found.chars)
+
+
+def _with_lines(source: str, documents: Iterator[Value]) -> Iterator[Value]:
+    lines: list[Value] = []
+    for document in documents:
+        if lines and not _is_next_line(source, lines[-1], document):
+            yield from _merged(source, lines)
+            lines = []
+        lines.append(document)
+    yield from _merged(source, lines)
+
+
+def _is_next_line(source: str, before: Value, document: Value) -> bool:
+    return (
+        document.start == before.end + 1
+        and source[before.end] == "\n"
+        and not before.is_cut
+        and not document.is_cut
+        and _is_line(source, before)
+        and _is_line(source, document)
+    )
+
+
+def _is_line(source: str, document: Value) -> bool:
+    return document.how in LINE_STYLES and (document.start == 0 or source[document.start - 1] == "\n")
+
+
+def _merged(source: str, documents: list[Value]) -> list[Value]:
+    if len(documents) < 2:
+        return documents
+    start, end = documents[0].start, documents[-1].end
+    # A line that follows and was cut off is not read.
+    cut = end - start if _CUT_LINE.match(source, end) else None
+    merged = Value(start, end, [document.value for document in documents], json_lines, source[start:end], cut)
+    return documents if merged.how is None else [merged]

@@ -20,10 +20,10 @@ from models import Model
 from shop import make_shop, sales_tools, support_tools, writer_tools
 
 from accp_adapters.langgraph import AccpMiddleware, AciState, Policy, begin, master_graph, read_results, step
-from accp_adapters.replay.prompt_log import PromptLog
 from accp_adapters.tokens import o200k_base
 from accp_core import render
 from accp_core.aci import Step, TaskContext
+from integrations.isolated_contexts.prompt_log import PromptLog
 
 QUESTION: Final = "Whom should we win back, why did they leave, and what do we write to them?"
 POLICY: Final = Policy(inline_limit=800, preview_limit=250)

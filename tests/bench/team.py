@@ -14,8 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.replay.prompt_log import PromptLog
 from accp_core.references import find_references, reference_to
+from integrations.isolated_contexts.prompt_log import PromptLog
 from tests.adapters.langgraph.transcripts import violations
 from tests.scripted_model import ScriptedModel, Step, call, calls
 

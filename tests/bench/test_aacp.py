@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from rich.console import Console
-
 from accp_core.aacp import EncodingTier, validate
-from tests.bench.aacp import ENVELOPE, HOPS, main, serve_thrice, totals
+from tests.bench.aacp import ENVELOPE, HOPS, serve_thrice, totals
 from tests.core.aacp.wordings import HALVES, load_wordings, outcome
 
 
@@ -36,14 +33,3 @@ def test_a_wording_that_comes_again_asks_no_model() -> None:
         tiers, calls = serve_thrice(half)
         assert calls == len(outcome(half).missed) == tiers[EncodingTier.MODEL]
         assert sum(tiers.values()) == 3 * len(load_wordings("wordings", half))
-
-
-@pytest.mark.slow
-def test_the_tables_are_printed() -> None:
-    console = Console(width=120)
-    with console.capture() as printed:
-        main(sizes=(10,), console=console, thresholds=(1.0,), times=10)
-    assert "219" in printed.get()
-    assert "held_out        1.00" in printed.get()
-    assert "missed, held_out:" in printed.get()
-    assert "look up one of      10 entries" in printed.get()

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from accp_adapters.langgraph import read_interaction
-from accp_adapters.replay.prompt_log import PromptLog
+from integrations.isolated_contexts.prompt_log import PromptLog
 
 pytest.importorskip("langgraph.checkpoint.postgres")
 

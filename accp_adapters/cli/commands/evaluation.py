@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,7 +100,9 @@ def compare(
     lines = []
     for path in (before, after):
         answers = _read_run(path).values()
-        _check_has(form, [str(line["form"]) for line in answers], path, "--form")
+        if form not in (known := dict.fromkeys(str(line["form"]) for line in answers)):
+            expected = f"one of {', '.join(known)}, found {form!r}" if known else "answers, found None"
+            raise typer.BadParameter(f"{path}: expected {expected}", param_hint="--form")
         lines += [{**line, "form": f"{path.name}: {form}"} for line in answers if line["form"] == form]
     _print(Report.of(lines), None, as_json=False)
 
@@ -124,31 +124,14 @@ def _read_run(path: Path) -> dict[str, dict[str, Any]]:
     return answers
 
 
-def _check_has(value: str, known: list[str], path: Path, option: str) -> None:
-    if value not in known:
-        expected = f"one of {', '.join(dict.fromkeys(known))}" if known else "answers"
-        raise typer.BadParameter(
-            f"{path}: expected {expected}, found {(value if known else None)!r}", param_hint=option
-        )
-
-
 def _model(name: str, counter: TokenCounter, base_url: str | None) -> Model:
     from accp_adapters.evaluation import model_named
 
-    with _missing_models(name):
-        return model_named(name, counter=counter, base_url=base_url)
-
-
-@contextmanager
-def _missing_models(name: str) -> Iterator[None]:
-    """Say which package is missing."""
     try:
-        yield
-    except ModuleNotFoundError as error:
+        return model_named(name, counter=counter, base_url=base_url)
+    except ImportError as error:
         if error.name == "langchain":
             raise ExtraMissing(f"the model {name}", extra="langgraph") from error
-        raise typer.BadParameter(str(error), param_hint="--model") from error
-    except ImportError as error:
         raise typer.BadParameter(str(error), param_hint="--model") from error
 
 

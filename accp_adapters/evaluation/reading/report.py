@@ -68,11 +68,6 @@ class Report:
         found = next((each.difference for each in self.forms if each.form == form), None)
         return found is None or found.low >= -points
 
-    def wrong_answers(self, form: str) -> list[Mapping[str, Any]]:
-        """Return the questions that a form got wrong: id, kind, expected, found, error."""
-        lines = (line for line in self._lines if line["form"] == form)
-        return [question for line in lines for question in line["questions"] if not question["right"]]
-
     def to_json(self) -> dict[str, Any]:
         """Return the figures as JSON."""
         return {"prompts": self.prompts, "missing": self.missing, "forms": [asdict(form) for form in self.forms]}

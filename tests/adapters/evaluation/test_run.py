@@ -84,7 +84,7 @@ def test_a_form_that_is_read_worse_is_below_by_its_interval() -> None:
     assert as_view.difference and as_view.difference.high < -3
     assert sum(as_view.errors.values()) == as_view.asked - as_view.right
     assert as_view.errors["repeated value"] > 0
-    assert len(report.wrong_answers("view")) == as_view.asked - as_view.right > 0
+    assert as_view.asked > as_view.right
     assert not report.is_within("view", 3)
 
 

@@ -138,32 +138,6 @@ def test_each_text_block_is_opened_and_other_blocks_stay() -> None:
     assert restore_message(small) == source
 
 
-def test_blocks_share_the_limit_and_the_small_ones_stay_whole() -> None:
-    source = message([{"type": "text", "text": text} for text in (MANY, "a short word", FEW)])
-    small, items = compress(source, Policy(inline_limit=1_500, preview_limit=400))
-    assert [item.text for item in items] == [MANY]
-    assert tokens(small) < 1_500
-    assert small.content[1] == source.content[1]
-    assert restore_message(small, {items[0].key: MANY}.get) == source
-
-
-def test_previews_of_several_blocks_stay_within_the_limit_of_the_message() -> None:
-    blocks = [json.dumps(ROWS[start:]) for start in range(6)]
-    small, items = compress(message(blocks), Policy(inline_limit=3_000, preview_limit=1_000))
-    assert len(items) == 6
-    assert tokens(small) <= 3_000
-    tight, items = compress(message(blocks), Policy(inline_limit=13, preview_limit=600))
-    assert len(items) == 6
-    assert tokens(tight) <= 600
-
-
-def test_a_preview_that_would_not_be_shorter_is_not_made() -> None:
-    source = message("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen")
-    small, items = compress(source, Policy.draft())
-    assert tokens(small) <= tokens(source)
-    assert items == () or len(small.text) < len(source.text)
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
     lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=8), inner, max_size=6),

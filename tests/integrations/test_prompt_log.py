@@ -2,8 +2,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
-from accp_adapters.replay.prompt_log import PromptLog
 from accp_adapters.tokens import count_o200k
+from integrations.isolated_contexts.prompt_log import PromptLog
 
 
 @tool

@@ -8,7 +8,6 @@ from accp_adapters.bindings.acp.tcp import serve_tcp
 from accp_adapters.bindings.clients import connect
 from accp_adapters.bindings.hosts import Answer, HostLimits, Request, SessionHost
 from accp_adapters.bindings.identity import Principal
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.bindings.logs import (
     FrameLog,
     MemoryFrameLog,
@@ -17,10 +16,10 @@ from accp_adapters.bindings.logs import (
     SqliteFrameLog,
     open_log,
 )
+from accp_adapters.serving.limits import ServerLimits
 
 __all__ = [
     "Answer",
-    "BindingLimits",
     "FrameLog",
     "HostLimits",
     "MemoryFrameLog",
@@ -28,6 +27,7 @@ __all__ = [
     "Principal",
     "RedisFrameLog",
     "Request",
+    "ServerLimits",
     "SessionHost",
     "SqliteFrameLog",
     "accp_app",

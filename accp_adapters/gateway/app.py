@@ -23,15 +23,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from accp_adapters.bindings.accp.gate import Gate, refusal_of
-from accp_adapters.bindings.identity import Authenticate, Principal, loopback_only
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.fetching import FetchRequest, open_and_answer
 from accp_adapters.gateway.compression import RETRIEVE_TOOL, Compression, compress_messages, key_of_hash
 from accp_adapters.gateway.kept_texts import KeptTexts
 from accp_adapters.policy import Policy
-from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send, read_body
+from accp_adapters.serving.admission import Gate, refusal_of
+from accp_adapters.serving.bodies import BodyRefused, ByteLease, Receive, Scope, Send
 from accp_adapters.serving.hosts import AllowedHosts, header
+from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.off_loop import in_thread
+from accp_adapters.serving.principals import Authenticate, Principal, loopback_only
 from accp_adapters.serving.responses import ResponseWriter
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -43,7 +44,7 @@ __all__ = ["GATEWAY_LIMITS", "GATEWAY_POLICY", "compress_app"]
 
 GATEWAY_POLICY: Final = replace(Policy.lossless(), cache_aware=False)
 """Nothing is hidden, and what a gateway withholds of the conversation changes nothing."""
-GATEWAY_LIMITS: Final = BindingLimits(frame_bytes=8 * 1024 * 1024, places=256, places_each=32, rate=50.0, burst=200)
+GATEWAY_LIMITS: Final = ServerLimits(frame_bytes=8 * 1024 * 1024, places=256, places_each=32, rate=50.0, burst=200)
 """The limits of the service: its frames are requests."""
 _MAX_MESSAGES: Final = 10_000
 _FIELDS: Final = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
@@ -55,7 +56,7 @@ def compress_app(
     *,
     policy: Policy | None = None,
     authenticate: Authenticate = loopback_only,
-    limits: BindingLimits | None = None,
+    limits: ServerLimits | None = None,
     hosts: Iterable[str] = (),
     kept: KeptTexts | None = None,
     tool: str = RETRIEVE_TOOL,
@@ -79,7 +80,7 @@ def compress_app(
         reason = f"expected to keep at least the {limits.frame_bytes} bytes of a request, found {kept.max_bytes!r}"
         raise ValueError(reason)
     gate = Gate(authenticate, limits, AllowedHosts.of(hosts))
-    service = _Service(limits, chosen, kept, tool)
+    service = _Service(gate, chosen, kept, tool)
     return Starlette(
         routes=[
             Route("/v1/compress", _Endpoint(gate, service.compress), methods=["POST"]),
@@ -98,8 +99,7 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = ResponseWriter(send, self._gate.limits.write_time)
         try:
-            principal = await self._gate.admit(scope)
-            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
+            async with self._gate.admitted(scope) as (principal, lease):
                 self._gate.rate.check(principal.name)
                 body = _json_of(await self._work(Request(scope, receive), principal, lease))
                 lease.hold(len(body) - lease.size)
@@ -113,18 +113,16 @@ class _Endpoint:
 
 
 class _Service:
-    def __init__(self, limits: BindingLimits, policy: Policy, kept: KeptTexts, tool: str) -> None:
-        self._limits, self._policy, self._kept, self._tool = limits, policy, kept, tool
+    def __init__(self, gate: Gate, policy: Policy, kept: KeptTexts, tool: str) -> None:
+        self._gate, self._policy, self._kept, self._tool = gate, policy, kept, tool
         self._turns: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
         """The turn of each principal, as long as it has a request that compresses or waits."""
 
     async def compress(self, request: Request, principal: Principal, lease: ByteLease) -> dict[str, Any]:
-        _check_content(request.scope)
-        limit, seconds = self._limits.frame_bytes, self._limits.body_time
-        body = await read_body(request.scope, request.receive, lease, limit=limit, seconds=seconds)
+        body = await self._gate.body(request.scope, request.receive, lease, "application/json")
         # Its other requests wait here, not in the threads that all share.
         async with self._turns.setdefault(principal.name, asyncio.Lock()):
-            done = await asyncio.to_thread(self._compressed, body)
+            done = await in_thread(self._compressed, body)
         self._kept.put(_owner_of(principal, request.scope), done.stored)
         saved = done.tokens_before - done.tokens_after
         return {
@@ -150,7 +148,7 @@ class _Service:
             reason = f"expected the hash of a text that was shown to this token and is kept, found {name!r:.100}"
             raise BodyRefused(HTTPStatus.NOT_FOUND, reason)
         query = request.query_params.get("query", "").strip()
-        found = await asyncio.to_thread(self._found, key, text, query) if query else escape_markers(text)
+        found = await in_thread(self._found, key, text, query) if query else escape_markers(text)
         return {"hash": name, "original_content": found}
 
     def _found(self, key: str, text: str, query: str) -> str:
@@ -169,15 +167,6 @@ def _messages_in(body: bytes) -> list[Any]:
     if not isinstance(messages, list) or len(messages) > _MAX_MESSAGES:
         raise ValueError(f"expected an object with at most {_MAX_MESSAGES} messages, found {asked!r:.80}")
     return messages
-
-
-def _check_content(scope: Scope) -> None:
-    """Refuse a body of another type than JSON, and a compressed one: it may be far larger than its length."""
-    kind = header(scope["headers"], b"content-type").partition(";")[0].strip().lower()
-    encoding = header(scope["headers"], b"content-encoding").lower()
-    if kind != "application/json" or encoding not in ("", "identity"):
-        reason = f"expected 'application/json' without compression, found {kind!r:.100} and {encoding!r:.100}"
-        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
 
 
 def _owner_of(principal: Principal, scope: Scope) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from accp_adapters import fetching
 from accp_adapters.fetching import FetchRequest, read_request
-from accp_adapters.remote.threads import in_thread
+from accp_adapters.serving.off_loop import in_thread
 from accp_adapters.tokens import o200k_base
 from accp_core.references import parse_reference
 

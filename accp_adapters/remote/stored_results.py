@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from accp_adapters.remote.reference_request import ReferenceRequest, answer_request
-from accp_adapters.remote.threads import in_thread
+from accp_adapters.serving.off_loop import in_thread
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core import references

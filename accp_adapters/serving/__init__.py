@@ -1,1 +1,1 @@
-"""What every HTTP server of ours stands on: sockets, allowed names, and bounds of bodies and memory."""
+"""What every server of ours stands on: sockets, admission, bounds of memory and time, and work off the event loop."""

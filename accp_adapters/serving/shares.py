@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Shares", "TooMany"]
+__all__ = ["Places", "Shares", "TooMany"]
 
 
 class TooMany(ProtocolError):
@@ -85,3 +86,36 @@ class Shares:
         if free is None and most == owner:
             raise TooMany(f"expected at most {count} at once of {owner!r:.80}, found all of them in use", is_own=True)
         return most, free if free is not None else next(iter(names))
+
+
+class Places:
+    """The places for requests and connections."""
+
+    def __init__(self, places: int, each: int) -> None:
+        """Have `places`, and at most `each` for one principal."""
+        self._places, self._each = places, each
+        self._taken: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """Return how many are taken."""
+        return sum(self._taken.values())
+
+    @contextmanager
+    def take(self, name: str) -> Iterator[None]:
+        """Take a place for principal `name` until the end of the block.
+
+        Raises:
+            TooMany: There is none.
+        """
+        taken = self._taken.get(name, 0)
+        if taken >= self._each:
+            raise TooMany(f"expected at most {self._each} requests and connections", is_own=True)
+        if len(self) >= self._places:
+            raise TooMany("expected fewer requests and connections of all", is_own=False)
+        self._taken[name] = taken + 1
+        try:
+            yield
+        finally:
+            self._taken[name] -= 1
+            if not self._taken[name]:
+                del self._taken[name]

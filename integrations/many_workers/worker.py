@@ -16,8 +16,8 @@ from pathlib import Path
 
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.bindings.logs import open_log
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.listening import http_server, listen_at
 from accp_core import Codec
 
@@ -45,7 +45,7 @@ async def main(address: str, folder: Path) -> None:
     async with SessionHost(double, log=open_log(address), codec=Codec(counter=count), limits=limits) as host:
         with listen_at("127.0.0.1", 0) as listening:
             print(listening.getsockname()[1], flush=True)
-            app = accp_app(host, limits=BindingLimits(rate=1e6, burst=1_000_000, places_each=1_024))
+            app = accp_app(host, limits=ServerLimits(rate=1e6, burst=1_000_000, places_each=1_024))
             await http_server(app, header_seconds=30.0).serve(sockets=[listening])
 
 

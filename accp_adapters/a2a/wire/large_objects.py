@@ -7,7 +7,6 @@ and the garbage collector looks at all objects of the program while many are mad
 from __future__ import annotations
 
 from copy import deepcopy
-from functools import partial
 from typing import Final
 
 from a2a.types import Task
@@ -17,12 +16,10 @@ from accp_adapters.a2a.wire.child_process import Job, NoProcess
 from accp_adapters.a2a.wire.envelope_flag import is_flagged
 from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.part_locations import located_parts
-from accp_adapters.remote.threads import ThreadPool, in_thread
+from accp_adapters.serving.off_loop import ThreadPool, off_loop
 
 __all__ = ["decode_aside", "encode_aside"]
 
-MAX_LOOP_BYTES: Final = 4_096
-"""Bytes of an object that is encoded in the event loop: 5 ms of work or less."""
 MAX_THREAD_BYTES: Final = 1 << 17
 """Bytes of an object that is encoded in a thread of this process."""
 _WAITING: Final = ThreadPool(2, "accp-a2a")
@@ -50,11 +47,9 @@ async def _aside(event: AnyEvent, job: Job) -> AnyEvent:
     size = sum(
         2 + part.ByteSize() for part, _ in located_parts(event) if part.WhichOneof("content") in {"text", "data"}
     )
-    if size <= MAX_LOOP_BYTES:
-        return job.do(event)
     if size <= MAX_THREAD_BYTES:
-        return await in_thread(partial(job.do, event))
-    return await _WAITING.run(partial(_in_process, event, job))
+        return await off_loop(size, job.do, event)
+    return await _WAITING.run(_in_process, event, job)
 
 
 def _in_process(event: AnyEvent, job: Job) -> AnyEvent:

@@ -12,13 +12,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from accp_adapters.bindings.accp.addresses import FRAMES_PATH, WEBSOCKET_PATH
-from accp_adapters.bindings.accp.gate import OUT_OF_REACH, HostGate
 from accp_adapters.bindings.accp.http_endpoint import HttpEndpoint
 from accp_adapters.bindings.accp.websocket_endpoint import WebSocketEndpoint
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import Authenticate, loopback_only
-from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.serving.admission import OUT_OF_REACH, Gate
 from accp_adapters.serving.hosts import AllowedHosts
+from accp_adapters.serving.limits import ServerLimits
 from accp_core.errors import ProtocolError
 
 __all__ = ["accp_app"]
@@ -30,7 +30,7 @@ def accp_app(
     host: SessionHost,
     *,
     authenticate: Authenticate = loopback_only,
-    limits: BindingLimits | None = None,
+    limits: ServerLimits | None = None,
     hosts: Iterable[str] = (),
 ) -> Starlette:
     """Return the application that serves the sessions of `host`, by itself or mounted in another one.
@@ -45,7 +45,7 @@ def accp_app(
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
             from web pages of other origins are refused.
     """
-    gate = HostGate(host, authenticate, limits or BindingLimits(), AllowedHosts.of(hosts))
+    gate = Gate(authenticate, limits or ServerLimits(), AllowedHosts.of(hosts))
 
     async def ready(_: Request) -> PlainTextResponse:
         try:
@@ -57,8 +57,8 @@ def accp_app(
 
     return Starlette(
         routes=[
-            Route(FRAMES_PATH, HttpEndpoint(gate), methods=["POST"]),
-            WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(gate)),
+            Route(FRAMES_PATH, HttpEndpoint(gate, host), methods=["POST"]),
+            WebSocketRoute(WEBSOCKET_PATH, WebSocketEndpoint(gate, host)),
             Route("/health", lambda _: PlainTextResponse("ok\n")),
             Route("/ready", ready),
         ]

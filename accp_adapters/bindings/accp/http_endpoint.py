@@ -1,6 +1,6 @@
 """ACCP over HTTP, the server's end (ACCP section 11.1).
 
-A request brings one frame. Its response is the frames that answer it, each with a line feed behind it, and each sent as
+A request brings one frame. Its response is the frames that answer it, each with a line feed after it, and each sent as
 soon as it exists ("one ST-schema frame per chunk"). The same frame again, as after a lost response, gets the same
 answer, and nothing is done twice.
 """
@@ -12,10 +12,11 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Final, cast
 
-from accp_adapters.bindings.accp.gate import Gate, HostGate, refusal_of
-from accp_adapters.bindings.identity import Principal
-from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, read_body, run_until_disconnect
-from accp_adapters.serving.hosts import Headers, header
+from accp_adapters.bindings.hosts import SessionHost
+from accp_adapters.serving.admission import Gate, refusal_of
+from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send, run_until_disconnect
+from accp_adapters.serving.hosts import Headers
+from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.responses import ResponseWriter
 from accp_core.accp.head import frame_head
 from accp_core.accp.vocabulary import Intent
@@ -30,60 +31,41 @@ _FIELDS: Final = ((b"content-type", b"application/accp; charset=utf-8"), (b"cach
 class HttpEndpoint:
     """The ASGI application of the path `/accp/v1/frames`."""
 
-    def __init__(self, gate: HostGate) -> None:
-        """Serve whom `gate` lets in."""
-        self._gate = gate
+    def __init__(self, gate: Gate, host: SessionHost) -> None:
+        """Serve the sessions of `host` to whom `gate` lets in."""
+        self._gate, self._host = gate, host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; when its client disconnects, the handler goes on, and its answer is kept."""
         response = _Response(send, self._gate)
         try:
-            principal = await self._gate.admit(scope)
-            with self._gate.places.take(principal.name), self._gate.budget.lease() as lease:
-                check_content(scope["headers"])
+            async with self._gate.admitted(scope) as (principal, lease):
                 self._gate.rate.check(principal.name)
-                limits = self._gate.limits
-                body = await read_body(scope, receive, lease, limit=limits.frame_bytes, seconds=limits.body_time)
+                # "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
+                body = await self._gate.body(scope, receive, lease, MEDIA_TYPE)
                 await run_until_disconnect(receive, self._answer(principal, _decode(body), response))
         except Exception as error:  # every failure is told to the client; none ends the server
             # A response that has started lacks its end: the connection is cut, and the client asks again.
             if response.started:
                 raise
             refusal = refusal_of(error)
-            frame = self._gate.host.refusal(refusal.error)
+            frame = self._host.refusal(refusal.error)
             await response.refuse(refusal.status, [*refusal.headers, (b"connection", b"close")], frame)
 
     async def _answer(self, principal: Principal, text: str, response: _Response) -> None:
         try:
-            answer = cast("AsyncGenerator[str, None]", self._gate.host.stream(principal, text))
+            answer = cast("AsyncGenerator[str, None]", self._host.stream(principal, text))
             async with aclosing(answer) as frames:
                 await _send_frames(frames, response)
         except Exception as error:
             if response.started:
                 raise
             refusal = refusal_of(error)
-            await response.refuse(refusal.status, refusal.headers, self._gate.host.refusal(refusal.error, text))
-
-
-# "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
-def check_content(headers: Headers) -> None:
-    """Refuse another content type, and a compressed body, whose length says nothing about that of the frame.
-
-    Raises:
-        BodyRefused: 415.
-    """
-    kind, _, parameters = header(headers, b"content-type").partition(";")
-    charset = parameters.strip().lower().replace('"', "")
-    if kind.strip().lower() != MEDIA_TYPE or charset not in ("", "charset=utf-8"):
-        reason = f"expected the content type {MEDIA_TYPE!r} in UTF-8, found {header(headers, b'content-type')!r:.100}"
-        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
-    encoding = header(headers, b"content-encoding").lower()
-    if encoding not in ("", "identity"):
-        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected no compression, found {encoding!r:.100}")
+            await response.refuse(refusal.status, refusal.headers, self._host.refusal(refusal.error, text))
 
 
 def _decode(body: bytes) -> str:
-    """Return the frame of a body; a line end behind it is not part of it."""
+    """Return the frame of a body; a line end after it is not part of it."""
     try:
         return body.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:

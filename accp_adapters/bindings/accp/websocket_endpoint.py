@@ -14,11 +14,11 @@ from typing import Final
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from accp_adapters.bindings.accp.gate import HostGate, Refusal, refusal_of
 from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
-from accp_adapters.bindings.hosts import Attachment
-from accp_adapters.bindings.identity import AccessDenied, Principal
+from accp_adapters.bindings.hosts import Attachment, SessionHost
+from accp_adapters.serving.admission import Gate, Refusal, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
+from accp_adapters.serving.principals import AccessDenied, Principal
 from accp_core.accp.frame import Frame
 from accp_core.accp.vocabulary import RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
@@ -35,29 +35,29 @@ _SERVICE_RESTART: Final = 1012
 class WebSocketEndpoint:
     """The ASGI application of the path `/accp/v1/ws`."""
 
-    def __init__(self, gate: HostGate) -> None:
-        """Serve whom `gate` lets in."""
-        self._gate = gate
+    def __init__(self, gate: Gate, host: SessionHost) -> None:
+        """Serve the sessions of `host` to whom `gate` lets in."""
+        self._gate, self._host = gate, host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection until it ends."""
         socket = WebSocket(scope, receive, send)
         try:
-            principal = await self._gate.admit(scope)
-            with self._gate.places.take(principal.name):
+            async with self._gate.admitted(scope) as (principal, _):
                 await socket.accept()
-                await _Connection(self._gate, principal, socket).run()
+                await _Connection(self._gate, self._host, principal, socket).run()
         except WebSocketDisconnect:
             return
         except Exception as error:  # every failure is told to the peer; none ends the server
-            await _refuse(socket, self._gate, refusal_of(error))
+            refusal = refusal_of(error)
+            await _refuse(socket, refusal, self._host.refusal(refusal.error))
 
 
 class _Connection:
     """One connection that was let in."""
 
-    def __init__(self, gate: HostGate, principal: Principal, socket: WebSocket) -> None:
-        self._gate, self._principal, self._socket = gate, principal, socket
+    def __init__(self, gate: Gate, host: SessionHost, principal: Principal, socket: WebSocket) -> None:
+        self._gate, self._host, self._principal, self._socket = gate, host, principal, socket
         self._limits: Final = gate.limits
 
     async def run(self) -> None:
@@ -67,11 +67,11 @@ class _Connection:
             Exception: The reason to close it, of any kind.
         """
         first = await self._read(self._limits.body_time)
-        head = self._gate.host.head(self._principal, first)
+        head = self._host.head(self._principal, first)
         check_first(head)
         # Without a session id the session is that of this connection, and ends with it.
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0
-        async with self._gate.host.attached(self._principal, session_id, number=number) as attachment:
+        async with self._host.attached(self._principal, session_id, number=number) as attachment:
             await self._serve(attachment, first)
 
     async def _serve(self, attachment: Attachment, first: str) -> None:
@@ -91,7 +91,7 @@ class _Connection:
             try:
                 await attachment.receive(text)
             except DecodeError as error:  # no session has taken it, so the answer has no number
-                await self._write(self._gate.host.refusal(error, text))
+                await self._write(self._host.refusal(error, text))
             text = await self._read(self._limits.idle_time)
 
     async def _send(self, attachment: Attachment) -> None:
@@ -141,9 +141,8 @@ def check_first(head: Frame) -> None:
     raise ProtocolError(reason, code=ErrorCode.POLICY_DENIED)
 
 
-async def _refuse(socket: WebSocket, gate: HostGate, refusal: Refusal) -> None:
-    """Tell the peer why it is refused, by an HTTP response where the connection is not a WebSocket yet."""
-    frame = gate.host.refusal(refusal.error)
+async def _refuse(socket: WebSocket, refusal: Refusal, frame: str) -> None:
+    """Tell the peer by a frame why it is refused, in an HTTP response where the connection is not a WebSocket yet."""
     if socket.client_state is WebSocketState.CONNECTED and socket.application_state is WebSocketState.CONNECTED:
         await _close(socket, refusal.close_code, frame)
         return

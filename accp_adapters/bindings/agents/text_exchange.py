@@ -10,7 +10,7 @@ from typing import Final
 
 from accp_adapters.bindings.agents.context_messages import TextAnswer, TextWanted
 from accp_adapters.remote import MAX_REFERENCES, OpenRequest, PeerAnswer, ReferenceRequest
-from accp_adapters.remote.threads import in_thread
+from accp_adapters.serving.off_loop import in_thread
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
 from accp_adapters.bindings.logs import LogError
+from accp_adapters.serving.off_loop import in_thread
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -23,7 +23,7 @@ async def in_store(work: Callable[..., T], *arguments: str) -> T:
         ProtocolError: E2003, the text is longer than the store takes.
     """
     try:
-        return await asyncio.to_thread(work, *arguments)
+        return await in_thread(work, *arguments)
     except ProtocolError as error:
         if error.code == ErrorCode.BUDGET_EXCEEDED:
             raise

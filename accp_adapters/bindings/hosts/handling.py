@@ -19,7 +19,7 @@ from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
 from accp_adapters.bindings.hosts.steps import Step, StepKind
-from accp_adapters.bindings.off_loop import size_of
+from accp_adapters.serving.off_loop import size_of
 from accp_core.accp.message import Message
 from accp_core.accp.session.options import whole_seconds
 from accp_core.error_codes import ErrorCode

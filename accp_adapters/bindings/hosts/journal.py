@@ -18,7 +18,7 @@ from accp_adapters.bindings.hosts.replica import Replica, SessionKind
 from accp_adapters.bindings.hosts.steps import Step
 from accp_adapters.bindings.hosts.workers import end_task
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
-from accp_adapters.bindings.off_loop import LONG, off_loop
+from accp_adapters.serving.off_loop import LONG, off_loop
 from accp_adapters.serving.shares import Shares
 from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode

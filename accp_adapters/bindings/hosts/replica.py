@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from accp_adapters.bindings.hosts.cold_texts import in_store
 from accp_adapters.bindings.hosts.names import is_named
 from accp_adapters.bindings.hosts.steps import Step, StepKind
-from accp_adapters.bindings.off_loop import off_loop
+from accp_adapters.serving.off_loop import off_loop
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
 from accp_core.accp.codec.chunking import is_frame_chunk

@@ -3,18 +3,17 @@
 from accp_adapters.bindings.identity.bearer_tokens import BearerTokens
 from accp_adapters.bindings.identity.certificates import ClientCertificates, TrustedProxy, first_of
 from accp_adapters.bindings.identity.key_sets import FetchedKeys, GivenKeys, KeySet
-from accp_adapters.bindings.identity.principal import (
+from accp_adapters.bindings.identity.signed_tokens import Claims, SignedTokens, claimed_agents
+from accp_adapters.serving.principals import (
     ANONYMOUS,
     AccessDenied,
     Authenticate,
     Principal,
-    Scope,
     bearer_token,
     is_loopback,
     loopback_only,
     with_bearer_token,
 )
-from accp_adapters.bindings.identity.signed_tokens import Claims, SignedTokens, claimed_agents
 
 __all__ = [
     "ANONYMOUS",
@@ -27,7 +26,6 @@ __all__ = [
     "GivenKeys",
     "KeySet",
     "Principal",
-    "Scope",
     "SignedTokens",
     "TrustedProxy",
     "bearer_token",

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from accp_adapters.bindings.identity.principal import AccessDenied, Principal, Scope, bearer_token
+from accp_adapters.serving.bodies import Scope
+from accp_adapters.serving.principals import AccessDenied, Principal, bearer_token
 
 __all__ = ["BearerTokens"]
 

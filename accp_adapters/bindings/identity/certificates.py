@@ -8,7 +8,8 @@ from typing import Any
 
 from cryptography import x509
 
-from accp_adapters.bindings.identity.principal import AccessDenied, Authenticate, Principal, Scope
+from accp_adapters.serving.bodies import Scope
+from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal
 
 __all__ = ["ClientCertificates", "TrustedProxy", "certificate_names", "first_of"]
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from accp_adapters.bindings.identity.principal import AccessDenied, is_loopback
+from accp_adapters.serving.principals import AccessDenied, is_loopback
 from accp_core.strict_json import read_json
 
 __all__ = ["FetchedKeys", "GivenKeys", "KeySet"]

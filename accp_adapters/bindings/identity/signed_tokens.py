@@ -8,7 +8,8 @@ from typing import Any, Final, TypeAlias
 import jwt
 
 from accp_adapters.bindings.identity.key_sets import KeySet
-from accp_adapters.bindings.identity.principal import AccessDenied, Principal, Scope, bearer_token
+from accp_adapters.serving.bodies import Scope
+from accp_adapters.serving.principals import AccessDenied, Principal, bearer_token
 
 __all__ = ["Claims", "SignedTokens", "claimed_agents"]
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from accp_adapters.serving.admission import OutOfReach
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -47,12 +48,8 @@ class Fence:
     """The number of the last text when the lease began; 0 where there is none."""
 
 
-class LogError(ProtocolError):
-    """The log cannot be used now (E3001). The reason names the store: it is for our own logs, not for peers."""
-
-    def __init__(self, reason: str) -> None:
-        """Refuse what a worker wanted to do."""
-        super().__init__(reason, code=ErrorCode.TIMEOUT)
+class LogError(OutOfReach):
+    """The log cannot be used now (E3001)."""
 
 
 class Fenced(LogError):

@@ -28,7 +28,7 @@ from nats.js.errors import APIError, BadRequestError, KeyNotFoundError, KeyWrong
 from nats.js.kv import KeyValue
 
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
-from accp_adapters.bindings.off_loop import off_loop
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text
 from accp_core.bounded import BoundedDict
 from accp_core.strict_json import compact_json, read_json

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import redis.asyncio
 
 from accp_adapters.bindings.logs.frame_log import MAX_TEXTS, Fence, Fenced, LogError, check_texts, log_gap
-from accp_adapters.bindings.off_loop import off_loop
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.redis import redis_refusals
 from accp_adapters.stores.texts import pack_text, unpack_text

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.logs.frame_log import Fence, Fenced, LogError, check_number, check_texts
-from accp_adapters.bindings.off_loop import off_loop
+from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.formats import check_format
 from accp_adapters.stores.private_files import make_private
 from accp_adapters.stores.texts import encode_name, pack_text, unpack_text

@@ -12,7 +12,7 @@ import pytest
 
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
 from accp_adapters.bindings.logs import MemoryFrameLog
-from accp_adapters.bindings.off_loop import LONG, off_loop, size_of
+from accp_adapters.serving.off_loop import LONG, off_loop, size_of
 from accp_core.accp import PRACTICAL_LIMITS, Codec, Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serving
 from tests.adapters.bindings.accp.test_connect import joined

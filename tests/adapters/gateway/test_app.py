@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 from accp_adapters.bindings.identity import BearerTokens, Principal
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.gateway import GATEWAY_LIMITS, KeptTexts, compress_app, compress_messages
 from accp_adapters.gateway import app as app_module
 from accp_adapters.messages import project_messages
 from accp_adapters.policy import Policy
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.tokens import count_o200k
 from accp_core.strict_json import compact_json
 from tests.adapters.gateway.requests import ROWS, call, client_of, conversation, result
@@ -161,7 +161,7 @@ async def test_without_tokens_only_this_machine_is_served() -> None:
     ],
 )
 async def test_what_is_no_request_is_refused_with_its_reason(content: bytes, status: int, reason: str) -> None:
-    limits = GATEWAY_LIMITS if status != 413 else BindingLimits(frame_bytes=2_000)
+    limits = GATEWAY_LIMITS if status != 413 else ServerLimits(frame_bytes=2_000)
     async with client_of(compress_app(limits=limits)) as client:
         answer = await client.post("/v1/compress", content=content, headers={"content-type": "application/json"})
         assert (answer.status_code, reason in answer.text) == (status, True), answer.text

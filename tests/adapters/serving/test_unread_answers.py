@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.gateway import compress_app
 from accp_adapters.mcp.proxy.http import HttpProxy
 from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.upstream import connect
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.responses import BUFFERED
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
@@ -99,7 +99,7 @@ def messages(size: int) -> bytes:
 
 
 async def test_a_gateways_unread_answers_keep_their_places() -> None:
-    limits = BindingLimits(places=CLIENTS, places_each=CLIENTS)
+    limits = ServerLimits(places=CLIENTS, places_each=CLIENTS)
     compress = request_of("POST", "/v1/compress", messages(LARGE), content_type="application/json")
     async with serving_unread(compress_app(limits=limits)) as served:
         await served.send_unread(*[compress] * CLIENTS)
@@ -114,7 +114,7 @@ async def test_a_gateways_unread_answers_keep_their_places() -> None:
 
 async def test_a_gateway_without_bytes_for_an_answer_refuses_it() -> None:
     request = messages(LARGE)
-    limits = BindingLimits(buffered_bytes=len(request) + 10)  # the answer has a few members more
+    limits = ServerLimits(buffered_bytes=len(request) + 10)  # the answer has a few members more
     async with serving_unread(compress_app(limits=limits)) as served:
         refused = await post(served, "/v1/compress", request)
         assert (refused.status_code, refused.json()["error"]["type"]) == (503, "E2003")

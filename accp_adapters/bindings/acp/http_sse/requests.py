@@ -25,8 +25,6 @@ from accp_core.strict_json import compact_json
 __all__ = ["Gate", "answer", "refuse"]
 
 _LOGGER: Final = logging.getLogger("accp.acp")
-_MAX_DELAY: Final = 1.0
-"""Seconds beyond the rate that a request is held back; beyond that it is refused."""
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
@@ -72,8 +70,7 @@ class Gate:
             data = await read_body(
                 request.scope, request.receive, lease, limit=limits.message_bytes, seconds=limits.body_seconds
             )
-        delay = session.bucket.delay(time.monotonic())
-        if delay > _MAX_DELAY or session.is_full:
+        if session.rate.take() or session.is_full:
             raise LocalProtocolError("expected fewer messages at once", code=AcpError.NOT_CONNECTED)
         return data.decode()
 

@@ -23,11 +23,11 @@ from accp_adapters.bindings.acp.http_sse.requests import answer
 from accp_adapters.bindings.acp.relay.limits import DEFAULT_LIMITS, RelayLimits
 from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
 from accp_adapters.bindings.clock import SteadyClock
-from accp_adapters.bindings.limits import Places, RateLimit
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
 from accp_adapters.serving.hosts import AllowedHosts, network_of
+from accp_adapters.serving.rates import RateLimit
 from accp_adapters.serving.responses import HeldResponse
-from accp_adapters.serving.shares import TooMany
+from accp_adapters.serving.shares import Places, TooMany
 from accp_core.acp.document import read_object
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from accp_adapters.bindings.acp.relay.limits import RelayLimits
-from accp_adapters.bindings.acp.sessions.limits import TokenBucket
 from accp_adapters.bindings.acp.sessions.signal import Signal
+from accp_adapters.serving.rates import RateLimit
 from accp_adapters.serving.shares import Shares, TooMany
 from accp_core.bounded import BoundedDict
 from accp_core.strict_json import compact_json
@@ -43,7 +44,7 @@ class _Entry:
 class Room:
     """The messages of one session, numbered from 1."""
 
-    def __init__(self, session_id: str, owner: str, now: float, *, messages: int, rate: float) -> None:
+    def __init__(self, session_id: str, owner: str, now: float, *, messages: int) -> None:
         """Open a room for the address `owner` at `now`, in seconds of the Unix epoch."""
         self.session_id = session_id
         self.owner = owner
@@ -58,8 +59,6 @@ class Room:
         """Bytes of the messages that are kept."""
         self.used = now
         """When it was used last."""
-        self.bucket = TokenBucket(rate)
-        """What may still be added to it."""
         self.created = now
         """When it was made."""
         self._entries: deque[_Entry] = deque()
@@ -129,11 +128,12 @@ class Room:
 class Rooms:
     """The rooms by their tokens."""
 
-    def __init__(self, limits: RelayLimits) -> None:
-        """Start without rooms."""
+    def __init__(self, limits: RelayLimits, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start without rooms; `clock` returns seconds, by which the rate of each room is measured."""
         self._limits = limits
         self._rooms: dict[str, Room] = {}
         self._shares = Shares(limits.rooms, limits.rooms_each)
+        self._rate = RateLimit(limits.rate, 2 * limits.rate, clock=clock)
 
     def __len__(self) -> int:
         return len(self._rooms)
@@ -158,7 +158,7 @@ class Rooms:
         if gives_way is not None:
             del self._rooms[gives_way]
         limits = self._limits
-        self._rooms[token] = Room(new_token(), owner, now, messages=limits.messages, rate=limits.rate)
+        self._rooms[token] = Room(new_token(), owner, now, messages=limits.messages)
         return token, False
 
     def get(self, token: str, now: float) -> Room:
@@ -191,7 +191,7 @@ class Rooms:
         entry_id = given if isinstance(given, str) and 0 < len(given) <= 200 else new_id
         if (known := room.number_of(entry_id)) is not None:
             return entry_id, known, False
-        if room.bucket.delay(now) > 1:
+        if self._rate.take(room.session_id):
             raise RoomRefused("rate_limited", 429)
         sizes = {each: each.size for each in self._rooms.values()}
         own = sum(size for each, size in sizes.items() if each.owner == room.owner)

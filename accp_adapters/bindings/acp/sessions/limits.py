@@ -7,7 +7,7 @@ from typing import Final
 
 from accp_core.acp.document import MAX_MESSAGE_BYTES
 
-__all__ = ["DEFAULT_LIMITS", "AcpLimits", "TokenBucket"]
+__all__ = ["DEFAULT_LIMITS", "AcpLimits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +45,3 @@ class AcpLimits:
 
 
 DEFAULT_LIMITS: Final = AcpLimits()
-
-
-class TokenBucket:
-    """The rate of one peer: each message takes a token, and tokens come back at a steady rate."""
-
-    def __init__(self, rate: float) -> None:
-        """Allow `rate` messages for each second, after a burst of twice as many."""
-        self._rate = rate
-        self._tokens = 2 * rate
-        self._at = 0.0
-
-    def delay(self, now: float) -> float:
-        """Take one token; return the seconds to wait for it.
-
-        Args:
-            now: Seconds of a monotonic clock.
-        """
-        self._tokens = min(2 * self._rate, self._tokens + (now - self._at) * self._rate)
-        self._at = now
-        self._tokens -= 1
-        return max(0.0, -self._tokens / self._rate)

@@ -12,17 +12,17 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, TypeAlias, TypeVar
 
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, Channel, ChannelClosed, EndOfInput
 from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_parts
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits, TokenBucket
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
+from accp_adapters.serving.rates import RateLimit
 from accp_core.acp import (
     AcpError,
     AcpEvent,
@@ -95,7 +95,7 @@ class AcpSession:
         self._inbox: deque[AcpMessageReceived] = deque()
         self._replies: dict[str, asyncio.Future[tuple[Part, ...]]] = {}
         self._results: BoundedDict[str, asyncio.Future[tuple[Part, ...]]] = BoundedDict(limits.inbox)
-        self.bucket = TokenBucket(limits.rate)
+        self.rate = RateLimit(limits.rate, 2 * limits.rate)
         """The messages that the peer may still send."""
         self._channel: Channel | None = None
         self._is_handling = self._ended = False
@@ -308,8 +308,7 @@ class AcpSession:
             while self._channel is channel:
                 text = await channel.receive() if first is None else first
                 first = None
-                if delay := self.bucket.delay(time.monotonic()):
-                    await asyncio.sleep(delay)
+                await self.rate.wait()
                 if self._channel is not channel:
                     break
                 event = await self.take(text)

@@ -43,11 +43,11 @@ async def _serve(handler: Handler, log: FrameLog, entrance: Entrance, place: tup
 
     from accp_adapters.bindings.accp.app import accp_app
     from accp_adapters.bindings.hosts import HOST_SESSION, SessionHost
-    from accp_adapters.bindings.limits import BindingLimits
+    from accp_adapters.serving.limits import ServerLimits
     from accp_adapters.serving.listening import http_server, listen_at
     from accp_adapters.serving.websockets import WebSocketConnection
 
-    limits, options = BindingLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
+    limits, options = ServerLimits(), replace(HOST_SESSION, heartbeat=_HEARTBEAT)
     try:
         with listen_at(*place) as listening:
             async with SessionHost(handler, agent_id=agent_id, log=log, options=options) as host:

@@ -9,7 +9,7 @@ from typing import Any
 
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import HostLimits, Request, SessionHost
-from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.listening import TlsFiles, http_server, listen_at
 from accp_adapters.serving.websockets import WebSocketConnection
 from accp_core.accp import Codec
@@ -55,7 +55,7 @@ async def serving(
     """Serve sessions of `handler`; yield host and port."""
     async with (
         SessionHost(handler, codec=codec, limits=HostLimits(**(host_limits or {}))) as host,
-        serve(accp_app(host, limits=BindingLimits(**(limits or {})), **more)) as address,
+        serve(accp_app(host, limits=ServerLimits(**(limits or {})), **more)) as address,
     ):
         yield address
 

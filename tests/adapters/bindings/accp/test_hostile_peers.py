@@ -13,7 +13,7 @@ import websockets
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import GivenKeys, Principal, SignedTokens
-from accp_adapters.bindings.limits import BindingLimits
+from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.listening import listen_at
 from accp_core.accp import PRACTICAL_LIMITS, Codec
 from tests.adapters.bindings.accp.serving import echo, serve, serving
@@ -69,7 +69,7 @@ async def test_a_frame_that_was_taken_from_elsewhere_does_nothing() -> None:
 async def test_a_socket_on_which_no_request_comes_is_closed(sent: bytes, answer: bytes) -> None:
     async with (
         SessionHost(echo, codec=CODEC) as host,
-        serve(accp_app(host, limits=BindingLimits(places=1)), header_seconds=0.1) as address,
+        serve(accp_app(host, limits=ServerLimits(places=1)), header_seconds=0.1) as address,
     ):
         reader, writer = await asyncio.open_connection(*address.split(":"))
         writer.write(sent)

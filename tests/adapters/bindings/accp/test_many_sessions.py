@@ -19,8 +19,8 @@ import pytest
 from accp_adapters.bindings.accp.app import accp_app
 from accp_adapters.bindings.accp.connect import connect
 from accp_adapters.bindings.hosts import HostLimits, SessionHost
-from accp_adapters.bindings.limits import BindingLimits
 from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog, SqliteFrameLog
+from accp_adapters.serving.limits import ServerLimits
 from accp_core.accp import Intent, Message
 from tests.adapters.bindings.accp.serving import echo, serve
 from tests.adapters.bindings.hosts.agents import CODEC
@@ -65,7 +65,7 @@ async def test_nothing_is_left_of_a_session(scheme: str, kind: str, tmp_path: Pa
     async with (
         log_of(kind, tmp_path) as log,
         SessionHost(echo, codec=CODEC, log=log, limits=HostLimits(replicas=REPLICAS)) as host,
-        serve(accp_app(host, limits=BindingLimits(rate=1e6))) as address,
+        serve(accp_app(host, limits=ServerLimits(rate=1e6))) as address,
     ):
         for _ in range(WARM):
             await use(address)

@@ -19,7 +19,6 @@ from accp_adapters.bindings.acp import (
     serve_tcp,
 )
 from accp_adapters.bindings.acp.relay.rooms import RoomRefused, Rooms
-from accp_adapters.bindings.acp.sessions.limits import TokenBucket
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_core.acp import AcpMessage, Part
 from accp_core.bridges.accp_in_acp import CarriedKind, read_parts, text_to_part
@@ -243,28 +242,22 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
 
 
 def test_the_rooms_of_a_relay_are_bounded_and_forgotten() -> None:
-    rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=300, total_bytes=200, rate=1))
+    now = 1.0
+    rooms = Rooms(RelayLimits(rooms=2, messages=9, room_bytes=300, total_bytes=200, rate=1), clock=lambda: now)
     token, _ = rooms.create("bad token!", "a", 0, lambda: "tok_made_here")
     assert token == "tok_made_here"
     room = rooms.get(token, 1)
     for number in range(2):
         rooms.add(room, {"x": "y" * 60}, 1, f"id{number}")
-    for error in ("rate_limited", "out_of_memory"):
+    for now, error in ((1.0, "rate_limited"), (99.0, "out_of_memory")):
         with pytest.raises(RoomRefused, match=error):
             for number in range(9):
-                rooms.add(room, {"x": "y" * 60}, 1 if error == "rate_limited" else 99, f"{error}{number}")
+                rooms.add(room, {"x": "y" * 60}, now, f"{error}{number}")
     rooms.get(token, 60)
     assert len(rooms.get(token, 110)) <= 2
     with pytest.raises(RoomRefused, match="invalid_token"):
         rooms.get(token, 999)
     assert len(rooms) == 0
-
-
-def test_a_rate_is_a_burst_and_then_one_by_one() -> None:
-    bucket = TokenBucket(10)
-    assert [bucket.delay(100) for _ in range(20)] == [0] * 20
-    assert bucket.delay(100) == pytest.approx(0.1)
-    assert bucket.delay(101) == 0
 
 
 async def test_an_exception_of_the_caller_leaves_a_server_of_tcp_as_it_is_and_its_connections_are_closed() -> None:

@@ -1,24 +1,28 @@
-"""What every request and connection passes first: its host and origin, who it is of, and a free place."""
+"""What every request and connection passes first: its host and origin, its principal, a free place, its rate, its body.
+
+A server of ours has one `Gate`, which its limits configure; `refusal_of` says how a refusal is told to the client.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from math import ceil
 from typing import Final
 
-from accp_adapters.bindings.hosts import SessionHost
-from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, Scope
-from accp_adapters.bindings.limits import BindingLimits, Places, RateLimit
-from accp_adapters.bindings.logs import LogError
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget
-from accp_adapters.serving.hosts import AllowedHosts
-from accp_adapters.serving.shares import TooMany
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, ByteLease, Receive, Scope, read_body
+from accp_adapters.serving.hosts import AllowedHosts, Headers, header
+from accp_adapters.serving.limits import ServerLimits
+from accp_adapters.serving.principals import AccessDenied, Authenticate, Principal
+from accp_adapters.serving.rates import RateLimit
+from accp_adapters.serving.shares import Places, TooMany
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 
-__all__ = ["OUT_OF_REACH", "Gate", "HostGate", "Refusal", "refusal_of"]
+__all__ = ["OUT_OF_REACH", "Gate", "OutOfReach", "Refusal", "check_content", "refusal_of"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -26,43 +30,69 @@ OUT_OF_REACH: Final = "the log of the sessions is out of reach"
 """The reason that a peer is given. The cause and the address of the store are in the log of the server only."""
 
 
+class OutOfReach(ProtocolError):
+    """What a server stores in is out of reach (E3001). The reason names the store: it is for our own log."""
+
+    def __init__(self, reason: str) -> None:
+        """Refuse, and say why."""
+        super().__init__(reason, code=ErrorCode.TIMEOUT)
+
+
 class Gate:
     """Lets requests and connections in, or says why not; one for each application."""
 
-    def __init__(self, authenticate: Authenticate, limits: BindingLimits, hosts: AllowedHosts) -> None:
+    def __init__(self, authenticate: Authenticate, limits: ServerLimits, hosts: AllowedHosts) -> None:
         """Let in whom `authenticate` knows, at the names of `hosts`."""
         self.limits: Final = limits
         """Limits of memory and time."""
         self.rate: Final = RateLimit(limits.rate, limits.burst)
         """How many frames each principal may send."""
-        self.places: Final = Places(limits.places, limits.places_each)
-        """The places for requests and connections."""
         self.budget: Final = ByteBudget(limits.buffered_bytes)
-        """Bytes of the frames that are being received."""
+        """Bytes of the bodies and answers that are held."""
+        self._places: Final = Places(limits.places, limits.places_each)
         self._authenticate, self._hosts = authenticate, hosts
 
-    async def admit(self, scope: Scope) -> Principal:
-        """Return whom a request is of.
+    @asynccontextmanager
+    async def admitted(self, scope: Scope) -> AsyncIterator[tuple[Principal, ByteLease]]:
+        """Yield whose a request or connection is, and the bytes that it holds; it has a place until the block ends.
 
         Raises:
             BodyRefused: It names another host, or comes from another origin.
             AccessDenied: It is of no known principal.
+            TooMany: There is no place.
         """
         if refused := self._hosts.refusal(scope["headers"]):
             raise BodyRefused(*refused)
-        return await self._authenticate(scope)
+        principal = await self._authenticate(scope)
+        with self._places.take(principal.name), self.budget.lease() as lease:
+            yield principal, lease
+
+    async def body(self, scope: Scope, receive: Receive, lease: ByteLease, media_type: str) -> bytes:
+        """Return the body of a request, whose bytes `lease` holds.
+
+        Raises:
+            BodyRefused: As `check_content` and `read_body`.
+        """
+        check_content(scope["headers"], media_type)
+        limits = self.limits
+        return await read_body(scope, receive, lease, limit=limits.frame_bytes, seconds=limits.body_time)
 
 
-class HostGate(Gate):
-    """The gate of a session host."""
+def check_content(headers: Headers, media_type: str) -> None:
+    """Refuse another content type, and a compressed body, whose length says nothing about that of its content.
 
-    def __init__(
-        self, host: SessionHost, authenticate: Authenticate, limits: BindingLimits, hosts: AllowedHosts
-    ) -> None:
-        """Let requests for the sessions of `host` in."""
-        super().__init__(authenticate, limits, hosts)
-        self.host: Final = host
-        """Serves the sessions."""
+    Raises:
+        BodyRefused: 415.
+    """
+    given = header(headers, b"content-type")
+    kind, _, parameters = given.partition(";")
+    charset = parameters.strip().lower().replace('"', "")
+    if kind.strip().lower() != media_type or charset not in ("", "charset=utf-8"):
+        reason = f"expected the content type {media_type!r} in UTF-8, found {given!r:.100}"
+        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
+    encoding = header(headers, b"content-encoding").lower()
+    if encoding not in ("", "identity"):
+        raise BodyRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected no compression, found {encoding!r:.100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +129,8 @@ _BY_CODE: Final = {
 # statuses where the frame was not looked at.
 def refusal_of(error: Exception) -> Refusal:
     """Return how `error` is told to the peer; what it did not cause is an internal error without a reason."""
-    if isinstance(error, LogError):
-        _LOG.warning("a frame was not taken: %s", error)
+    if isinstance(error, OutOfReach):
+        _LOG.warning("a request was not taken: %s", error)
         error = ProtocolError(OUT_OF_REACH, code=ErrorCode.TIMEOUT)
     if isinstance(error, BodyRefused):
         refused = ProtocolError(str(error), code=_BY_STATUS.get(error.status, ErrorCode.PARSE_ERROR))

@@ -6,11 +6,12 @@ request or a connection; what it returns owns the sessions that are begun there.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final, TypeAlias
 
+from accp_adapters.serving.bodies import Scope
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -19,7 +20,6 @@ __all__ = [
     "AccessDenied",
     "Authenticate",
     "Principal",
-    "Scope",
     "bearer_token",
     "is_loopback",
     "loopback_only",
@@ -27,9 +27,6 @@ __all__ = [
 ]
 
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
-
-Scope: TypeAlias = MutableMapping[str, Any]
-"""The scope of an ASGI application: `headers`, `client` and, over TLS, the extension `tls`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,76 @@
+"""Work that would hold the event loop, done in threads beside it.
+
+The pools are our own: the default one may be full of an agent's own work, which may itself wait for what is done here.
+Very long work waits for its own kind only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final, TypeVar
+
+__all__ = ["LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
+
+T = TypeVar("T")
+
+LONG: Final = 4_096
+"""Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
+_VERY_LONG: Final = 65_536
+"""Characters or bytes beyond which work may take a second."""
+
+
+class ThreadPool:
+    """A pool of threads; a process that is forked has none of its parent's threads and begins a pool of its own."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        """Have so many threads at most, each with `name` before its number."""
+        self._arguments: Final = (threads, name)
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._executor = ThreadPoolExecutor(*self._arguments)
+
+    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Return `work(*arguments)`, done in a thread of the pool."""
+        call = partial(copy_context().run, work, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+
+
+_LONG_WORK: Final = ThreadPool(4, "accp-long")
+_VERY_LONG_WORK: Final = ThreadPool(2, "accp-very-long")
+_WAITING: Final = ThreadPool(8, "accp-waiting")
+
+
+async def off_loop(size: int, work: Callable[..., T], *arguments: Any) -> T:
+    """Return `work(*arguments)`, done in a thread where `size` is over `LONG`; no other task may use the arguments."""
+    if size <= LONG:
+        return work(*arguments)
+    return await (_VERY_LONG_WORK if size > _VERY_LONG else _LONG_WORK).run(work, *arguments)
+
+
+async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Return `work(*arguments)`, done in a thread: it waits, as for a store, or its size says nothing of its time."""
+    return await _WAITING.run(work, *arguments)
+
+
+def size_of(value: object, limit: int = LONG) -> int:
+    """Return about how many characters a value takes as JSON; what is over `limit` is not measured further."""
+    size, left = 0, [value]
+    while left and size <= limit:
+        each = left.pop()
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, Mapping):
+            left += each.values()
+            size += sum(len(key) for key in each if isinstance(key, str))
+        elif isinstance(each, list | tuple):
+            left += each
+        size += 1
+    return size

@@ -19,7 +19,7 @@ FRAMEWORKS = {
     "langchain": {"langchain_core", "langsmith"},
     "mcp": {"mcp"},
     "a2a": {"a2a"},
-    "bindings": {"starlette", "uvicorn", "httpx", "websockets"},
+    "bindings": {"starlette", "uvicorn", "httpx", "httpx2", "websockets"},
     "frameworks": {"agents", "pydantic_ai"},
     "gateway": {"starlette"},
     "instructions": {"langchain_core", "langsmith"},
@@ -39,7 +39,7 @@ FRAMEWORKS = {
 COMPANIONS = {
     "langchain": {"httpx", "websockets", "tiktoken", "sqlite3", "rich"},
     "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
-    "mcp": {"httpx", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
+    "mcp": {"httpx", "httpx2", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3", "rich"},
     "gateway": {"httpx", "uvicorn", "websockets", "tiktoken", "sqlite3", "rich"},

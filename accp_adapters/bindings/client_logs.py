@@ -25,4 +25,4 @@ def _hide(record: logging.LogRecord) -> bool:
 
 def hide_tokens() -> None:
     """Keep the tokens of relays out of the log of httpx, which writes the address of each request; once is enough."""
-    logging.getLogger("httpx").addFilter(_hide)
+    logging.getLogger("httpx2").addFilter(_hide)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from accp_core import Codec, Message, Session, parse_frame
 from accp_core.accp import MessageReceived, SessionOptions
@@ -124,15 +124,15 @@ class Client:
 
     async def run(self, stop: asyncio.Event, pace: float) -> None:
         """Ask until `stop` is set."""
-        limits = httpx.Limits(max_keepalive_connections=0)
-        async with httpx.AsyncClient(limits=limits, timeout=30.0, trust_env=False) as http:
+        limits = httpx2.Limits(max_keepalive_connections=0)
+        async with httpx2.AsyncClient(limits=limits, timeout=30.0, trust_env=False) as http:
             for number in count():
                 if stop.is_set():
                     return
                 await self._ask(http, number)
                 await asyncio.sleep(pace)
 
-    async def _ask(self, http: httpx.AsyncClient, number: int) -> None:
+    async def _ask(self, http: httpx2.AsyncClient, number: int) -> None:
         message = Message(sender="ann", intent=Intent.REQUEST, operation="double", payload={"n": number})
         (frame,) = self.session.send(message, time.time())
         frames = await self.post_until_answered(http, frame)
@@ -144,18 +144,18 @@ class Client:
         self.answers[frame] = frames[-1]
         self.report.answered += 1
 
-    async def post_until_answered(self, http: httpx.AsyncClient, frame: str) -> list[str]:
+    async def post_until_answered(self, http: httpx2.AsyncClient, frame: str) -> list[str]:
         """Return the answer to a frame, sent again until it comes."""
         while not (frames := await self._post(http, frame)):
             self.report.retries += 1
             await asyncio.sleep(PAUSE)
         return frames
 
-    async def _post(self, http: httpx.AsyncClient, frame: str) -> list[str]:
+    async def _post(self, http: httpx2.AsyncClient, frame: str) -> list[str]:
         """Return the answer to a frame, nothing where the connection was lost or no session has taken the frame."""
         try:
             response = await http.post(self.url, content=frame, headers=HEADERS)
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return []
         frames = response.text.splitlines()
         return [] if not frames or parse_frame(frames[0]).envelope.sequence == 0 else frames
@@ -163,7 +163,7 @@ class Client:
 
 async def check(clients: Sequence[Client], folder: Path, report: Report) -> None:
     """Ask the last questions again, now that no worker is left that answered them; count the runs of the handlers."""
-    async with httpx.AsyncClient(timeout=30.0, trust_env=False) as http:
+    async with httpx2.AsyncClient(timeout=30.0, trust_env=False) as http:
         for client in clients:
             if not client.answers:
                 report.faults.append(f"{client.session_id} got no answer")

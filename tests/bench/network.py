@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final, TypeAlias
 
-import httpx
+import httpx2
 import websockets
 from rich.console import Console
 from starlette.applications import Starlette
@@ -112,7 +112,7 @@ async def serve(app: ASGIApp) -> AsyncIterator[int]:
 
 async def _routes(stack: AsyncExitStack, port: int) -> tuple[Mapping[str, ClientSession], Mapping[str, Ask]]:
     """Return the sessions of ACCP, by what carries them, and how to ask each route."""
-    client = await stack.enter_async_context(httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}"))
+    client = await stack.enter_async_context(httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}"))
     socket = await stack.enter_async_context(websockets.connect(f"ws://127.0.0.1:{port}/texts"))
     turn = asyncio.Lock()
     sessions = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import httpx
+import httpx2
 import pytest
 from a2a.helpers import new_text_part
 from a2a.types import Artifact, TaskArtifactUpdateEvent
@@ -18,9 +18,9 @@ from tests.adapters.bindings.hosts.agents import CODEC
 from tests.adapters.mcp.messages import Wire, rows, served
 
 
-async def post_all(*frames: str) -> list[httpx.Response]:
+async def post_all(*frames: str) -> list[httpx2.Response]:
     """Return what a served session answers to one frame after the other."""
-    async with serving() as address, httpx.AsyncClient() as client:
+    async with serving() as address, httpx2.AsyncClient() as client:
         url, headers = f"http://{address}/accp/v1/frames", {"content-type": "application/accp"}
         return [await client.post(url, content=frame, headers=headers) for frame in frames]
 

@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from accp_adapters.bindings.acp import AcpHost, acp_app, acp_connect, relay_app
 from accp_adapters.bindings.identity import BearerTokens, Principal
@@ -52,7 +52,7 @@ class Reference:
         self.port = free_port()
         self._checkout = checkout
         self._options = options
-        self.api = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port + 100}", trust_env=False, timeout=10)
+        self.api = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.port + 100}", trust_env=False, timeout=10)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Reference]:
@@ -87,7 +87,7 @@ class Reference:
         return dict((await self.api.post("/message:send", json={"role": "user", **message})).json())
 
     async def _answers(self) -> bool:
-        with contextlib.suppress(httpx.HTTPError):
+        with contextlib.suppress(httpx2.HTTPError):
             return (await self.api.get("/status")).status_code == 200
         return False
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
 
-import httpx
+import httpx2
 
 from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
 from accp_adapters.bindings.accp.backoff import Backoff
@@ -48,10 +48,10 @@ class HttpCarrier:
         """Carry the frames of `session` to `address`, at most `parallel` at once."""
         self._session, self._address, self._token = session, address, token
         self._backoff, self._frame_bytes = backoff, frame_bytes
-        timeout = httpx.Timeout(30.0, read=answer_time)
-        limits = httpx.Limits(max_connections=parallel, max_keepalive_connections=parallel)
+        timeout = httpx2.Timeout(30.0, read=answer_time)
+        limits = httpx2.Limits(max_connections=parallel, max_keepalive_connections=parallel)
         verify = True if tls is None else tls
-        self._client = httpx.AsyncClient(verify=verify, timeout=timeout, limits=limits)
+        self._client = httpx2.AsyncClient(verify=verify, timeout=timeout, limits=limits)
         self._places = asyncio.Semaphore(parallel)
         self._posts: set[asyncio.Task[None]] = set()
         session.max_outgoing = _MAX_WAITING
@@ -86,7 +86,7 @@ class HttpCarrier:
         try:
             while not self._session.is_lost:
                 wait: float | None = 0.0
-                with suppress(httpx.TransportError):
+                with suppress(httpx2.TransportError):
                     wait = await self._exchange(frame)
                 if wait is None:
                     return
@@ -102,7 +102,7 @@ class HttpCarrier:
 
         Raises:
             ConnectionRefused: The server refuses this client, or what it sends.
-            httpx.TransportError: The answer is not whole: the same frame again gets it.
+            httpx2.TransportError: The answer is not whole: the same frame again gets it.
         """
         fields = {"content-type": MEDIA_TYPE, "accept-encoding": "identity", **token_fields(self._token)}
         url, body = self._address.url, frame.encode()
@@ -115,7 +115,7 @@ class HttpCarrier:
                 return float(wait) if wait.isdecimal() and len(wait) < 6 else 0.0
             raise ConnectionRefused(f"expected the frames of an answer, found HTTP {status}", status=status)
 
-    async def _take(self, response: httpx.Response, sent: FrameText) -> bool:
+    async def _take(self, response: httpx2.Response, sent: FrameText) -> bool:
         """Take the frames of a response; return whether the last one only says that an earlier frame is missing."""
         waiting, last = bytearray(), ""
         async for chunk in response.aiter_raw():

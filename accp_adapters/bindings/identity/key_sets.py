@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from accp_adapters.serving.principals import AccessDenied, is_loopback
 from accp_core.strict_json import read_json
@@ -66,7 +66,7 @@ class FetchedKeys:
         max_age: float = 600.0,
         max_stale: float = 3_600.0,
         pause: float = 30.0,
-        client: Callable[[], httpx.AsyncClient] = httpx.AsyncClient,
+        client: Callable[[], httpx2.AsyncClient] = httpx2.AsyncClient,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Fetch from `url` when a key is asked for.
@@ -123,11 +123,11 @@ class FetchedKeys:
         try:
             async with asyncio.timeout(_FETCH_SECONDS), self._client() as client:
                 self._keys = read_keys(read_json(await self._download(client)))
-        except (httpx.HTTPError, OSError, ValueError):
+        except (httpx2.HTTPError, OSError, ValueError):
             return
         self._fetched_at = now
 
-    async def _download(self, client: httpx.AsyncClient) -> str:
+    async def _download(self, client: httpx2.AsyncClient) -> str:
         body = bytearray()
         async with client.stream("GET", self._url, headers={"accept-encoding": "identity"}) as answer:
             answer.raise_for_status()

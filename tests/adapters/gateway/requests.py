@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 __all__ = ["ROWS", "call", "client_of", "conversation", "result"]
 
@@ -41,8 +41,8 @@ def conversation() -> list[dict[str, Any]]:
     ]
 
 
-def client_of(app: Any, *, token: str | None = None, address: str = "127.0.0.1") -> httpx.AsyncClient:
+def client_of(app: Any, *, token: str | None = None, address: str = "127.0.0.1") -> httpx2.AsyncClient:
     """Return a client of an application in this process."""
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    transport = httpx.ASGITransport(app, client=(address, 4321), raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers)
+    transport = httpx2.ASGITransport(app, client=(address, 4321), raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=headers)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -22,7 +22,7 @@ TOKEN = "token-of-ann"
 
 
 @contextmanager
-def server(seed: str, *words: str) -> Iterator[httpx.Client]:
+def server(seed: str, *words: str) -> Iterator[httpx2.Client]:
     """Start the service with a hash seed; yield a client that has the token."""
     command = [str(Path(sys.executable).with_name("accp")), "serve", "--compress", "--http", "127.0.0.1:0", *words]
     environment = {"GATEWAY_TOKENS": TOKEN, "PYTHONHASHSEED": seed, "PATH": ""}
@@ -30,7 +30,7 @@ def server(seed: str, *words: str) -> Iterator[httpx.Client]:
         try:
             assert process.stderr is not None
             url = process.stderr.readline().split()[-1]
-            with httpx.Client(base_url=url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE) as client:
+            with httpx2.Client(base_url=url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE) as client:
                 yield client
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=PATIENCE)

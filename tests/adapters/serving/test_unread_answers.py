@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.gateway import compress_app
@@ -55,8 +55,8 @@ async def proxied(write_seconds: float) -> AsyncIterator[tuple[HttpProxy, Servin
                 yield proxy, served
 
 
-async def post(served: Serving, path: str, body: bytes, **options: Any) -> httpx.Response:
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+async def post(served: Serving, path: str, body: bytes, **options: Any) -> httpx2.Response:
+    async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         fields = {"content-type": "application/json"}
         return await client.post(f"http://127.0.0.1:{served.port}{path}", content=body, headers=fields, **options)
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from accp_adapters.bindings.acp.http_sse.stream import READY
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
@@ -23,7 +23,7 @@ from accp_core.strict_json import compact_json
 
 __all__ = ["HttpClient", "open_http"]
 
-_SECONDS: Final = httpx.Timeout(30.0, read=60.0)
+_SECONDS: Final = httpx2.Timeout(30.0, read=60.0)
 """The stream says something every 20 seconds, see `AcpLimits.keepalive_seconds`."""
 _BUFFERED: Final = 64
 _ATTEMPTS: Final = 5
@@ -42,7 +42,7 @@ class HttpClient:
         """Call the server at `base` as the owner of `token`, if it is not empty."""
         hide_tokens()
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx.AsyncClient(
+        self._client = httpx2.AsyncClient(
             base_url=base, headers=headers, verify=tls or True, timeout=_SECONDS, trust_env=False
         )
         self._limit = limit
@@ -57,7 +57,7 @@ class HttpClient:
             headers = {} if body is None else {"content-type": "application/json"}
             async with self._client.stream(method, path, content=body, headers=headers) as response:
                 data = await self._read(response)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ChannelClosed(f"no answer: {type(error).__name__} {error}") from None
         if response.status_code in (401, 403):
             raise ChannelClosed(f"the server refuses the token: {response.status_code}", code="invalid_token")
@@ -66,12 +66,12 @@ class HttpClient:
         except (DecodeError, UnicodeDecodeError):
             return response.status_code, {}
 
-    async def stream(self, path: str) -> httpx.Response:
+    async def stream(self, path: str) -> httpx2.Response:
         """Return an open answer, raises as `call`."""
         try:
             request = self._client.build_request("GET", path, headers={"accept": "text/event-stream"})
             response = await self._client.send(request, stream=True)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise ChannelClosed(f"no answer: {type(error).__name__} {error}") from None
         if response.status_code != 200:
             await response.aclose()
@@ -83,7 +83,7 @@ class HttpClient:
         """Close all connections."""
         await self._client.aclose()
 
-    async def _read(self, response: httpx.Response) -> bytes:
+    async def _read(self, response: httpx2.Response) -> bytes:
         data = bytearray()
         async for piece in response.aiter_bytes():
             data += piece
@@ -115,7 +115,7 @@ class _Channel:
     binding = Binding.HTTP_SSE
     window: int | None = None
 
-    def __init__(self, client: HttpClient, stream: httpx.Response, card: dict[str, Any], session: AcpSession) -> None:
+    def __init__(self, client: HttpClient, stream: httpx2.Response, card: dict[str, Any], session: AcpSession) -> None:
         self._client, self._stream, self._card = client, stream, card
         self._connection = session.connection
         self._reader = SseReader(session.limits.message_bytes)
@@ -175,7 +175,7 @@ class _Channel:
                 while len(self._texts) > _BUFFERED:
                     await self._changed.wait()
             self._ended = ChannelClosed("the stream has ended")
-        except (httpx.HTTPError, httpx.StreamError) as error:
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
             self._ended = ChannelClosed(f"the stream is broken: {type(error).__name__} {error}")
         except DecodeError as error:
             self._ended = error

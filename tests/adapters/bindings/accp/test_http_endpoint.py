@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.bindings.accp.app import accp_app
@@ -24,9 +24,9 @@ TYPE = {"content-type": MEDIA_TYPE}
 TOKENS = BearerTokens({"token-of-ann": Principal("ann", frozenset({"ann"})), "token-of-bob": Principal("bob")})
 
 
-async def post(address: str, body: Any, **headers: str) -> httpx.Response:
+async def post(address: str, body: Any, **headers: str) -> httpx2.Response:
     fields = TYPE | {name.replace("_", "-"): value for name, value in headers.items()}
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         return await client.post(f"http://{address}/accp/v1/frames", content=body, headers=fields)
 
 
@@ -40,7 +40,7 @@ async def raw_post(address: str, rest: str) -> bytes:
     return answer
 
 
-def code_of(response: httpx.Response) -> str:
+def code_of(response: httpx2.Response) -> str:
     """Return the code of the one error frame of a response."""
     frame = parse_frame(response.text.removesuffix("\n"))
     assert (frame.intent, frame.operation, frame.params["schema"]) == (Intent.FAILURE, "error", "ER")
@@ -82,7 +82,7 @@ async def test_a_checkpoint_is_taken_where_hot_state_is_full(words: int, status:
 
 async def test_a_stream_comes_chunk_by_chunk() -> None:
     client, chunks = Client(), []
-    async with serving(count) as address, httpx.AsyncClient() as http:
+    async with serving(count) as address, httpx2.AsyncClient() as http:
         url = f"http://{address}/accp/v1/frames"
         async with http.stream("POST", url, content=client.ask("count", n=3), headers=TYPE) as response:
             assert response.headers["transfer-encoding"] == "chunked"
@@ -139,7 +139,7 @@ async def test_a_request_that_may_not_come_in_is_refused(headers: dict[str, str]
 
 
 async def test_only_a_frame_is_posted() -> None:
-    async with serving() as address, httpx.AsyncClient() as http:
+    async with serving() as address, httpx2.AsyncClient() as http:
         assert (await http.get(f"http://{address}/accp/v1/frames")).status_code == 405
         assert (await http.get(f"http://{address}/health")).text == "ok\n"
         assert (await http.get(f"http://{address}/ready")).text == "ready\n"
@@ -176,7 +176,8 @@ async def test_too_many_frames_in_a_second_wait() -> None:
     async with serving(limits={"rate": 0.001, "burst": 2}) as address:
         responses = [await post(address, client.ask("add", n=number)) for number in range(3)]
     assert [each.status_code for each in responses] == [200, 200, 429]
-    assert (code_of(responses[2]), responses[2].headers["retry-after"]) == ("E2003", "1000")
+    # A busy machine takes a second or more for the three.
+    assert code_of(responses[2]) == "E2003" and 900 < int(responses[2].headers["retry-after"]) <= 1_000
 
 
 async def test_too_many_requests_at_once_are_refused_and_places_become_free() -> None:
@@ -250,7 +251,7 @@ async def test_a_peer_does_not_learn_where_the_log_is(tmp_path: Path, caplog: py
     async with (
         SessionHost(echo, codec=CODEC, log=log) as host,
         serve(accp_app(host)) as address,
-        httpx.AsyncClient(trust_env=False) as http,
+        httpx2.AsyncClient(trust_env=False) as http,
     ):
         path.unlink()
         ready = await http.get(f"http://{address}/ready")

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.bindings.acp import (
@@ -107,7 +107,7 @@ async def test_what_a_guest_says_on_a_relay_waits_for_the_host_to_come() -> None
     async with serving(relay_app()) as relay:
         link = f"acp+ws://127.0.0.1:{relay}/acp/{TOKEN}"
         async with acp_connect(link, limits=limits) as session:
-            room = httpx.AsyncClient(base_url=f"http://127.0.0.1:{relay}/acp/{TOKEN}", trust_env=False)
+            room = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{relay}/acp/{TOKEN}", trust_env=False)
             async with room as client, asyncio.timeout(PATIENCE):
                 while (await client.get("/status")).json()["server_seq"] < 3:  # greetings, as a relay forgets them
                     await asyncio.sleep(0.01)
@@ -143,7 +143,7 @@ async def test_over_http_a_repeated_post_has_the_same_number_and_reply() -> None
     agent = Echo()
     async with (
         serving(acp_app(host_of(agent), controllers=["ann"])) as port,
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{port}", headers={"x-acp-token": TOKEN}, trust_env=False
         ) as client,
     ):
@@ -173,7 +173,7 @@ async def test_over_http_a_repeated_post_has_the_same_number_and_reply() -> None
 async def test_a_task_ends_with_what_the_agent_returned() -> None:
     async with (
         serving(acp_app(host_of(Echo()))) as port,
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{port}", headers={"x-acp-token": TOKEN}, trust_env=False
         ) as client,
     ):
@@ -203,7 +203,7 @@ async def test_a_relay_answers_as_its_specification_says() -> None:
     limits = RelayLimits(rooms=1, messages=2, message_bytes=1_000)
     async with (
         serving(relay_app(limits=limits)) as port,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/acp", trust_env=False) as client,
     ):
         made = (await client.post("/new", params={"token": TOKEN})).json()
         assert made == {"token": TOKEN, "link": f"acp+ws://127.0.0.1:{port}/acp/{TOKEN}", "existed": False}

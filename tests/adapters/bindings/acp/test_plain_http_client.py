@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.bindings.acp import AcpHost, acp_app
@@ -30,14 +30,14 @@ async def stream(port: int, query: str = "", **headers: str) -> AsyncIterator[As
     """Open a stream as any client of server-sent events does."""
     given = {"authorization": f"Bearer {TOKEN}", **{name.replace("_", "-"): value for name, value in headers.items()}}
     async with (
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=given, timeout=PATIENCE) as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=given, timeout=PATIENCE) as client,
         client.stream("GET", f"/stream{query}") as answer,
     ):
         assert answer.status_code == 200
         yield events_of(answer)
 
 
-async def events_of(answer: httpx.Response) -> AsyncIterator[Event]:
+async def events_of(answer: httpx2.Response) -> AsyncIterator[Event]:
     """Yield the events: lines up to a blank one; comments keep the connection alive."""
     fields: dict[str, str] = {}
     async for line in answer.aiter_lines():

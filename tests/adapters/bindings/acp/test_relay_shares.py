@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
+import httpx2
 import pytest
 
 from accp_adapters.bindings.acp import RelayLimits, relay_app
@@ -21,24 +21,24 @@ MANY = {"new_burst": 1_000, "new_rate": 1_000.0}
 
 
 @asynccontextmanager
-async def relay(limits: RelayLimits) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
+async def relay(limits: RelayLimits) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
     """Yield clients of a relay at two addresses of the loopback."""
     async with serving(relay_app(limits=limits)) as port:
 
-        def client(address: str) -> httpx.AsyncClient:
-            transport = httpx.AsyncHTTPTransport(local_address=address)
+        def client(address: str) -> httpx2.AsyncClient:
+            transport = httpx2.AsyncHTTPTransport(local_address=address)
             url = f"http://127.0.0.1:{port}/acp"
-            return httpx.AsyncClient(base_url=url, transport=transport, trust_env=False, timeout=PATIENCE)
+            return httpx2.AsyncClient(base_url=url, transport=transport, trust_env=False, timeout=PATIENCE)
 
         async with client("127.0.0.1") as one, client("127.0.0.2") as other:
             yield one, other
 
 
-async def make(client: httpx.AsyncClient, count: int) -> list[httpx.Response]:
+async def make(client: httpx2.AsyncClient, count: int) -> list[httpx2.Response]:
     return [await client.post("/new") for _ in range(count)]
 
 
-async def tokens(client: httpx.AsyncClient, count: int) -> list[str]:
+async def tokens(client: httpx2.AsyncClient, count: int) -> list[str]:
     return [str(answer.json()["token"]) for answer in await make(client, count)]
 
 
@@ -141,7 +141,7 @@ LARGE = 300_000
 CLIENTS = 5
 
 
-async def fill_room(client: httpx.AsyncClient) -> None:
+async def fill_room(client: httpx2.AsyncClient) -> None:
     assert (await client.post(f"/acp/new?token={TOKEN}")).status_code == 200
     for _ in range(2):
         assert (await client.post(f"/acp/{TOKEN}/send", json={"text": "x" * (LARGE // 2)})).status_code == 200
@@ -151,7 +151,7 @@ async def test_unread_polls_take_the_share_of_their_address() -> None:
     poll = f"/acp/{TOKEN}/poll"
     async with (
         serving_unread(relay_app(limits=RelayLimits(address_bytes=CLIENTS * LARGE + LARGE // 2))) as served,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{served.port}", trust_env=False, timeout=PATIENCE) as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{served.port}", trust_env=False, timeout=PATIENCE) as client,
     ):
         await fill_room(client)
         await served.send_unread(*[request_of("GET", poll)] * CLIENTS * 2)
@@ -170,7 +170,7 @@ async def test_unread_polls_take_the_share_of_their_address() -> None:
 async def test_who_does_not_read_is_cut() -> None:
     async with (
         serving_unread(relay_app(limits=RelayLimits(write_seconds=0.2)), write_seconds=0.2) as served,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{served.port}", trust_env=False, timeout=PATIENCE) as client,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{served.port}", trust_env=False, timeout=PATIENCE) as client,
     ):
         await fill_room(client)
         await client.aclose()

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import trustme
 from websockets.asyncio.client import connect
@@ -48,9 +48,9 @@ async def port() -> AsyncIterator[int]:
         yield port
 
 
-def api(port: int, token: str = ANN, **headers: str) -> httpx.AsyncClient:
+def api(port: int, token: str = ANN, **headers: str) -> httpx2.AsyncClient:
     given = {"authorization": f"Bearer {token}", **headers}
-    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=given, trust_env=False)
+    return httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=given, trust_env=False)
 
 
 async def errors(socket: Any) -> tuple[list[str], int]:
@@ -315,7 +315,7 @@ async def test_a_server_of_ours_logs_no_path(level: str, caplog: pytest.LogCaptu
             logging.getLogger(name).addHandler(caplog.handler)
         async with acp_connect(f"acp://{served}/{ANN}") as session:
             await session.request("hello")
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with httpx2.AsyncClient(trust_env=False) as http:
             await http.get(f"http://{served}/{ANN}")
         for name in ("uvicorn.access", "uvicorn.error"):
             logging.getLogger(name).removeHandler(caplog.handler)

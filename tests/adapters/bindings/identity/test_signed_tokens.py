@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from starlette.applications import Starlette
@@ -30,7 +30,7 @@ class KeyServer:
         self.now = 1_000.0
         self.issuer = issuer
         app = Starlette(routes=[Route("/keys", self.serve)])
-        self.client = lambda: httpx.AsyncClient(transport=httpx.ASGITransport(app))
+        self.client = lambda: httpx2.AsyncClient(transport=httpx2.ASGITransport(app))
 
     async def serve(self, _: Request) -> Response:
         return Response(self.body or json.dumps(self.issuer.key_set()), self.status)

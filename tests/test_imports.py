@@ -37,13 +37,13 @@ FRAMEWORKS = {
     "cli": {"typer", "rich"},
 }
 COMPANIONS = {
-    "langchain": {"httpx", "websockets", "tiktoken", "sqlite3", "rich"},
-    "langgraph": {"httpx", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
+    "langchain": {"httpx", "httpx2", "websockets", "tiktoken", "sqlite3", "rich"},
+    "langgraph": {"httpx", "httpx2", "websockets", "starlette", "uvicorn", "tiktoken", "sqlite3", "rich"},
     "mcp": {"httpx", "httpx2", "starlette", "uvicorn", "websockets", "rich", "typer", "tiktoken", "sqlite3"},
     "a2a": {"httpx", "starlette", "uvicorn", "websockets", "rich", "tiktoken", "sqlite3"},
     "bindings": {"tiktoken", "sqlite3", "rich"},
     "gateway": {"httpx", "uvicorn", "websockets", "tiktoken", "sqlite3", "rich"},
-    "instructions": {"httpx", "websockets", "rich"},
+    "instructions": {"httpx", "httpx2", "websockets", "rich"},
     "messages": {"tiktoken", "sqlite3"},
     "policy": {"tiktoken", "sqlite3"},
     "remote": {"tiktoken", "sqlite3"},

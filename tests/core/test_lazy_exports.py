@@ -17,6 +17,7 @@ LAZY = {
     "accp_core": "one name of a frame or a view must not load the other",
     "accp_core.accp": "a frame is read without a session",
     "accp_core.aci": "a context is read without the course of a task",
+    "accp_adapters.bindings": "NATS and Redis are extras",
     "accp_adapters.bindings.logs": "NATS and Redis are extras",
     "accp_adapters.mcp": "the shim needs no SDK",
     "accp_adapters.stores": "Redis is an extra",

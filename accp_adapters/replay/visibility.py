@@ -16,8 +16,8 @@ __all__ = ["Fetched", "NeededValue", "OneFetch", "VisibilityCheck"]
 
 _MAX_SOURCES: Final = 8
 """References that are asked for a value; one fetch names at most so many."""
-_ADDRESSES: Final = re.compile(r"=([^\s$()]*)\$(?:\w+|\{[^}\n]+\})([^\s$()]*)")
-"""An address of a view that is written with the name of another value: `issues_url=$url/issues`."""
+_ADDRESSES: Final = re.compile(r"=([^\s$()]*)\$\{[^}\n]+\}([^\s$()]*)")
+"""An address of a view that is written with the name of another value: `issues_url=${url}/issues`."""
 _WORD: Final = re.compile(r"\w+")
 _MAX_WORDS: Final = 12
 """Words of a long value that a model would ask for."""
@@ -78,7 +78,7 @@ class NeededValue:
     fetched: Fetched | None = None
     """What one fetch that asks for it brings; None: it is visible, or no reference leads to a text that holds it."""
     in_parts: bool = False
-    """Whether it stands in a view that was sent, but in parts: an address with the name of another (`$url/issues`)."""
+    """Whether it stands in a view, but in parts: an address with the name of another (`${url}/issues`)."""
 
     @property
     def reachable(self) -> bool:

@@ -7,9 +7,9 @@ as null. The order of keys is kept, so maps whose keys come in contradictory ord
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from heapq import heappop, heappush
-from itertools import chain, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Final
 
 from accp_core.packing.equality import common_value
@@ -34,7 +34,7 @@ from accp_core.packing.tree import (
 
 __all__ = [
     "cell_count", "last_column_with_cells", "pack_column", "pack_keyed_rows", "pack_labelled_rows", "pack_list",
-    "pack_rows", "pack_table", "unpack_column", "unpack_table",
+    "pack_table", "unpack_column", "unpack_table",
 ]  # fmt: skip
 
 _STRUCTURED: Final = frozenset((dict, list, RepeatedValue, Repetition))
@@ -47,6 +47,8 @@ _MAX_FILL: Final = 0.2
 three absent cells."""
 _MIN_SAVED_CHARS: Final = 24
 """Characters of cells that are left out; where there are fewer, a reader finds a cell faster than a rule."""
+_MAX_GAP: Final = 3
+"""Absent cells next to each other; where a row would have more, their keys are written in the rows that have them."""
 _KEY_COST: Final = 3
 """Tokens of a key with what separates it from its value and the next key, approximately."""
 _OTHER_TYPES: Final = frozenset((Repetition, Placeholder, type(None)))
@@ -59,7 +61,7 @@ def pack_list(items: list[object]) -> Table | PooledLists | None:
         return None
     kinds = _kinds(items)
     if dict in kinds and kinds <= _MAPS:
-        table = pack_rows(items)
+        table = pack_table(items)
         # In a row of one cell nobody could tell a repeated row from a repeated cell.
         return None if table and table.slots is not None and cell_count(table) == 1 else table
     if list in kinds and kinds <= _LISTS:
@@ -73,16 +75,6 @@ def _kinds(values: list[object]) -> set[type]:
     return {type(content_of(value)) for value in values} if RepeatedValue in kinds else kinds
 
 
-def pack_table(items: list[object]) -> Table | None:
-    """Return `items` as a table of the maps among them; None if there are fewer than two or they differ too much."""
-    return _pack_table(items, max_fill=0.0)
-
-
-def pack_rows(items: list[object]) -> Table | None:
-    """Return `items` as `pack_table` does, with the columns that few rows have as Sparse."""
-    return _pack_table(items, max_fill=_MAX_FILL)
-
-
 def pack_labelled_rows(items: list[object]) -> Table | None:
     """Return maps as a table of Sparse columns only, so that each cell has its key; None if they are no such maps."""
     maps = [item for item in items if type(item) is dict and item]
@@ -94,7 +86,11 @@ def pack_labelled_rows(items: list[object]) -> Table | None:
     return Table({name: Sparse([members.get(name, ABSENT) for members in maps]) for name in names}, None, len(maps))
 
 
-def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
+def pack_table(items: list[object]) -> Table | None:
+    """Return `items` as a table of the maps among them; None if there are fewer than two or they differ too much.
+
+    A column that few rows have, or that is absent next to many others, is Sparse.
+    """
     if len(items) < 2:
         return None
     slots, maps = _slots(items)
@@ -107,13 +103,16 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         cells = list(map(list, zip(*[members.values() for members in maps], strict=True)))
     else:
         uses = Counter(chain.from_iterable(maps))
-        sparse = {name for name, count in uses.items() if count <= max_fill * len(maps)}
+        sparse = {name for name, count in uses.items() if count <= _MAX_FILL * len(maps)}
         present = sum(uses.values())
         # With more dense columns than this there are more absent cells than present ones.
-        if len(uses) - len(sparse) > 2 * present // len(maps) or not _is_dense(uses, sparse, len(maps)):
+        if len(uses) - len(sparse) > 2 * present // len(maps):
             return None
         names, in_order = maps_in_order(maps)
-        if not all(in_order):
+        sparse |= _names_in_gaps(shapes, names, sparse)
+        if _names_in_gaps(shapes, names, sparse):
+            sparse = {name for name, count in uses.items() if count < len(maps)}
+        if not all(in_order) or not _is_dense(uses, sparse, len(maps)):
             return None
         cells = _cells_of(maps, names)
     columns: dict[str, Column] = {
@@ -124,7 +123,19 @@ def _pack_table(items: list[object], *, max_fill: float) -> Table | None:
         name = _column_to_show(columns)
         columns[name] = _pack_values(written_out([members[name] for members in maps]))
     table = Table(columns, slots, len(maps))
-    return _pack_table(items, max_fill=0.0) if sparse and _may_look_like_other_items(table) else table
+    return None if sparse and _may_look_like_other_items(table) else table
+
+
+def _names_in_gaps(shapes: Iterable[tuple[str, ...]], names: Iterable[str], sparse: Container[str]) -> set[str]:
+    """Return the keys of the cells that would be absent in a row next to more of them than a reader counts."""
+    dense = [name for name in names if name not in sparse]
+    found: set[str] = set()
+    for shape in map(frozenset, shapes):
+        for is_there, group in groupby(dense, shape.__contains__):
+            gap = list(group)
+            if not is_there and len(gap) > _MAX_GAP:
+                found.update(gap)
+    return found
 
 
 def _may_look_like_other_items(table: Table) -> bool:
@@ -214,10 +225,18 @@ def _pack_values(values: list[object]) -> Column:
         return values
     kinds = _kinds(values) - _OTHER_TYPES
     if kinds == {dict}:
-        return pack_table(values) or values
+        return _pack_maps(values) or values
     if kinds == {list}:
         return _pack_lists(values) or values
     return values
+
+
+def _pack_maps(values: list[object]) -> Table | None:
+    """Return maps within rows as a table, in brackets where a key may be absent: the row may have such a key, too."""
+    table = pack_table(values)
+    if table and table.slots is None and Sparse in set(map(type, table.columns.values())):
+        table.slots = [NEXT_ROW] * table.rows
+    return table
 
 
 def _pack_lists(values: list[object]) -> PooledLists | None:

@@ -161,7 +161,7 @@ def pays_in_its_line(derived: Derived) -> bool:
 
 
 def _pays(base: str, name: str) -> bool:
-    """Return whether `$name` in place of the beginning `base` of an address saves enough."""
+    """Return whether `${name}` in place of the beginning `base` of an address saves enough."""
     return len(base) - len(name) > _MIN_SAVED_CHARS // 2
 
 
@@ -202,7 +202,7 @@ def unpack_derived(value: object, expansion: Expansion) -> None:
     elif type(value) is list:
         for member in value:
             if type(member) is Derived:
-                raise ValueError(f"expected a value that contains ${member.name} in a map, found it in a list")
+                raise ValueError(f"expected a value that contains ${{{member.name}}} in a map, found it in a list")
             unpack_derived(member, expansion)
 
 
@@ -212,6 +212,8 @@ def _derive(derived: Derived, members: _Map, expansion: Expansion, steps: int) -
         base = _derive(base, members, expansion, steps - 1)
     known = _text_of(base)
     if not known:
-        raise ValueError(f"expected a string or a whole number {derived.name!r} for ${derived.name}, found {base!r}")
-    expansion.add(len(derived.before) + len(known) + len(derived.behind), f"${derived.name}")
+        raise ValueError(
+            f"expected a string or a whole number {derived.name!r} for ${{{derived.name}}}, found {base!r}"
+        )
+    expansion.add(len(derived.before) + len(known) + len(derived.behind), f"${{{derived.name}}}")
     return f"{derived.before}{known}{derived.behind}"

@@ -16,7 +16,7 @@ from typing import Final
 
 from accp_core.documents.json_styles import STYLE_CODE
 from accp_core.previews.words import find_words, has_error, shape_of, worth_of
-from accp_core.view.notation import TEXT_BLOCK
+from accp_core.view.notation import FENCE
 
 __all__ = ["MIN_PIECE_CHARS", "Piece", "cut_lines", "cut_view", "rate"]
 
@@ -81,7 +81,7 @@ def cut_view(text: str, max_chars: int) -> Iterator[Piece]:
     """Yield the pieces of a view, each with its parent."""
     parents: _Parents = []
     number = at = 0
-    in_block = False
+    fences: list[str] = []
     for line in text.split("\n"):
         while parents and parents[-1][1] == 0:
             parents.pop()
@@ -91,11 +91,11 @@ def cut_view(text: str, max_chars: int) -> Iterator[Piece]:
             number += 1
             at += len(part)
         at += 1
-        if line == TEXT_BLOCK and in_block:
-            in_block = False
-        elif not in_block:
-            in_block = TEXT_BLOCK in line
+        if not fences:
+            fences = FENCE.findall(line)
             _nest(parents, line, first)
+        elif line == fences[0]:
+            del fences[0]
 
 
 def _cut(line: str, max_chars: int) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """The layout of a text: which parts of its view are JSON documents in which style, to restore the text byte for byte.
 
-A layout is a short text such as `t:8 j2u:340 t:1`: 8 characters of plain text, then 340 characters that are the view of
-a JSON document in the style `2u` (see `documents.json_styles.STYLES`), then one character of plain text.
+A layout is a short text such as `v3 t:8 j2u:340 t:1`: after the version of the notation, 8 characters of plain text,
+then 340 characters that are the view of a JSON document in the style `2u` (see `documents.json_styles.STYLES`), then
+one character of plain text.
 `j2:340<1200` means that the source was cut off behind the 1,200th character of the document, and that the last line of
 the part says so. `q( j2:340 t:1 )` are the parts of a string literal, which stand between triple quotes; with `)'` or
 `)"` at its end the literal begins with that quote and was cut off, so that the triple quote behind it is missing, too.
@@ -20,7 +21,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.packing.expansion import DEFAULT_EXPANSION, Expansion, ExpansionError, ExpansionLimits
-from accp_core.view.notation import AS_IS, TEXT_BLOCK
+from accp_core.view.notation import AS_IS, NOTATION, TEXT_BLOCK
 from accp_core.view.read_value import read
 
 __all__ = [
@@ -75,7 +76,7 @@ class LiteralSegment:
 
 def write_layout(segments: Sequence[Segment | LiteralSegment]) -> str:
     """Return the layout of the text that the segments make up."""
-    return " ".join([segment.to_word() for segment in segments])
+    return " ".join([NOTATION, *[segment.to_word() for segment in segments]])
 
 
 def escape_view(text: str, layout: str | None) -> str:
@@ -98,7 +99,7 @@ def _split(text: str, layout: str) -> list[str]:
     if "<" not in layout:
         return [text]
     parts, start, at = [], 0, 0
-    for word in layout.split(" "):
+    for word in layout.split(" ")[1:]:
         segment = _SEGMENT.fullmatch(word)
         at += int(segment[3]) if segment else 0 if _CLOSING.get(word) else len(_FENCE)
         if segment and segment[4]:
@@ -116,13 +117,16 @@ def restore(text: str, layout: str, *, limits: ExpansionLimits = DEFAULT_EXPANSI
         limits: How large the source, and the value of each document in it, may be.
 
     Raises:
-        DecodeError: E1001, `layout` is malformed or does not fit `text`, or a part of `text` is not a view; E2003, the
-            source would pass `limits`.
+        DecodeError: E1001, `layout` is malformed, of another version or not of `text`, or a part of that is not a view;
+            E2003, the source would pass `limits`.
     """
     if layout == AS_IS:
         return text
     restoring = _Restoring(text, limits)
-    words = iter(layout.split(" "))
+    version, *rest = layout.split(" ")
+    if version != NOTATION:
+        restoring.fail(f"expected a view in the notation {NOTATION!r}, found {version!r}: another version wrote it")
+    words = iter(rest)
     sources = [restoring.restore_literal(words) if word == _OPENING else restoring.restore_part(word) for word in words]
     if restoring.at != len(text):
         restoring.fail(f"expected a text of {restoring.at} characters for the layout, found {len(text)}")

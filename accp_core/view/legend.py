@@ -21,7 +21,7 @@ _HEADER: Final = re.compile(r"(?:^|(?<= ))[\[{][0-9]+[\]}] (\S.*)|[\[{]:(\S[^\n]
 _IN_HEADERS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("{n} key: columns, each row begins with its key", re.compile("^key: ", re.MULTILINE)),
     ("a comma ends a cell", re.compile(r"\S,(?:[ }\]]|$)", re.MULTILINE)),
-    ("k{a b}, k[a b] nested", re.compile(r"[^\s\[{:(=$][\[{](?![/?+])")),
+    ("k{a b}, k[a b] nested", re.compile(r"[^\s\[{:(=$][\[{](?![/?+])|(?:^|[ {\[])[^ (]+=\{", re.MULTILINE)),
     ("(k=v) in every row", re.compile(r"(?:^|[ {\[])\(\S", re.MULTILINE)),
     ("k==key as the key of the row", re.compile(r"\S==key")),
     ("k? only in rows with k=", re.compile(r"\S\?,?(?:[ }\];]|$)", re.MULTILINE)),
@@ -30,8 +30,8 @@ _IN_HEADERS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 _IN_VIEW: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("[:columns: row;row] a table", re.compile(r"[\[{]:\S")),
     (
-        "in k=$a/b, $a is the value of a",
-        re.compile(r"^[^ =\n]+=[^ $\n]*\$[A-Za-z_{][^ \n]*$|\([^()\n]*=[^ $\"()\n]*\$[A-Za-z_{]", re.MULTILINE),
+        "in k=${a}/b, ${a} is the value of a",
+        re.compile(r"^[^ =\n]+=[^ $\n]*\$\{[^ \n]*$|\([^()\n]*=[^ $\"()\n]*\$\{", re.MULTILINE),
     ),
     ("- absent", re.compile(r"(?:^|[ \[{;,])-(?:$|[ ;,\]}])", re.MULTILINE)),
     ("&1 marks a value, *1 repeats it", re.compile(r"(?:^|[ \[(=;,])&[0-9]{1,10}:? ", re.MULTILINE)),

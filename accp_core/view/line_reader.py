@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
-from accp_core.view.notation import TEXT_BLOCK
+from accp_core.view.notation import FENCE, TEXT_BLOCK
 
 __all__ = ["LineReader"]
 
@@ -49,19 +49,19 @@ class LineReader:
             at = line.find("\t") if "\t" in line else len(line.rstrip())
             self.fail(f"expected no tab, and no blank at the end of a line, found {line[at]!r}", at)
         if TEXT_BLOCK in line:
-            for _ in range(line.count(TEXT_BLOCK)):
-                self.blocks.append(self._next_block())
+            for fence in FENCE.findall(line):
+                self.blocks.append(self._next_block(fence))
         return line
 
     def peek(self, count: int) -> list[str]:
         """Return the next `count` lines, or fewer if the text ends, without moving on."""
         return self.lines[self.number : self.number + count]
 
-    def _next_block(self) -> str:
+    def _next_block(self, fence: str) -> str:
         try:
-            end = self.lines.index(TEXT_BLOCK, self.number)
+            end = self.lines.index(fence, self.number)
         except ValueError:
-            self.fail(f"expected a line {TEXT_BLOCK!r} at the end of a text block, found the end of the text", 0)
+            self.fail(f"expected a line {fence!r} at the end of a text block, found the end of the text", 0)
         block = "\n".join(self.lines[self.number : end])
         self.number = end + 1
         return block

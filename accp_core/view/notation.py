@@ -2,12 +2,12 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
 
     document   a map: its pairs, one to a line; anything else: a value
     pair       key, blank, value: the rest of the line; a key may contain a colon: `og:title A house`
-               key=$key2/text                  a string that contains the value of key2, a pair before it
+               key=${key2}/text                a string that contains the value of key2, a pair before it
 
     value      null true false 42 -0.5 1e+22   as in JSON
                text                            a string, as it is
                "text"                          a string as in JSON, where it could be taken for another thing
-               triple quote                    the text is below the line, up to a line of a triple quote
+               three quotes                    the text is below, up to such a line; more where it has three itself
                {  pairs  }                     a map, a pair to a line; or {key value, key value} in one line
                [a, b]                          an array in one line
                [{  pairs  }]                   an array of one map
@@ -22,11 +22,11 @@ r"""The notation of a view, which a model reads in place of JSON, and the rules 
     header     the keys in the order of the cells: `id name, city` is followed by rows like `7 Ana Haas, Lima`
     column     key          a cell, which a blank ends       key,        a cell, which a comma ends
                key{header}  a map whose cells stand in the row itself
-               key?{header} a cell like {row}                key[header] a cell like [row;row]
-               key?         a cell that few rows have, as key=value; nothing in all other rows
+               key={header} a cell like {row}                key[header] a cell like [row;row]
+               key?         the key may be absent; where it is there, the row has key=value
                id==key      no cell: in a map of maps, as the key of the row
     constants  (key=value key=value)                         no cells: all rows have these values
-               (key=text/$key2/text)                         no cells: a string that contains the value of key2
+               (key=text/${key2}/text)                       no cells: a string that contains the value of key2
     row        its cells, at least one of which is not `-`; {} for a map without keys
     cell       a value; `-` where the row has no such key
 
@@ -46,17 +46,44 @@ from accp_core.packing.tree import Derived
 from accp_core.strict_json import is_utf8
 
 __all__ = [
-    "ABSENT_CELL", "AS_IS", "CELL", "CONSTANT", "INLINE", "KEY", "KEY_COLUMN", "LINE", "NESTED_CELL", "NESTED_LAST",
-    "NESTED_WORD", "TEXT_BLOCK", "TIGHT", "WORD", "PlainTextRule", "is_plain_key",
-    "join_members", "quote", "read_derived", "separator_before", "write_derived", "write_inline_key",
-    "write_key", "write_name",
+    "ABSENT_CELL",
+    "AS_IS",
+    "CELL",
+    "CONSTANT",
+    "FENCE",
+    "INLINE",
+    "KEY",
+    "KEY_COLUMN",
+    "LINE",
+    "NESTED_CELL",
+    "NESTED_LAST",
+    "NESTED_WORD",
+    "NOTATION",
+    "TEXT_BLOCK",
+    "TIGHT",
+    "WORD",
+    "PlainTextRule",
+    "fence_of",
+    "is_plain_key",
+    "join_members",
+    "quote",
+    "read_derived",
+    "separator_before",
+    "write_derived",
+    "write_inline_key",
+    "write_key",
+    "write_name",
 ]  # fmt: skip
 
+NOTATION: Final = "v3"
+"""The version of the notation: a layout begins with it, so that a stored view in another one is refused by its name."""
 AS_IS: Final = "as-is"
 """The layout of a text that was left as it is."""
 ABSENT_CELL: Final = "-"
 TEXT_BLOCK: Final = '"""'
-"""In a line: the text is below it; as a line of its own: the end of that text."""
+"""In a line: the text is below it; as a line of its own: the end of that text; the shortest fence of a text."""
+FENCE: Final = re.compile(f"{TEXT_BLOCK}+")
+"""A fence of any length; no string in quotes has three quotes next to each other."""
 
 KEY: Final = "key"
 """What a column with the keys of the rows is the same as."""
@@ -69,18 +96,22 @@ TIGHT: Final = r"!-@\[-`{-~"
 A letter and the blank before it are one token; before a digit or a sign the blank would be another one."""
 _TIGHT: Final = frozenset(re.findall(f"[{TIGHT}\x01]", "".join(map(chr, range(128)))))
 
-_LITERAL_TEXT: Final = r"true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-"""Literals and numbers; more than those of JSON (`007`), so that no plain string looks like a number."""
+_LITERAL_TEXT: Final = (
+    r"[tT]rue|TRUE|[fF]alse|FALSE|[nN]ull|NULL|None|[nN]a[nN]|[+-]?[iI]nf(?:inity)?|undefined|\.\.\.|…"
+    r"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+)
+"""Literals and numbers; more than those of JSON (`None`, `007`), so that no plain string looks like one."""
 
 
 class PlainTextRule:
     """Decides which strings need no quotes in one kind of place.
 
     In every place, quotes are needed for the empty string, a literal, `-`, and a string that begins with a sign of the
-    notation or a blank, ends with a blank, or contains a control character, a lone surrogate or a triple quote.
+    notation or a blank, ends with a blank or a colon, or contains a control character, a lone surrogate or a triple
+    quote.
     """
 
-    _FIRST: Final = rf'(?!-?$|["\[{{&*! ]|(?:{_LITERAL_TEXT})$)'
+    _FIRST: Final = rf'(?!-?$|["\[{{&*!$( ]|(?:{_LITERAL_TEXT})$)'
     _NEVER: Final = r"\x00-\x1f\x7f\ud800-\udfff"
 
     def __init__(self, stops: str = "", *, first: str = "", comma: bool = False) -> None:
@@ -93,7 +124,7 @@ class PlainTextRule:
         """
         rest = rf'[^{self._NEVER}"{stops}{"," if comma else ""}]*+'
         signs = r'"(?!"")' + (rf"|,(?![ {TIGHT}]|$)" if comma else "")
-        self._text: Final = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<! )$"
+        self._text: Final = rf"{self._FIRST}(?![{first} ]){rest}(?:(?:{signs}){rest})*+(?<![ :])$"
 
     @functools.cached_property
     def allows(self) -> Callable[[str], object]:
@@ -128,9 +159,7 @@ INLINE: Final = PlainTextRule(r",;\[\]{}", first=":")
 CONSTANT: Final = PlainTextRule(" )$")
 """The value of a constant in a header."""
 
-_WORD: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_IN_WORD: Final = re.compile("[A-Za-z0-9_]")
-_DERIVED: Final = re.compile(r"([^\s$]*)\$(?:\{([^\s{}$]+)\}|([A-Za-z_][A-Za-z0-9_]*))([^\s$]*)")
+_DERIVED: Final = re.compile(r"([^\s$]*)\$\{([^\s{}$]+)\}([^\s$]*)")
 _IN_KEY: Final = r'[^\s"{}\[\],;:=?\x00-\x1f\x7f\ud800-\udfff]*+'
 _PLAIN_KEY: Final = re.compile(rf"(?![()&*!:-]|$){_IN_KEY}(?::(?! |$){_IN_KEY})*+")
 
@@ -162,15 +191,19 @@ def write_name(name: str) -> str:
 
 
 def write_derived(derived: Derived) -> str:
-    """Return a string with the name of the value that it contains: `$name`, or `${name}` where a letter follows."""
-    name = _WORD.fullmatch(derived.name) and not _IN_WORD.match(derived.behind)
-    return f"{derived.before}${derived.name if name else f'{{{derived.name}}}'}{derived.behind}"
+    """Return a string with the name of the value that it contains: `${name}`."""
+    return f"{derived.before}${{{derived.name}}}{derived.behind}"
 
 
 def read_derived(text: str) -> Derived | None:
     """Return the string that `write_derived` wrote; None if `text` is no such string."""
     found = _DERIVED.fullmatch(text)
-    return None if found is None else Derived(found[1], found[2] or found[3], found[4])
+    return None if found is None else Derived(*found.groups())
+
+
+def fence_of(text: str) -> str:
+    """Return what stands above and below a text: more quotes than the text has next to each other, at least three."""
+    return '"' * (1 + max(map(len, FENCE.findall(text)), default=len(TEXT_BLOCK) - 1))
 
 
 def separator_before(text: str, sign: str) -> str:

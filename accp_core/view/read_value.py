@@ -36,7 +36,7 @@ from accp_core.packing.tree import (
 )
 from accp_core.view.header import CellColumn, Header
 from accp_core.view.line_reader import LineReader
-from accp_core.view.notation import KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
+from accp_core.view.notation import FENCE, KEY, KEY_COLUMN, TEXT_BLOCK, read_derived
 from accp_core.view.plain_values import (
     CELL_END,
     CONSTANT_END,
@@ -249,9 +249,10 @@ class _ViewReader:
         return RepeatedValue(number, value), at
 
     def _read_text(self, line: str, at: int) -> tuple[str, int]:
-        if line.startswith(TEXT_BLOCK, at):
-            # `next_line` read a block for each triple quote.
-            return self.lines.blocks.popleft(), at + len(TEXT_BLOCK)
+        fence = FENCE.match(line, at)
+        if fence is not None:
+            # `next_line` read a block for each fence.
+            return self.lines.blocks.popleft(), fence.end()
         return self.read_string(line, at)
 
     def _read_inline_map(self, line: str, at: int) -> tuple[dict[str, object], int]:
@@ -587,7 +588,7 @@ class _ViewReader:
         """Return the string in `line[at:end]`, which contains the value of another key or column."""
         derived = read_derived(line[at:end])
         if derived is None:
-            self.lines.fail("expected a text with one '$' and the name of a value before it", at)
+            self.lines.fail("expected a text with one '${name}' of a value", at)
         self.has_derived = True
         return derived
 
@@ -610,10 +611,10 @@ class _ViewReader:
             return CellColumn(separator=", "), at + 1
         if sign == "[":
             return self._read_pool(line, at)
-        if sign == "?" and not line.startswith("?{", at):
+        if sign == "?":
             comma = line.startswith(",", at + 1)
             return CellColumn(separator=", " if comma else " ", key=f"{line[start:at]}="), at + 1 + comma
-        if sign == "?":
+        if line.startswith("={", at):
             inside, at = self.read_header(line, at + 2)
             return CellColumn(inside, "{"), self.expect(line, at, "}")
         if sign == "{":

@@ -36,9 +36,9 @@ from accp_core.view.notation import (
     NESTED_CELL,
     NESTED_LAST,
     NESTED_WORD,
-    TEXT_BLOCK,
     WORD,
     PlainTextRule,
+    fence_of,
     join_members,
     quote,
     separator_before,
@@ -96,9 +96,9 @@ class _ViewWriter:
 
         def below(line: str) -> str:
             blocks = [self.blocks[int(number)] for number in _BLOCK_PLACEHOLDER.findall(line)]
-            return "\n".join(
-                (_BLOCK_PLACEHOLDER.sub(TEXT_BLOCK, line), *(f"{block}\n{TEXT_BLOCK}" for block in blocks))
-            )
+            fences = iter(list(map(fence_of, blocks)))
+            shown = _BLOCK_PLACEHOLDER.sub(lambda _: next(fences), line)
+            return "\n".join((shown, *(f"{block}\n{fence_of(block)}" for block in blocks)))
 
         return "\n".join([below(line) if "\x01" in line else line for line in text.split("\n")])
 
@@ -291,7 +291,7 @@ class _ViewWriter:
             return f"{{{' '.join(heads)}}}", cells
         assert type(column) is Table
         header, rows = self.write_rows(column, nested=True)
-        return f"?{{{header}}}", [_Cells(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"))]
+        return f"={{{header}}}", [_Cells(self.write_items(column.slots or [], rows, "{{{}}}", "&{} {{{}}}"))]
 
     def _write_sparse(self, name: str, column: Sparse, *, nested: bool, last: bool) -> tuple[str, list[_Cells]]:
         present = [value for value in column.values if value is not ABSENT]
@@ -364,7 +364,7 @@ def _is_block(text: str) -> bool:
     """Return whether a string has many lines or quotes and nothing that needs an escape."""
     lines = text.count("\n")
     many = lines > 2 or lines + text.count('"') > 5
-    return many and not text.endswith('"') and TEXT_BLOCK not in text and _NOT_IN_BLOCK.search(text) is None
+    return many and _NOT_IN_BLOCK.search(text) is None
 
 
 def _short_texts(members: Collection[object]) -> list[str] | None:

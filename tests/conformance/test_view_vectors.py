@@ -11,7 +11,8 @@ from accp_core.view import Options
 from tests.conformance.vectors import ROOT, build_value, files, load
 
 CONSTRUCTS = [
-    '\\"\\"\\"',
+    '\\"\\"\\"\\n',
+    '\\"\\"\\"\\"\\n',
     "{\\n",
     "[{\\n",
     "}]",
@@ -29,12 +30,12 @@ CONSTRUCTS = [
     "name, ",
     "(kind=",
     "user{",
-    "user?{",
+    "user={",
     "items[",
     "g[[",
     "id==key",
-    "forks_url=$url/forks",
-    "(url=https://api.example.com/users/$login",
+    "forks_url=${url}/forks",
+    "(url=https://api.example.com/users/${login}",
     "\\n- 3",
 ]
 

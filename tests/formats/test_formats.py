@@ -5,6 +5,7 @@ After a release `ACCP_WRITE_FORMATS=1 pytest tests/formats` adds the files of th
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -15,15 +16,16 @@ from typing import Any
 
 import pytest
 import redis
+from langchain_core.messages import ToolMessage, messages_from_dict
 from langgraph.store.memory import InMemoryStore
 
 from accp_adapters.bindings.logs.sqlite import SqliteFrameLog
 from accp_adapters.evaluation.run_file import UnreadableRunFile, read_run
-from accp_adapters.langgraph import StoreColdStore
+from accp_adapters.langgraph import StoreColdStore, restore_message
 from accp_adapters.mcp.savings.counts import Counts
 from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.stores import RedisColdStore, SqliteColdStore, SqliteInstructionRegistry
-from accp_core.errors import ProtocolError
+from accp_core.errors import DecodeError, ProtocolError
 from tests.formats.formats import FORMATS
 
 FOLDER = Path(__file__).parent
@@ -103,6 +105,16 @@ async def test_a_frame_log_of_a_later_version_is_refused(tmp_path: Path) -> None
     with pytest.raises(ProtocolError, match=r"E3001: .* expected a file of version 1 or lower, found 2"):
         await log.snapshot("s")
     await log.aclose()
+
+
+def test_messages_in_another_notation_are_refused_by_its_version_and_stay_as_they_are() -> None:
+    stored = (FOLDER / "messages_of_the_first_notation.json").read_text(encoding="utf-8")
+    messages = messages_from_dict(json.loads(stored))
+    (message,) = [message for message in messages if "layout" in str(message.additional_kwargs)]
+    assert isinstance(message, ToolMessage)
+    with pytest.raises(DecodeError, match="E1001: expected a view in the notation 'v3', found 'j2:490'"):
+        restore_message(message)
+    assert messages == messages_from_dict(json.loads(stored))
 
 
 def test_a_text_of_a_later_version_is_refused_and_stays_as_it_is() -> None:

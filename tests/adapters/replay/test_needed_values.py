@@ -256,10 +256,10 @@ def test_a_value_that_a_preview_keeps_is_visible() -> None:
 @pytest.mark.parametrize(
     ("view", "reachable"),
     [
-        ("url https://api.example/repos/octo\nissues_url=$url/issues", True),
-        ("[1] name (url=https://api.example/repos/$name/issues)\nocto", True),
-        ("[1] name (url=https://api.example/repos/$name/issues)\ncat", False),
-        ("[1] name (url=https://api.example/repos/$name)\nocto", False),
+        ("url https://api.example/repos/octo\nissues_url=${url}/issues", True),
+        ("[1] name (url=https://api.example/repos/${name}/issues)\nocto", True),
+        ("[1] name (url=https://api.example/repos/${name}/issues)\ncat", False),
+        ("[1] name (url=https://api.example/repos/${name})\nocto", False),
     ],
 )
 def test_an_address_written_with_the_name_of_another_value_is_not_visible_but_reachable(

@@ -27,10 +27,10 @@ BOMBS: Final[dict[str, str]] = {
     "constants in lists of rows": f"[2] a[({_NAMES}) b]\n" + "\n".join([f"[{';'.join('1' * 3000)}]"] * 2),
     "constants in a keyed table": f"{{3000}} key: ({_NAMES}) b\n" + "\n".join(f"{n} 1" for n in range(3000)),
     "a repetition in a constant": f"[&1 {_ONES}, [:(a=*1) b: {';'.join('1' * 5000)}]]",
-    "an address in many others": f"a {'y' * 30_000}\n" + "\n".join(f"k{n}=$a/b" for n in range(3000)),
-    "an address in columns": f"[3000] (a={'y' * 3000} {' '.join(f'k{n}=$a' for n in range(30))}) b\n"
+    "an address in many others": f"a {'y' * 30_000}\n" + "\n".join(f"k{n}=${{a}}/b" for n in range(3000)),
+    "an address in columns": f"[3000] (a={'y' * 3000} {' '.join(f'k{n}=${{a}}' for n in range(30))}) b\n"
     + "\n".join("1" * 3000),
-    "a column in another one": "[1] a (" + " ".join(f"k{n}=$a" for n in range(3000)) + f")\n{'y' * 30_000}",
+    "a column in another one": "[1] a (" + " ".join(f"k{n}=${{a}}" for n in range(3000)) + f")\n{'y' * 30_000}",
     "documents in documents": "a " + "!json " * 150 + '"x"',
     "a document that is repeated": f"a &1 !json4 {_ONES}\nb [{', '.join(['*1'] * 5000)}]",
     "a document of repetitions": f"a !json0 [&1 {_ONES}, {', '.join(['*1'] * 5000)}]",

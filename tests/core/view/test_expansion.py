@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from accp_core import DecodeError, View, read, render, render_text
 from accp_core.packing.expansion import DEFAULT_EXPANSION, ExpansionLimits, size_of
-from accp_core.view.layout import AS_IS, restore
+from accp_core.view.layout import restore
+from accp_core.view.notation import AS_IS, NOTATION
 from tests.core.view.bombs import BOMBS
 
 bomb = pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
@@ -51,7 +52,7 @@ def test_the_position_is_that_of_what_repeats(name: str, sign: str) -> None:
 @pytest.mark.parametrize("layout", ["j{}", "j4u{}", "l0{}", "p{}"])
 def test_no_layout_makes_a_source_of_such_a_text(text: str, layout: str) -> None:
     with pytest.raises(DecodeError) as refusal:
-        restore(text, layout.format(f":{len(text)}"))
+        restore(text, f"{NOTATION} {layout.format(f':{len(text)}')}")
     assert refusal.value.code == "E2003"
 
 
@@ -66,7 +67,7 @@ SOURCES = {
 
 @pytest.mark.parametrize(("text", "form"), SOURCES.values(), ids=SOURCES)
 def test_a_source_is_measured_before_it_is_written(text: str, form: str) -> None:
-    layout = form.format(len(text))
+    layout = f"{NOTATION} {form.format(len(text))}"
     source = restore(text, layout, limits=ExpansionLimits(times=1000))
     assert len(source) > len(text)
     assert restore(text, layout, limits=ExpansionLimits(times=1000, size=len(source))) == source
@@ -90,7 +91,7 @@ def test_columns_that_repeat_something_are_measured_before_they_are_built(text: 
 
 
 def test_all_parts_of_a_text_have_one_limit() -> None:
-    text, words = "", []
+    text, words = "", [NOTATION]
     for _ in range(10):
         part = f"a {'é' * 100}"
         text, words = text + part, [*words, f"j:{len(part)}"]
@@ -117,7 +118,7 @@ def test_a_text_may_always_be_as_large_as_it_is() -> None:
     limits = ExpansionLimits(size=10)
     assert read('{"a": [1, 2, 3]}', limits=limits) == {"a": [1, 2, 3]}
     assert read("a [1, 2, 3]\nb a text of some words", limits=limits) == {"a": [1, 2, 3], "b": "a text of some words"}
-    assert restore("a text of some words", "t:20", limits=limits) == "a text of some words"
+    assert restore("a text of some words", f"{NOTATION} t:20", limits=limits) == "a text of some words"
 
 
 REPETITIVE: dict[str, object] = {
@@ -156,9 +157,9 @@ def test_a_value_of_many_repetitions_is_written_less_densely_and_not_as_json(nam
 def test_lines_of_json_are_measured_with_the_breaks_between_them() -> None:
     text = "[20] a\n" + "\n".join(["1"] * 20)
     source = "\n".join(['{"a":1}'] * 20)
-    assert restore(text, f"l0:{len(text)}") == source
+    assert restore(text, f"{NOTATION} l0:{len(text)}") == source
     with pytest.raises(DecodeError, match="adds 7 to at most 6,"):
-        restore(text, f"l0:{len(text)}", limits=ExpansionLimits(size=90))
+        restore(text, f"{NOTATION} l0:{len(text)}", limits=ExpansionLimits(size=90))
 
 
 def test_an_indentation_that_the_limits_do_not_restore_is_left_alone() -> None:

@@ -1,15 +1,18 @@
 """How a source is made up, written down as a short text; whatever the layout, restoring is exact or refused."""
 
+import re
+
 import pytest
 
 from accp_core import DecodeError, View
-from accp_core.view.layout import AS_IS, CUT_LINE, LiteralSegment, Segment, replace_cut_lines, restore, write_layout
+from accp_core.view.layout import CUT_LINE, LiteralSegment, Segment, replace_cut_lines, restore, write_layout
+from accp_core.view.notation import AS_IS, NOTATION
 
 
 def test_a_layout_names_each_part_and_its_length() -> None:
     literal = LiteralSegment([Segment("t", "x\ny")])
     segments = [Segment("t", "Result: "), Segment("j2u", "a 1"), literal, Segment("t", "\n")]
-    assert write_layout(segments) == "t:8 j2u:3 q( t:3 ) t:1"
+    assert write_layout(segments) == "v3 t:8 j2u:3 q( t:3 ) t:1"
     text = "".join(segment.text for segment in segments)
     assert restore(text, write_layout(segments)) == 'Result: {\n  "a": 1\n}' + repr("x\ny") + "\n"
 
@@ -17,7 +20,6 @@ def test_a_layout_names_each_part_and_its_length() -> None:
 @pytest.mark.parametrize(
     ("text", "layout", "source"),
     [
-        ("anything", AS_IS, "anything"),
         ("", "t:0", ""),
         ("a b", "j:3", '{"a": "b"}'),
         ("a b", "j0:3", '{"a":"b"}'),
@@ -42,7 +44,19 @@ def test_a_layout_names_each_part_and_its_length() -> None:
     ],
 )
 def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: str) -> None:
-    assert View(text=text, layout=layout, tokens_before=1, tokens_after=1).restore() == source
+    assert View(text=text, layout=f"{NOTATION} {layout}", tokens_before=1, tokens_after=1).restore() == source
+
+
+def test_a_text_that_was_left_as_it_is_is_its_source() -> None:
+    assert restore("anything", AS_IS) == "anything"
+
+
+@pytest.mark.parametrize("layout", ["j:3", "v2 j:3", "v4 j:3", "AS-IS", "", " v3 j:3"])
+def test_a_view_in_another_notation_is_refused_by_its_version(layout: str) -> None:
+    reason = f"expected a view in the notation 'v3', found {layout.split(' ')[0]!r}: another version wrote it"
+    with pytest.raises(DecodeError, match=re.escape(reason)) as refusal:
+        restore("[1]", layout)
+    assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", "[1]", 0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +92,6 @@ def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: s
         ("a", ")", 0),
         ('"""\n"""\n\n"""\n"""', "q( q( ) )", 4),
         ('"""\na\n"""', "qt:9", 0),
-        ("[1]", "AS-IS", 0),
         ("[1]", "j:3<3", 0),
         ("1", "y:1", 0),
         (f"[1]{CUT_LINE}", f"j:{3 + len(CUT_LINE)}<4", 0),
@@ -89,7 +102,7 @@ def test_a_text_and_its_layout_give_the_source(text: str, layout: str, source: s
 )
 def test_what_does_not_belong_together_is_refused(text: str, layout: str, position: int | None) -> None:
     with pytest.raises(DecodeError) as refusal:
-        restore(text, layout)
+        restore(text, f"{NOTATION} {layout}")
     assert refusal.value.code == "E1001"
     assert 0 <= refusal.value.position <= len(text)
     assert position is None or refusal.value.position == position
@@ -106,10 +119,10 @@ def test_what_does_not_belong_together_is_refused(text: str, layout: str, positi
     ],
 )
 def test_the_lines_about_a_cut_are_found_by_the_layout(text: str, layout: str) -> None:
-    assert replace_cut_lines(text, layout, "[gone]") == text.replace(CUT_LINE, "\n[gone]")
+    assert replace_cut_lines(text, f"{NOTATION} {layout}", "[gone]") == text.replace(CUT_LINE, "\n[gone]")
 
 
 def test_a_line_of_the_source_that_looks_like_one_about_a_cut_stays() -> None:
     text = f"a{CUT_LINE}[1{CUT_LINE}"
     layout = f"t:{1 + len(CUT_LINE)} j:{2 + len(CUT_LINE)}<2"
-    assert replace_cut_lines(text, layout, "[gone]") == f"a{CUT_LINE}[1\n[gone]"
+    assert replace_cut_lines(text, f"{NOTATION} {layout}", "[gone]") == f"a{CUT_LINE}[1\n[gone]"

@@ -46,8 +46,7 @@ EVERYWHERE = [
     "1.2.3",
     "0x1f",
     "nullable",
-    "True",
-    "NaN",
+    "Trueness",
     "a:b",
     "x=1",
     "a?",
@@ -64,7 +63,8 @@ EVERYWHERE = [
     "\x85",
     "~",
     "@a",
-    "$x",
+    "5$",
+    "f(x)",
     "#",
     "<b>",
 ]
@@ -77,6 +77,21 @@ NOWHERE = [
     "0",
     "-1",
     "42",
+    "True",
+    "FALSE",
+    "None",
+    "NaN",
+    "nan",
+    "-Infinity",
+    "inf",
+    "undefined",
+    "...",
+    "…",
+    "to do:",
+    ":",
+    "$x",
+    "${x}",
+    "(none)",
     "007",
     "1.50",
     "1E5",
@@ -237,9 +252,9 @@ def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
 @pytest.mark.parametrize(
     ("before", "name", "behind", "text"),
     [
-        ("", "url", "/comments", "$url/comments"),
-        ("https://", "login", ".example.org", "https://$login.example.org"),
-        ("", "url", "", "$url"),
+        ("", "url", "/comments", "${url}/comments"),
+        ("https://", "login", ".example.org", "https://${login}.example.org"),
+        ("", "url", "", "${url}"),
         ("x/", "url", "s", "x/${url}s"),
         ("", "url", "2", "${url}2"),
         ("", "url", "_2", "${url}_2"),
@@ -250,9 +265,7 @@ def test_a_quoted_text_is_raw_unless_a_surrogate_is_in_it() -> None:
         ("", "html-url", "x", "${html-url}x"),
     ],
 )
-def test_an_address_names_the_value_in_it_in_braces_where_the_end_of_the_name_would_be_unclear(
-    before: str, name: str, behind: str, text: str
-) -> None:
+def test_an_address_names_the_value_in_it_in_braces(before: str, name: str, behind: str, text: str) -> None:
     assert write_derived(Derived(before, name, behind)) == text
     assert read_derived(text) == Derived(before, name, behind)
 

@@ -16,7 +16,9 @@ SIGNS = [*'-*&{}[]";,:=$?!()\\#/', '""', '"""']
 WORDS = [
     "", " ", "a", "a b", " a", "a ", "true", "false", "null", "5", "-5", "007", "1e5", "*1", "&1 a", "{}", "[]",
     "{a 1}", "[a]", "[:a: 1]", "[2] a b", "[3]:", "{2} key: a", "list: a", "key: a", "A: a", "A a", "p=1", "q=1", "p q",
-    "null: p", "!json 1", "!json{", "$p", "${p}", "https://a.example/$p", "a\nb", "a\nb\nc\nd", '"""\na\n"""', "a\r\nb",
+    "null: p", "True", "NaN", "…", "...", "p:", "p: q", "(p)", "${p}/q", "!json 1", "!json{", "$p", "${p}",
+    "https://a.example/$p", "a\nb", "a\nb\nc\nd",
+    '"""\na\n"""', 'a\n"""\n""""\nb', 'a\nb\nc\n"d"', "a\r\nb",
     "\t", "\x01", "\x010\x01", "\u2028", "\ud800", "é", "日本", "😀", "a long text that stands in several places",
     *SIGNS, *[f"{sign}a" for sign in SIGNS], *[f"a{sign}" for sign in SIGNS], *[f"a{sign} b" for sign in SIGNS],
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from accp_core import DecodeError, read
 from accp_core.packing.expansion import ExpansionLimits
 from accp_core.view.layout import CUT_LINE, restore
 from accp_core.view.line_reader import LineReader
+from accp_core.view.notation import NOTATION
 
 TIGHT = ExpansionLimits(times=1)
 CUT = f"[1]{CUT_LINE}"
@@ -56,7 +57,7 @@ VIEWS = [
     ("[1] a{b c\n1 2", 9, "expected '}'"),
     ("[1] (a=1)\nx", 9, "expected a column with cells"),
     ("[1] a]\n1", 5, "expected the end of the header"),
-    ("[1] b (a=$b$c)\n1", 9, "expected a text with one '$' and the name of a value before it"),
+    ("[1] b (a=${b}${c})\n1", 9, "expected a text with one '${name}' of a value"),
     ("[1] " + "[" * 61, 64, "expected at most 60 nested headers"),
     # Headers beside each other are not nested.
     ("[1] a{b{c} " + "a{" * 59, 129, "expected at most 60 nested headers"),
@@ -79,7 +80,7 @@ VIEWS = [
     ("a &1 x\nb &1 y", 13, "expected &1 once, found it again"),
     ("!json9 1", 5, "expected the code of a style of JSON, found '9'"),
     ("[!js 1]", 1, "expected '!json' and the code of a style"),
-    ("a=$b/c", 6, "expected a string or a whole number 'b' for $b, found None"),
+    ("a=${b}/c", 8, "expected a string or a whole number 'b' for ${b}, found None"),
 ]
 
 
@@ -118,7 +119,7 @@ def test_a_refused_layout_is_told_what_was_expected_and_where(
     text: str, layout: str, position: int, reason: str
 ) -> None:
     with pytest.raises(DecodeError) as refusal:
-        restore(text, layout)
+        restore(text, f"{NOTATION} {layout}")
     assert (refusal.value.code, refusal.value.text, refusal.value.position) == ("E1001", text, position)
     assert str(refusal.value) == f"E1001: {reason}, at position {position}"
 
@@ -127,7 +128,7 @@ SIGNS = [
     (f"a &1 {'y' * 40}\nb [*1, *1]", "*1", 49, 41, 0),
     (f"[3] (a={'y' * 40}) b\n1\n2\n3", "the rows of this table", 55, 135, 0),
     (f"{{2}} key: a==key b\n{'y' * 40}0 1\n{'y' * 40}1 1", "a==key", 9, 85, 0),
-    (f"a {'y' * 40}\nb=$a/z", "$a", 45, 42, 0),
+    (f"a {'y' * 40}\nb=${{a}}/z", "${a}", 45, 42, 0),
     ("[1] a? b\nx", "?", 5, 2, 0),
     ("!json [x, y z]", "!json", 0, 12, 0),
 ]
@@ -157,7 +158,7 @@ def test_a_source_that_would_be_too_large_is_told_its_part(
     text: str, layout: str, position: int, size: int, left: int
 ) -> None:
     with pytest.raises(DecodeError) as refusal:
-        restore(text, layout, limits=TIGHT)
+        restore(text, f"{NOTATION} {layout}", limits=TIGHT)
     words = f"expected a result within the limits, found 'this part', which adds {size} to at most {left}"
     assert refusal.value.text == text
     assert str(refusal.value) == f"E2003: {words}, at position {position}"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from accp_adapters.tokens import o200k_base
 from accp_core import DecodeError, EncodeError, read, render
 from accp_core.strict_json import compact_json
-from accp_core.view import Options
+from accp_core.view import Options, render_value
 from accp_core.view.render_value import MAX_DEPTH, check_json, render_known, render_tree
 from accp_core.view.write import write_view
 from tests.core.exactly import exactly
@@ -450,3 +451,33 @@ def test_signs_in_cells_are_read_back_wherever_the_rows_stand(value: object) -> 
     view = render_tree(value, compact_json(value), counter=len, options=Options())
     assert view is not None
     assert read(view) == value
+
+
+SOURCES = sorted(Path(render_value.__file__).parents[1].rglob("*.py"))[:60]
+DIFF = "\n".join(f"+{line}" for line in SOURCES[0].read_text(encoding="utf-8").split("\n"))
+QUOTES = {
+    "none": "def f():\n    return 1\n\n\nf()\n",
+    "double": 'def f():\n    """Return."""\n\n\n"""\n',
+    "single": "def f():\n    '''Return.'''\n\n\n'''\n",
+    "both": "a = \"\"\"x'''y\"\"\"\nb = '''x\"\"\"y'''\nc = 1\n",
+    "longer": 'a = 1\n""""\n""""""\n"""',
+    "a diff": DIFF,
+    "JSON": json.dumps(records(3), indent=2) + "\n",
+    "tabs and backslashes": "a\tb\\n\n\n\\\n\t",
+}
+
+
+@pytest.mark.parametrize("content", QUOTES.values(), ids=QUOTES)
+def test_a_text_of_many_lines_stands_without_escapes_whatever_its_quotes(content: str) -> None:
+    value = {"path": "a/b.py", "content": content}
+    view = write_view(value)
+    assert content in view
+    assert read(view) == value
+
+
+def test_source_files_in_json_take_hardly_more_tokens_than_their_text() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES]
+    values = [{"path": path.name, "content": text} for path, text in zip(SOURCES, texts, strict=True)]
+    views = [render(value, counter=counter) for value in values]
+    assert list(map(read, views)) == values
+    assert sum(map(counter, views)) <= 1.03 * sum(map(counter, texts))

@@ -1,5 +1,10 @@
-"""HTTP servers: a socket, and uvicorn with what it lacks: time limits for headers and for peers that do not read, and
+"""HTTP servers: a socket, and uvicorn with what it lacks: time limits for headers and for clients that do not read, and
 the client's certificate.
+
+`uvicorn.Config(http=…, ws=…)` takes a protocol class. Those of uvicorn are documented nowhere, but the limits cannot be
+made of anything public: an ASGI application is called when the header is complete, and hears nothing of bytes that stay
+unread. What is used of them: `conn`, `config`, `app`, `transport`, `loop`, and the overridden methods; the tests of
+`serving` and of the bindings fail where one of them changes.
 """
 
 from __future__ import annotations

@@ -14,16 +14,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, Final
 
-from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+from a2a import types
 
 import accp_adapters
-from accp_adapters.a2a.wire.envelope_flag import Event
 from accp_adapters.a2a.wire.events import AnyEvent, decode, encode
 from accp_core.errors import ProtocolError
 
@@ -39,9 +37,6 @@ MAX_SECONDS: Final = 120.0
 """A process that takes longer for a job is killed."""
 MAX_IDLE: Final = 60.0
 """Seconds without a job after which a process ends."""
-_KINDS: Final[Mapping[str, Callable[[], Event]]] = MappingProxyType(
-    {kind.__name__: kind for kind in (Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent)}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +116,10 @@ def _start() -> subprocess.Popen[bytes]:
     except OSError:
         raise NoProcess from None
     _RUNNING.add(process)
+    path = [*filter(os.path.isabs, sys.path), str(Path(accp_adapters.__file__).parents[1])]
     assert process.stdin is not None
-    process.stdin.write(json.dumps(_import_path()).encode() + b"\n")
+    process.stdin.write(json.dumps(path).encode() + b"\n")
     return process
-
-
-def _import_path() -> list[str]:
-    return [*filter(os.path.isabs, sys.path), str(Path(accp_adapters.__file__).parents[1])]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -165,7 +157,7 @@ def serve() -> None:
 
 
 def _answer(job: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    event = _KINDS[job.pop("kind")]()
+    event = getattr(types, job.pop("kind"))()
     event.MergeFromString(data)
     try:
         made = Job(**job).do(event)

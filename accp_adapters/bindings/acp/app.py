@@ -14,7 +14,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from accp_adapters.bindings.acp.http_sse.endpoints import HttpEndpoints
-from accp_adapters.bindings.acp.http_sse.requests import Gate, refuse
+from accp_adapters.bindings.acp.http_sse.requests import AcpGate, refuse
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
 from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.web_socket import serve_web_socket
@@ -49,7 +49,7 @@ def acp_app(
     """
     host = host_of(agent, authenticate, limits)
     allowed = AllowedHosts.of(hosts)
-    gate = Gate(host, allowed, memory=_MEMORY)
+    gate = AcpGate(host, allowed, memory=_MEMORY)
     host.announce(Binding.WS_P2P, Binding.HTTP_SSE)
 
     async def web_socket(socket: WebSocket) -> None:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from accp_adapters.bindings.acp.http_sse.requests import Gate, answer, refuse
+from accp_adapters.bindings.acp.http_sse.requests import AcpGate, answer, refuse
 from accp_adapters.bindings.acp.http_sse.stream import EventStream
 from accp_adapters.bindings.acp.http_sse.tasks import Tasks
 from accp_adapters.bindings.acp.sessions.session import AcpSession
@@ -41,7 +41,7 @@ _MAX_RECEIVED: Final = 500
 class HttpEndpoints:
     """The endpoints of one agent."""
 
-    def __init__(self, gate: Gate, *, require_role: bool = False, controllers: Collection[str] = ()) -> None:
+    def __init__(self, gate: AcpGate, *, require_role: bool = False, controllers: Collection[str] = ()) -> None:
         """Serve the agent of `gate`.
 
         Args:

@@ -22,13 +22,13 @@ from accp_core.acp.handshake import TOKEN_HEADER
 from accp_core.errors import LocalProtocolError, ProtocolError
 from accp_core.strict_json import compact_json
 
-__all__ = ["Gate", "answer", "refuse"]
+__all__ = ["AcpGate", "answer", "refuse"]
 
 _LOGGER: Final = logging.getLogger("accp.acp")
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-class Gate:
+class AcpGate:
     """Lets a request in, and says who it is of."""
 
     def __init__(self, host: AcpHost, allowed: AllowedHosts, *, memory: int) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from accp_adapters.mcp.lists.call_lists import router_of
 from accp_adapters.mcp.proxy.sessions import Caller, caller_of
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
+from accp_adapters.mcp.shim.router import Routed, Router
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.streams import (
     RewritingReadStream,
@@ -91,35 +93,28 @@ class _Middleware:
         message: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id, "method": ctx.method}
         if ctx.params is not None:
             message["params"] = dict(ctx.params)
-        encoder = Encoder(self._options, session=self._session_of(ctx))
-        response = await _answer_own(encoder, message)
-        if response is not None:
-            return _result_of(response)
-        sent = encoder.from_client(message)
-        ctx = ctx if sent is message else replace(ctx, params=sent["params"])
-        return await self._call_server(ctx, call_next, encoder)
-
-    async def _call_server(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]], encoder: Encoder) -> Any:
-        response: JsonObject = {"jsonrpc": "2.0", "id": ctx.request_id}
-        try:
-            result = await call_next(ctx)
-            while encoder.runs_lists and (
-                further := await run_in_thread(encoder.follow_up, {**response, "result": result})
-            ):
-                response["id"] = further["id"]
-                result = await call_next(replace(ctx, params=further["params"]))
-        except Exception as raised:
-            error: Any = getattr(raised, "error", None)
-            if not hasattr(error, "model_dump"):
-                raise
-            written = encoder.from_server({**response, "error": error.model_dump(exclude_unset=True)})
-            if "result" in written:
-                return written["result"]
-            raised.error = type(error).model_validate(written["error"])  # type: ignore[attr-defined]  # just read
-            raise
-        if not isinstance(result, dict):
-            return result
-        return (await run_large_in_thread(encoder.from_server, {**response, "result": result}))["result"]
+        router = router_of(Encoder(self._options, session=self._session_of(ctx)))
+        routed = await _route(router, router.from_client, message)
+        raised: Any = None
+        while not routed.to_client:
+            sent = routed.message
+            response: JsonObject = {"jsonrpc": "2.0", "id": sent["id"]}
+            try:
+                result = await call_next(ctx if sent is message else replace(ctx, params=sent["params"]))
+            except Exception as error:
+                if not hasattr(getattr(error, "error", None), "model_dump"):
+                    raise
+                raised = error
+                response["error"] = raised.error.model_dump(exclude_unset=True)
+            else:
+                if not isinstance(result, dict):
+                    return result
+                response["result"] = result
+            routed = await _route(router, router.from_server, response)
+        if raised is not None and "error" in routed.message:
+            raised.error = type(raised.error).model_validate(routed.message["error"])
+            raise raised
+        return _result_of(routed.message)
 
     def _session_of(self, ctx: Any) -> SessionState:
         """Return the state of a session and its credentials, or where there are no sessions, of the credentials."""
@@ -158,11 +153,11 @@ def _next_state(known: Mapping[str, Any]) -> SessionState:
     return SessionState(client_settings=same.client_settings, client_name=same.client_name)
 
 
-async def _answer_own(encoder: Encoder, message: JsonObject) -> JsonObject | None:
-    """Return the shim's own response; a fetch may read and parse megabytes, so it runs in a thread."""
-    if encoder.options.fetch and message.get("method") == "tools/call":
-        return await run_in_thread(encoder.answer_own, message)
-    return encoder.answer_own(message)
+async def _route(router: Router, route: Callable[[JsonObject], Routed], message: JsonObject) -> Routed:
+    """Return `route(message)`; in a thread where it may read, parse or rewrite much."""
+    if router.may_take_long(message):
+        return await run_in_thread(route, message)
+    return await run_large_in_thread(route, message)
 
 
 def _result_of(response: JsonObject) -> JsonObject:
@@ -182,13 +177,16 @@ def _wrapped_run(run: Callable[..., Awaitable[None]], options: EncoderOptions) -
         # Without sessions every request has a run of its own, in which no later one could open a reference.
         has_owner = not kwargs.get("stateless")
         encoder = Encoder(options, session=SessionState(is_session=has_owner, has_owner=has_owner))
+        router = router_of(encoder)
 
         async def receive(item: Any) -> Any | None:
             message = message_of(item)
-            response = None if message is None else await _answer_own(encoder, message)
-            if response is None:
-                return await rewrite_item(encoder.from_client, item)
-            await write_stream.send(replace_message(item, response))
+            if message is None:
+                return item
+            routed = await _route(router, router.from_client, message)
+            if not routed.to_client:
+                return item if routed.message is message else replace_message(item, routed.message)
+            await write_stream.send(replace_message(item, routed.message))
             return None
 
         async def send(item: Any) -> Any:

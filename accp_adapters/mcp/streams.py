@@ -32,7 +32,7 @@ _MAX_ON_LOOP: Final = 20_000
 """Characters; rewriting a longer message would block the event loop for tens of milliseconds."""
 
 
-async def run_large_in_thread(rewrite: Rewrite, message: JsonObject) -> JsonObject:
+async def run_large_in_thread(rewrite: Callable[[JsonObject], Result], message: JsonObject) -> Result:
     """Return `rewrite(message)`; a large message is rewritten in a thread."""
     return await run_in_thread(rewrite, message) if is_longer_than(message, _MAX_ON_LOOP) else rewrite(message)
 

@@ -5,9 +5,11 @@ import logging
 from typing import Any, Final
 
 from accp_adapters.mcp import Decoder, Encoder
-from accp_adapters.mcp.proxy.relay import EncoderRelay, Relay, read_lines, read_message
-from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, rewrite_event
+from accp_adapters.mcp.proxy.message import Message, read_message
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay, read_lines
+from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, with_data
 from accp_adapters.mcp.shim.protocol import is_same_result
+from accp_adapters.mcp.shim.router import ShimRouter
 from tests.fuzz.view import count
 
 __all__ = ["check"]
@@ -36,8 +38,8 @@ LOG: Final = logging.getLogger("accp_adapters.mcp")
 def check(data: bytes) -> None:
     """Check the invariant for one input: each line is a message, of the client unless it begins with `<`."""
     choice, rest = data[0] if data else 0, data[1:]
-    encoder = EncoderRelay(Encoder(**SETTINGS[choice % len(SETTINGS)], counter=count))
-    decoder = Relay(Decoder(counter=count, view=("plain", "view", "frame")[choice // 8 % 3]))
+    encoder = encoder_relay(Encoder(**SETTINGS[choice % len(SETTINGS)], counter=count))
+    decoder = Relay(ShimRouter(Decoder(counter=count, view=("plain", "view", "frame")[choice // 8 % 3])))
     for line, is_whole in read_lines(iter([rest[: len(rest) // 2], rest[len(rest) // 2 :], b""]).__next__):
         if not is_whole:
             continue
@@ -48,21 +50,23 @@ def check(data: bytes) -> None:
     check_events(rest)
 
 
-def check_request(encoder: EncoderRelay, decoder: Relay, line: bytes) -> None:
+def check_request(encoder: Relay, decoder: Relay, line: bytes) -> None:
     """Pass a line of the client."""
-    declared = decoder.from_client(line).data
-    sent = encoder.from_client(declared)
-    assert sent.data == declared or read_message(sent.data) is not None
+    declared = decoder.from_client(Message(line)).message.data
+    sent = encoder.from_client(Message(declared)).message.data
+    assert sent == declared or read_message(sent) is not None
 
 
-def check_response(encoder: EncoderRelay, decoder: Relay, line: bytes, *, is_plain: bool) -> None:
+def check_response(encoder: Relay, decoder: Relay, line: bytes, *, is_plain: bool) -> None:
     """Pass a line of the server."""
-    if encoder.follow_up(line) is not None:
+    relayed = encoder.from_server(Message(line))
+    if not relayed.to_client:
         return
-    coded = encoder.from_server(line)
+    coded = relayed.message.data
     assert coded is line or read_message(coded) is not None
-    seen = decoder.from_server(coded)
-    if is_plain and coded is not line and encoder.encoder.options.policy == "negotiate":
+    seen = decoder.from_server(Message(coded)).message.data
+    negotiates = encoder.encoder is not None and encoder.encoder.options.policy == "negotiate"
+    if is_plain and coded is not line and negotiates:
         check_same(line, seen)
 
 
@@ -84,4 +88,4 @@ def check_events(data: bytes) -> None:
         assert b"".join([piece for piece, _ in pieces] + [splitter.close()]) == data
     for event, is_complete in EventSplitter().feed(data):
         if is_complete and event_data(event):
-            assert event_data(rewrite_event(event, lambda _: b"new")) == b"new"
+            assert event_data(with_data(event, b"new")) == b"new"

@@ -12,19 +12,21 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.reading import read_any
 from accp_adapters.mcp.gateway.session import GatewaySession
-from accp_adapters.mcp.gateway.stdio import Outgoing
 from accp_adapters.mcp.proxy.admission import Admit, admitted
-from accp_adapters.mcp.proxy.exchange import ClientResponse, relay_client
+from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.limits import ProxyLimits
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
+from accp_adapters.mcp.proxy.lines import Connection
+from accp_adapters.mcp.proxy.link import Link
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.off_loop import read, relay_client
+from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
-from accp_adapters.mcp.shim.protocol import MessageId, message_id
-from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body
+from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
+from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, header
 from accp_adapters.serving.listening import http_server, listen_at
 
@@ -41,34 +43,31 @@ _MAX_WAITING: Final = 1_000
 class _Stream:
     """One response that messages are written to."""
 
-    def __init__(self, request: JsonRpcMessage | None = None) -> None:
+    def __init__(self, request: JsonObject | None = None) -> None:
         params = (request or {}).get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         self.answers: Final = message_id(request) if request else None
         """The id of the request that the stream ends with; None for the stream of a GET."""
         self.token: Final = meta.get("progressToken") if isinstance(meta, dict) else None
-        self.messages: Final[asyncio.Queue[bytes | None]] = asyncio.Queue()
+        self.messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue()
 
 
 class _Session:
     """One client: its gateway session, and the streams that are open."""
 
-    def __init__(self, servers: Sequence[ServerSettings], relay: Relay, *, is_bare: bool) -> None:
+    def __init__(self, link: Link, relay: Relay) -> None:
         self.identity: Final = secrets.token_urlsafe(24)
-        self.relay: Final = relay
-        self._outgoing: Final = Outgoing(relay, self._route)
-        self.gateway: Final = GatewaySession(servers, self._outgoing.put, is_bare=is_bare)
-        self._outgoing.call_again = self.gateway.receive
+        self.connection: Final = Connection(relay, link, self._route)
         self._calls: Final[dict[MessageId, _Stream]] = {}
         self._listening: _Stream | None = None
-        self._waiting: Final[deque[bytes]] = deque(maxlen=_MAX_WAITING)
+        self._waiting: Final[deque[Message]] = deque(maxlen=_MAX_WAITING)
 
     @property
     def is_idle(self) -> bool:
         """Whether the client has no response open."""
         return not self._calls and self._listening is None
 
-    def call(self, request: JsonRpcMessage) -> _Stream:
+    def call(self, request: JsonObject) -> _Stream:
         """Return the stream on which `request` is answered."""
         stream = _Stream(request)
         assert stream.answers is not None
@@ -93,15 +92,13 @@ class _Session:
 
     async def close(self) -> None:
         """End the servers and all streams."""
-        await self.gateway.close()
-        await self._outgoing.close()
-        self.relay.close()
+        await self.connection.close()
         for stream in [*self._calls.values(), *([self._listening] if self._listening else [])]:
             stream.messages.put_nowait(None)
 
-    def _route(self, data: bytes) -> None:
+    def _route(self, data: Message) -> None:
         """Put a message for the client on the stream to which it belongs."""
-        message = read_any(data) or {}
+        message = data.members
         if "method" not in message:
             identity = message_id(message)
             if identity in self._calls:
@@ -114,7 +111,7 @@ class _Session:
         else:
             stream.messages.put_nowait(data)
 
-    def _stream_for(self, message: JsonRpcMessage) -> _Stream | None:
+    def _stream_for(self, message: JsonObject) -> _Stream | None:
         """Return the stream of a request or notification: that of its call, any call for a request, or the GET's."""
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
@@ -200,7 +197,8 @@ class GatewayApp:
             except BodyRefused as refused:
                 await response.refuse(refused.status, str(refused))
                 return
-        message = read_any(body)
+        received = await read(Message(body))
+        message = received.meaning
         if message is None:
             await response.refuse(HTTPStatus.BAD_REQUEST, "expected one JSON-RPC message")
             return
@@ -208,15 +206,15 @@ class GatewayApp:
         session = await self._begin(response) if starts else await self._session(scope, response)
         if session is None:
             return
-        relayed = await relay_client(session.relay, body)
-        if relayed.is_answer:
-            await response.send_message(relayed.data)
+        relayed = await relay_client(session.connection.relay, received)
+        if relayed.to_client:
+            await response.send_message(relayed.message)
         elif "method" in message and message_id(message) is not None:
             stream = session.call(message)
-            await session.gateway.receive(relayed.data)
+            await session.connection.route(relayed)
             await self._stream(session, stream, receive, response)
         else:
-            await session.gateway.receive(relayed.data)
+            await session.connection.route(relayed)
             await response.send_all(HTTPStatus.ACCEPTED, [], b"")
 
     async def _begin(self, response: ClientResponse) -> _Session | None:
@@ -226,7 +224,8 @@ class GatewayApp:
                 await response.refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._max_sessions} clients are connected")
                 return None
             await self._end(idle)
-        session = _Session(self._servers, self._new_relay(), is_bare=self._is_bare)
+        session = _Session(GatewaySession(self._servers, is_bare=self._is_bare), self._new_relay())
+        await session.connection.start()
         self._sessions[session.identity] = session
         return session
 
@@ -236,15 +235,10 @@ class GatewayApp:
 
     async def _stream(self, session: _Session, stream: _Stream, receive: Receive, response: ClientResponse) -> None:
         """Write what is put on `stream`, until its answer is written or the client goes."""
-        writing = asyncio.create_task(_write(session.identity, stream, response))
-        watching = asyncio.create_task(_disconnected(receive))
         try:
-            await asyncio.wait([writing, watching], return_when=asyncio.FIRST_COMPLETED)
+            await run_until_disconnect(receive, _write(session.identity, stream, response))
         finally:
             session.leave(stream)
-            writing.cancel()
-            watching.cancel()
-            await asyncio.gather(writing, watching, return_exceptions=True)
 
 
 async def serve_gateway(
@@ -281,19 +275,14 @@ async def serve_gateway(
 
 async def _write(identity: str, stream: _Stream, response: ClientResponse) -> None:
     own = (SESSION_HEADER.encode(), identity.encode())
-    first = await stream.messages.get() if stream.answers is not None else b""
-    if first and stream.messages.qsize() == 1 and message_id(read_any(first) or {}) == stream.answers:
-        await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], first)
+    first = await stream.messages.get() if stream.answers is not None else None
+    if first and stream.messages.qsize() == 1 and message_id(first.members) == stream.answers:
+        await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], first.data)
         return
     events = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), own]
     await response.start(HTTPStatus.OK, events)
     # A comment: the client learns at once that the stream is open.
-    await response.write(b"event: message\ndata: " + first + b"\n\n" if first else b": open\n\n")
-    while (data := await stream.messages.get()) is not None:
-        await response.write(b"event: message\ndata: " + data + b"\n\n")
+    await response.write(b"event: message\ndata: " + first.line + b"\n\n" if first else b": open\n\n")
+    while (message := await stream.messages.get()) is not None:
+        await response.write(b"event: message\ndata: " + message.line + b"\n\n")
     await response.write(b"", more=False)
-
-
-async def _disconnected(receive: Receive) -> Any:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from accp_adapters.mcp.gateway.upstream import Upstream
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_core.bounded import BoundedDict
 
@@ -37,28 +36,28 @@ class _Question:
 class Questions:
     """The requests of all servers of one client, under ids of the gateway's own."""
 
-    def __init__(self, deliver: Callable[[JsonRpcMessage], None]) -> None:
+    def __init__(self, deliver: Callable[[JsonObject], Awaitable[None]]) -> None:
         """Send messages to the client by `deliver`."""
         self._deliver = deliver
         self._is_open = False
-        self._held: Final[deque[JsonRpcMessage]] = deque(maxlen=_MAX_HELD)
+        self._held: Final[deque[JsonObject]] = deque(maxlen=_MAX_HELD)
         self._questions: Final[BoundedDict[str, _Question]] = BoundedDict(_MAX_OPEN)
         self._numbers = itertools.count(1)
 
-    def open(self) -> None:
+    async def open(self) -> None:
         """Send what was held: the client is ready."""
         self._is_open = True
         while self._held:
-            self._deliver(self._held.popleft())
+            await self._deliver(self._held.popleft())
 
-    def tell(self, message: JsonRpcMessage) -> None:
+    async def tell(self, message: JsonObject) -> None:
         """Send a message, now or when the client is ready."""
         if self._is_open:
-            self._deliver(message)
+            await self._deliver(message)
         else:
             self._held.append(message)
 
-    def ask(self, upstream: Upstream, message: JsonRpcMessage) -> None:
+    async def ask(self, upstream: Upstream, message: JsonObject) -> None:
         """Send the request `message` of a server."""
         identity = f"{upstream.names.server}-{next(self._numbers)}"
         params = message.get("params")
@@ -72,9 +71,9 @@ class Questions:
             given["message"] = f"[{upstream.names.server}] {given.get('message', '')}"
         self._questions.put(identity, _Question(upstream, message["id"], token))
         asked = {**message, "id": identity}
-        self.tell({**asked, "params": given} if "params" in message else asked)
+        await self.tell({**asked, "params": given} if "params" in message else asked)
 
-    async def answer(self, response: JsonRpcMessage) -> None:
+    async def answer(self, response: JsonObject) -> None:
         """Send the client's response to the server that asked; one that nobody waits for is dropped."""
         identity = response.get("id")
         question = self._questions.pop(identity, None) if isinstance(identity, str) else None
@@ -90,10 +89,10 @@ class Questions:
         if question is not None and question.token is not None:
             await question.upstream.notify("notifications/progress", {**params, "progressToken": question.token})
 
-    def cancel(self, upstream: Upstream, params: JsonObject) -> None:
+    async def cancel(self, upstream: Upstream, params: JsonObject) -> None:
         """Tell the client that a server no longer waits for an answer."""
         for identity, question in list(self._questions.items()):
             if question.upstream is upstream and question.identity == params.get("requestId"):
                 self._questions.pop(identity, None)
                 cancelled = {**params, "requestId": identity}
-                self.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
+                await self.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})

@@ -15,12 +15,12 @@ from importlib import metadata
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.links import new_link
 from accp_adapters.mcp.gateway.names import Names, server_of_name, server_of_uri
 from accp_adapters.mcp.gateway.questions import Questions
-from accp_adapters.mcp.gateway.reading import read_any
 from accp_adapters.mcp.gateway.upstream import LISTS, ServerEnded, Upstream
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage
+from accp_adapters.mcp.proxy.link import Deliver, Ended, Link
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.process_link import ProcessLink
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id, text_block, tool_result, without
 from accp_core.error_codes import ErrorCode
 
@@ -34,6 +34,8 @@ _PASSED_ON: Final = ("roots", "sampling", "elicitation")
 """The client's capabilities that servers may use through a gateway."""
 _PATIENCE: Final = 3.0
 """Seconds that the handshake and a list wait for all servers together; what comes later is announced."""
+_DRAIN_SECONDS: Final = 2.0
+"""How long pending calls are awaited after the client has closed."""
 _PATIENCE_ALONE: Final = 30.0
 """The same for a single server, which keeps no other one waiting."""
 _INVALID_REQUEST: Final = -32600
@@ -59,7 +61,6 @@ class GatewaySession:
     def __init__(
         self,
         servers: Sequence[ServerSettings],
-        deliver: Callable[[JsonRpcMessage], None],
         *,
         is_bare: bool = False,
         patience: float | None = None,
@@ -68,16 +69,14 @@ class GatewaySession:
 
         Args:
             servers: The servers, which are started by the client's handshake.
-            deliver: Takes each message for the client.
             is_bare: Whether names stay as the one server gives them.
             patience: Seconds that the handshake and a list wait for servers; None: the default.
         """
         self._upstreams: Final = {
-            each.name: Upstream(Names(each.name, is_bare), new_link(each), self._from_server) for each in servers
+            each.name: Upstream(Names(each.name, is_bare), _link(each), self._from_server) for each in servers
         }
         self._bare: Final = servers[0].name if is_bare else ""
-        self._deliver: Final = deliver
-        self._questions: Final = Questions(deliver)
+        self._questions: Final = Questions(self._tell)
         default = _PATIENCE if len(servers) > 1 else _PATIENCE_ALONE
         self._patience: Final = default if patience is None else patience
         self._listings: Final[dict[tuple[str, str], asyncio.Task[None]]] = {}
@@ -86,12 +85,16 @@ class GatewaySession:
         self._is_shaking_hands = False
         self._has_shaken_hands: Final = asyncio.Event()
 
-    async def receive(self, data: bytes) -> None:
+    async def start(self, deliver: Deliver, ended: Ended) -> None:
+        """Prepare to deliver messages for the client; the servers are started by its handshake."""
+        self._deliver = deliver
+
+    async def send(self, received: Message) -> None:
         """Take a message of the client; its answer is delivered when it is there."""
-        message = read_any(data)
+        message = received.meaning
         if message is None:
             error = {"code": -32700, "message": "expected one JSON object in a message"}
-            self._deliver({"jsonrpc": "2.0", "id": None, "error": error})
+            await self._tell({"jsonrpc": "2.0", "id": None, "error": error})
         elif not isinstance(message.get("method"), str):
             await self._questions.answer(message)
         elif (identity := message_id(message)) is None:
@@ -101,18 +104,17 @@ class GatewaySession:
             self._calls[identity] = task
             task.add_done_callback(lambda done: self._forget(identity, done))
 
-    async def close(self, *, drain_seconds: float = 0) -> None:
-        """Cancel what is in flight, and end all servers.
-
-        Args:
-            drain_seconds: How long pending calls are awaited first.
-        """
-        if drain_seconds and self._calls:
-            await asyncio.wait(list(self._calls.values()), timeout=drain_seconds)
+    async def close(self, *, drain: bool = False) -> None:
+        """Cancel what is in flight, and end all servers; with `drain`, wait for pending calls first."""
+        if drain and self._calls:
+            await asyncio.wait(list(self._calls.values()), timeout=_DRAIN_SECONDS)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(upstream.close() for upstream in self._upstreams.values()), return_exceptions=True)
+
+    async def _tell(self, message: JsonObject) -> None:
+        await self._deliver(Message.of(message))
 
     def _forget(self, identity: MessageId, task: asyncio.Task[None]) -> None:
         if self._calls.get(identity) is task:
@@ -124,7 +126,7 @@ class GatewaySession:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _serve(self, message: JsonRpcMessage) -> None:
+    async def _serve(self, message: JsonObject) -> None:
         params = message.get("params")
         try:
             answer = await self._answer(message["method"], params if isinstance(params, dict) else {})
@@ -135,7 +137,7 @@ class GatewaySession:
         except Exception as error:  # any failure: the client must not wait for ever
             _LOG.warning("a request could not be served: %r", error)
             answer = {"error": {"code": _INTERNAL_ERROR, "message": f"the gateway failed: {type(error).__name__}"}}
-        self._deliver({"jsonrpc": "2.0", "id": message["id"], **answer})
+        await self._tell({"jsonrpc": "2.0", "id": message["id"], **answer})
 
     async def _answer(self, method: str, params: JsonObject) -> _Answer:
         if method in _METHODS - {"initialize", "ping"}:
@@ -164,7 +166,7 @@ class GatewaySession:
         starts = [self._run(self._start(upstream, given)) for upstream in self._upstreams.values()]
         _, late = await asyncio.wait(starts, timeout=self._patience)
         for task in late:
-            task.add_done_callback(lambda _: self._announce_all())
+            task.add_done_callback(lambda _: self._announce(*(change for *_, change in LISTS.values())))
         own = {"name": "accp-mcp-gateway", "version": metadata.version("accp-middleware")}
         result = {"protocolVersion": version, "capabilities": self._capabilities(), "serverInfo": own}
         self._has_shaken_hands.set()
@@ -194,16 +196,15 @@ class GatewaySession:
         texts = {name: text for name, text in said.items() if isinstance(text, str) and text}
         return "\n\n".join(text if self._bare else f"{name}: {text}" for name, text in texts.items())
 
-    def _announce_all(self) -> None:
-        for notification in dict.fromkeys(change for *_, change in LISTS.values()):
-            self._questions.tell({"jsonrpc": "2.0", "method": notification})
+    def _announce(self, *notifications: str) -> None:
+        for notification in dict.fromkeys(notifications):
+            self._run(self._questions.tell({"jsonrpc": "2.0", "method": notification}))
 
     async def _list(self, method: str) -> _Answer:
         servers = self._upstreams.values()
         _, late = await asyncio.wait([self._reading(each, method) for each in servers], timeout=self._patience)
-        changed = {"jsonrpc": "2.0", "method": LISTS[method][2]}
         for task in late:
-            task.add_done_callback(lambda _: self._questions.tell(changed))
+            task.add_done_callback(lambda _: self._announce(LISTS[method][2]))
         return {"result": {LISTS[method][1]: [item for each in servers for item in each.listed(method)]}}
 
     def _reading(self, upstream: Upstream, method: str) -> asyncio.Task[None]:
@@ -267,7 +268,7 @@ class GatewaySession:
     async def _notice(self, method: str, params: Any) -> None:
         """Take a notification of the client."""
         if method == "notifications/initialized":
-            self._questions.open()
+            await self._questions.open()
         elif method == "notifications/cancelled" and isinstance(params, dict):
             identity = message_id({"id": params.get("requestId")})
             if identity in self._calls:
@@ -278,16 +279,16 @@ class GatewaySession:
             for each in self._upstreams.values():
                 self._run(each.notify(method, params))
 
-    def _from_server(self, upstream: Upstream, message: JsonRpcMessage) -> None:
+    async def _from_server(self, upstream: Upstream, message: JsonObject) -> None:
         """Take a request or a notification of a server."""
         if message_id(message) is not None:
-            self._ask_client(upstream, message)
+            await self._ask_client(upstream, message)
         elif upstream.forget_lists(message["method"]):
-            self._questions.tell(message)
+            await self._questions.tell(message)
         else:
-            self._tell_client(upstream, message)
+            await self._tell_client(upstream, message)
 
-    def _ask_client(self, upstream: Upstream, message: JsonRpcMessage) -> None:
+    async def _ask_client(self, upstream: Upstream, message: JsonObject) -> None:
         response = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "ping":
             self._run(upstream.respond({**response, "result": {}}))
@@ -295,23 +296,36 @@ class GatewaySession:
             error = {"code": _METHOD_NOT_FOUND, "message": f"a gateway does not pass on {message['method']!r}"}
             self._run(upstream.respond({**response, "error": error}))
         else:
-            self._questions.ask(upstream, message)
+            await self._questions.ask(upstream, message)
 
-    def _tell_client(self, upstream: Upstream, message: JsonRpcMessage) -> None:
+    async def _tell_client(self, upstream: Upstream, message: JsonObject) -> None:
         method, params = message["method"], message.get("params")
         given = params if isinstance(params, dict) else {}
         if method == "notifications/cancelled":
-            self._questions.cancel(upstream, given)
+            await self._questions.cancel(upstream, given)
         elif method == "notifications/progress":
             if repr(given.get("progressToken")) in upstream.progress_tokens:
-                self._questions.tell(message)
+                await self._questions.tell(message)
         elif method == "notifications/message":
             logger = f"{upstream.names.server}:{given['logger']}" if given.get("logger") else upstream.names.server
-            self._questions.tell({**message, "params": {**given, "logger": logger}})
+            await self._questions.tell({**message, "params": {**given, "logger": logger}})
         elif method == "notifications/resources/updated" and isinstance(given.get("uri"), str):
-            self._questions.tell({**message, "params": {**given, "uri": upstream.names.uri(given["uri"])}})
+            await self._questions.tell({**message, "params": {**given, "uri": upstream.names.uri(given["uri"])}})
         elif method == "notifications/elicitation/complete":
-            self._questions.tell(message)
+            await self._questions.tell(message)
+
+
+def _link(settings: ServerSettings) -> Link:
+    """Return the link to a server.
+
+    Raises:
+        ImportError: A remote server needs the extra `mcp`.
+    """
+    if settings.command:
+        return ProcessLink(settings.command, settings.environment, settings.folder)
+    from accp_adapters.mcp.proxy.url_link import UrlLink  # noqa: PLC0415  needs an extra
+
+    return UrlLink(settings.url, extra=settings.headers)
 
 
 def _failure(method: str, reason: str) -> _Answer:

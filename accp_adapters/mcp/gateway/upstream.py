@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from accp_adapters.mcp.gateway.links import Link
 from accp_adapters.mcp.gateway.names import Names
-from accp_adapters.mcp.gateway.reading import read_any
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage
+from accp_adapters.mcp.proxy.link import Link
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.shim.protocol import JsonObject
 
 __all__ = ["LISTS", "ServerEnded", "Upstream"]
@@ -35,7 +35,7 @@ class ServerEnded(Exception):
 class Upstream:
     """One server."""
 
-    def __init__(self, names: Names, link: Link, receive: Callable[[Upstream, JsonRpcMessage], None]) -> None:
+    def __init__(self, names: Names, link: Link, receive: Callable[[Upstream, JsonObject], Awaitable[None]]) -> None:
         """Prepare to talk to a server.
 
         Args:
@@ -51,7 +51,7 @@ class Upstream:
         self._link = link
         self._receive = receive
         self._numbers = itertools.count(1)
-        self._pending: Final[dict[int, asyncio.Future[JsonRpcMessage]]] = {}
+        self._pending: Final[dict[int, asyncio.Future[JsonObject]]] = {}
         self._reason = ""
         self._lists: Final[dict[str, list[Any]]] = {}
         self._listing: Final = asyncio.Lock()
@@ -88,7 +88,7 @@ class Upstream:
         self.handshake = result
         await self.notify("notifications/initialized")
 
-    async def request(self, method: str, params: Any) -> JsonRpcMessage:
+    async def request(self, method: str, params: Any) -> JsonObject:
         """Return the response to a request, sent once the server has started; if cancelled, the server is told.
 
         Raises:
@@ -97,14 +97,14 @@ class Upstream:
         await self._is_started.wait()
         return await self._request(method, params)
 
-    async def _request(self, method: str, params: Any) -> JsonRpcMessage:
+    async def _request(self, method: str, params: Any) -> JsonObject:
         self._check()
         number = next(self._numbers)
-        answer: asyncio.Future[JsonRpcMessage] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
-        message: JsonRpcMessage = {"jsonrpc": "2.0", "id": number, "method": method}
+        message: JsonObject = {"jsonrpc": "2.0", "id": number, "method": method}
         try:
-            await self._link.send(message if params is None else {**message, "params": params})
+            await self._link.send(Message.of(message if params is None else {**message, "params": params}))
             return await answer
         except asyncio.CancelledError:
             if not self._reason:
@@ -115,12 +115,12 @@ class Upstream:
 
     async def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""
-        message: JsonRpcMessage = {"jsonrpc": "2.0", "method": method}
-        await self._link.send(message if params is None else {**message, "params": params})
+        message: JsonObject = {"jsonrpc": "2.0", "method": method}
+        await self._link.send(Message.of(message if params is None else {**message, "params": params}))
 
-    async def respond(self, response: JsonRpcMessage) -> None:
+    async def respond(self, response: JsonObject) -> None:
         """Send the response to a request of the server."""
-        await self._link.send(response)
+        await self._link.send(Message.of(response))
 
     async def read(self, method: str) -> None:
         """Ask the server for a list, unless it was read and no change was announced."""
@@ -178,13 +178,13 @@ class Upstream:
             if not answer.done():
                 answer.set_exception(ServerEnded(f"the server {self.names.server!r} is not available: {self._reason}"))
 
-    def _deliver(self, line: bytes) -> None:
-        message = read_any(line)
+    async def _deliver(self, received: Message) -> None:
+        message = (await read(received)).meaning
         if message is None:
-            if line.strip():
+            if received.data.strip():
                 _LOG.warning("the server %r wrote a line that is no message", self.names.server)
         elif "method" in message:
-            self._receive(self, message)
+            await self._receive(self, message)
         else:
             answer = self._pending.get(message["id"]) if type(message.get("id")) is int else None
             if answer is not None and not answer.done():

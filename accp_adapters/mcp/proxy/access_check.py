@@ -17,10 +17,11 @@ from typing import Final
 
 import httpx
 
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, read_message, write_message
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.proxy.routing import ROUTING_FIELD, routing_fields
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data
-from accp_adapters.mcp.shim.protocol import is_modern
+from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
 from accp_adapters.serving.hosts import Headers
 
 __all__ = ["ClientRequest", "access_check", "answer_with", "list_request", "read_answer", "read_refusal"]
@@ -40,7 +41,7 @@ class ClientRequest:
     """Where it is sent."""
     headers: Headers
     """Its fields."""
-    body: bytes
+    message: Message
     """Its body."""
 
 
@@ -54,20 +55,20 @@ def list_request(request: ClientRequest, cursor: str | None) -> ClientRequest:
     return _own_request(request, "tools/list", {} if cursor is None else {"cursor": cursor})
 
 
-def _own_request(request: ClientRequest, method: str, params: JsonRpcMessage) -> ClientRequest:
+def _own_request(request: ClientRequest, method: str, params: JsonObject) -> ClientRequest:
     params = params | _meta(request)
     message = {"jsonrpc": "2.0", "id": f"accp-{secrets.token_hex(8)}", "method": method, "params": params}
     headers = [(name, value) for name, value in request.headers if not ROUTING_FIELD.fullmatch(name)]
-    return replace(request, headers=[*headers, *routing_fields(message, {})], body=write_message(message))
+    return replace(request, headers=[*headers, *routing_fields(message, {})], message=Message.of(message))
 
 
-def _meta(request: ClientRequest) -> JsonRpcMessage:
+def _meta(request: ClientRequest) -> JsonObject:
     """Return the `_meta` that every request has from 2026-07-28 on; nothing for the era before."""
-    params = (read_message(request.body) or {}).get("params")
+    params = request.message.members.get("params")
     return {"_meta": params["_meta"]} if isinstance(params, dict) and is_modern(params) else {}
 
 
-async def read_refusal(response: httpx.Response) -> JsonRpcMessage | None:
+async def read_refusal(response: httpx.Response) -> JsonObject | None:
     """Return the JSON-RPC error by which the server refuses the check; None if it accepts the caller.
 
     Raises:
@@ -79,12 +80,12 @@ async def read_refusal(response: httpx.Response) -> JsonRpcMessage | None:
     return None
 
 
-def answer_with(refusal: JsonRpcMessage, request: bytes) -> bytes:
+def answer_with(refusal: JsonObject, request: Message) -> Message:
     """Return the response to the client's request with the error of the server."""
-    return write_message({"jsonrpc": "2.0", "id": (read_message(request) or {}).get("id"), "error": refusal})
+    return Message.of({"jsonrpc": "2.0", "id": request.members.get("id"), "error": refusal})
 
 
-async def read_answer(response: httpx.Response, limit: int = _MAX_BYTES) -> JsonRpcMessage:
+async def read_answer(response: httpx.Response, limit: int = _MAX_BYTES) -> JsonObject:
     """Return the JSON-RPC response of the server to a request of the proxy.
 
     Raises:
@@ -97,18 +98,18 @@ async def read_answer(response: httpx.Response, limit: int = _MAX_BYTES) -> Json
         raise httpx.ReadTimeout("no answer in time") from None
 
 
-async def _read_message(response: httpx.Response, limit: int) -> JsonRpcMessage:
+async def _read_message(response: httpx.Response, limit: int) -> JsonObject:
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     splitter, document = EventSplitter(limit), bytearray()
     async for chunk in response.aiter_raw():
         for event, _ in splitter.feed(chunk) if is_stream else ():
-            message = read_message(event_data(event))
-            if message is not None and ("result" in message or "error" in message):
-                return message
+            members = (await read(Message(event_data(event)))).members
+            if "result" in members or "error" in members:
+                return members
         document += chunk
         if len(document) > limit:
             break
-    message = read_message(bytes(document))
+    message = (await read(Message(bytes(document)))).value
     if message is None:
         raise httpx.RemoteProtocolError(f"expected a JSON-RPC response, found HTTP {HTTPStatus(response.status_code)}")
     return message

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp.proxy.exchange import ClientResponse, error_response
+from accp_adapters.mcp.proxy.exchange import ClientResponse
+from accp_adapters.mcp.proxy.message import error_message
 from accp_adapters.serving.bodies import Receive, Scope, Send
 from accp_core.errors import ProtocolError
 
@@ -38,7 +39,7 @@ class Admission:
                 (b"www-authenticate", b"Bearer"),
                 (b"connection", b"close"),
             ]
-            await ClientResponse(send).send_all(HTTPStatus.UNAUTHORIZED, fields, error_response(str(refused)))
+            await ClientResponse(send).send_all(HTTPStatus.UNAUTHORIZED, fields, error_message(str(refused)).data)
             return
         await self._app(scope, receive, send)
 

@@ -25,23 +25,20 @@ from accp_adapters.mcp.proxy.access_check import (
     read_refusal,
 )
 from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, admitted
-from accp_adapters.mcp.proxy.exchange import (
-    ClientResponse,
-    ListResponse,
-    Rewriting,
-    error_response,
-    forward_response,
-    relay_client,
-)  # fmt: skip
+from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
 from accp_adapters.mcp.proxy.headers import server_headers
 from accp_adapters.mcp.proxy.limits import ProxyLimits
-from accp_adapters.mcp.proxy.relay import Relay, read_message, write_message
+from accp_adapters.mcp.proxy.message import Message, error_message
+from accp_adapters.mcp.proxy.off_loop import read, relay_client
+from accp_adapters.mcp.proxy.relay import Relay, Relayed
 from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
 from accp_adapters.mcp.proxy.sessions import SESSION_HEADER, Caller, Sessions, caller_of
 from accp_adapters.mcp.proxy.upstream import Upstream, connect
+from accp_adapters.mcp.shim.protocol import cancellation
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, Headers
 from accp_adapters.serving.listening import http_server, listen_at
+from accp_core.errors import ProtocolError
 
 __all__ = ["HttpProxy", "serve_http"]
 
@@ -109,7 +106,8 @@ class HttpProxy:
                 await response.refuse(refused.status, str(refused))
 
     async def _serve(self, scope: Scope, url: httpx.URL, body: bytes, response: ClientResponse) -> None:
-        request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), body)
+        message = Message(body)
+        request = ClientRequest(scope["method"], url, server_headers(scope["headers"]), message)
         try:
             if self._upstream.endpoint.is_endpoint(scope["raw_path"]):
                 await self._exchange(request, response)
@@ -119,82 +117,57 @@ class HttpProxy:
             # A response that has started lacks its end: the client's connection is cut, as the server's was.
             if not response.started:
                 reason = self._upstream.explain(error)
-                await response.send_message(error_response(reason, body), HTTPStatus.BAD_GATEWAY)
+                await response.send_message(error_message(reason, message), HTTPStatus.BAD_GATEWAY)
 
     async def _pass_document(self, request: ClientRequest, response: ClientResponse) -> None:
-        sent = self._upstream.fetch_document(request.method, request.headers, request.body, request.url)
+        sent = self._upstream.fetch_document(request.method, request.headers, request.message.data, request.url)
         async with sent as answer:
-            await forward_response(answer.status_code, self._headers(answer), answer.aiter_raw(), None, response)
+            await self._forward_unchanged(answer, response)
 
     async def _exchange(self, request: ClientRequest, response: ClientResponse) -> None:
         caller = caller_of(request.headers)
         relay = self._sessions.find(caller)
+        relayed = Relayed(request.message, to_client=False)
         if request.method == "POST":
-            if relay.lacks_tools(request.body):
+            if relay.lacks_tools(await read(request.message)):
                 await self._list_tools(request, relay)
-            relayed = await relay_client(relay, request.body)
-            if not relayed.is_answer and relay.runs_list(request.body):
-                await self._run_list(request, relayed.data, caller, relay, response)
-                return
-            if not relayed.is_answer:
-                request = _rewritten(request, relayed.data, relay)
+            relayed = await relay_client(relay, request.message)
             # Headers that do not fit are for the server to refuse; it may not, and the call of a barred tool is none of
             # its business.
-            elif not relay.passes_unread or fits(request.headers, read_message(request.body) or {}):
-                await self._answer(request, relayed.data, caller, response)
+            if relayed.to_client and (not relay.passes_unread or fits(request.headers, request.message.members)):
+                await self._answer(request, relayed.message, caller, response)
                 return
-        async with self._sent(request) as answer:
-            self._track(request, answer, caller, relay)
-            with self._budget.lease() as lease:
-                rewriting = Rewriting(relay, lease, self._limits.message_bytes)
-                body = answer.aiter_raw()
-                await forward_response(answer.status_code, self._headers(answer), body, rewriting, response)
-        self._sessions.count(caller)
-
-    async def _run_list(
-        self, request: ClientRequest, call: bytes | None, caller: Caller, relay: Relay, response: ClientResponse
-    ) -> None:
-        """Make the calls of the client's list one after the other, each with the headers of the client's request."""
-        with self._budget.lease() as lease:
-            listed = ListResponse(Rewriting(relay, lease, self._limits.message_bytes), response)
-            is_first = True
-            try:
-                while call is not None:
-                    call = await self._call(request, call, caller, listed, response if is_first else None)
-                    is_first = False
-            finally:
-                # Frees the list of a client that has gone; one that is over is not there any more.
-                params = {"requestId": (read_message(request.body) or {}).get("id")}
-                cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-                relay.from_client(write_message(cancelled))
-        self._sessions.count(caller)
-
-    async def _call(
-        self,
-        request: ClientRequest,
-        call: bytes,
-        caller: Caller,
-        listed: ListResponse,
-        refused: ClientResponse | None,
-    ) -> bytes | None:
-        """Make one call of a list; return the next one.
-
-        What the server says to the first call instead of a result is the response `refused` to the client.
-        """
+            relayed = relayed if not relayed.to_client else Relayed(request.message, to_client=False)
         try:
-            async with self._sent(_rewritten(request, call, listed.relay)) as answer:
-                self._track(request, answer, caller, None)
-                if answer.is_success:
-                    return await listed.receive(self._headers(answer), answer.aiter_raw(), call)
-                if refused is not None:
-                    await forward_response(answer.status_code, self._headers(answer), answer.aiter_raw(), None, refused)
-                else:
-                    await listed.fail(f"HTTP {answer.status_code} {answer.reason_phrase}", call)
-        except httpx.HTTPError as error:
-            if refused is not None:
-                raise
-            await listed.fail(self._upstream.explain(error), call)
-        return None
+            await self._converse(request, relayed, caller, relay, response)
+        except BaseException:
+            # The client has gone, or gets no response: nothing is kept for its request.
+            relay.from_client(Message.of(cancellation(request.message.members.get("id"))))
+            raise
+        self._sessions.count(caller)
+
+    async def _converse(
+        self, request: ClientRequest, first: Relayed, caller: Caller, relay: Relay, response: ClientResponse
+    ) -> None:
+        """Send the server a request and those that follow from its responses, each with the client's headers."""
+        with self._budget.lease() as lease:
+            responses = ServerResponses(relay, response, lease, self._limits.message_bytes)
+            sent: Relayed | None = first
+            while sent is not None:
+                try:
+                    async with self._sent(_rewritten(request, sent.message, relay)) as answer:
+                        self._track(request, answer, caller, relay)
+                        body = answer.aiter_raw()
+                        following = await responses.forward(answer.status_code, self._headers(answer), body, sent)
+                except httpx.HTTPError as error:
+                    if sent is first:
+                        raise
+                    await responses.fail(self._upstream.explain(error), sent.message)
+                    return
+                except ProtocolError as error:
+                    await responses.fail(error.reason, sent.message)
+                    return
+                sent = following
 
     async def _list_tools(self, request: ClientRequest, relay: Relay) -> None:
         """Learn the tools that the caller has: another process listed them, or this one has forgotten."""
@@ -205,27 +178,29 @@ class HttpProxy:
                 page = await read_answer(answer, self._limits.message_bytes) if answer.is_success else {}
             if not isinstance(page.get("result"), dict):
                 return
-            relay.learn_tools(read_message(listing.body) or {}, page)
+            relay.learn_tools(listing.message.members, page)
             cursor = page["result"].get("nextCursor")
             if not isinstance(cursor, str):
                 return
 
-    async def _answer(self, request: ClientRequest, answer: bytes, caller: Caller, response: ClientResponse) -> None:
+    async def _answer(self, request: ClientRequest, answer: Message, caller: Caller, response: ClientResponse) -> None:
         """Send the answer of the proxy itself, if the server accepts a request with the same headers."""
         async with self._sent(access_check(request)) as checked:
             self._track(request, checked, caller, None)
             if not checked.is_success:
-                body = checked.aiter_raw()
-                await forward_response(checked.status_code, self._headers(checked), body, None, response)
+                await self._forward_unchanged(checked, response)
                 return
             refusal = await read_refusal(checked)
-        told = answer if refusal is None else answer_with(refusal, request.body)
+        answer = answer if refusal is None else answer_with(refusal, request.message)
         with self._budget.lease() as lease:
-            lease.hold(len(told))
-            await response.send_message(told)
+            lease.hold(len(answer.data))
+            await response.send_message(answer)
 
     def _sent(self, request: ClientRequest) -> AbstractAsyncContextManager[httpx.Response]:
-        return self._upstream.send(request.method, request.headers, request.body, request.url)
+        return self._upstream.send(request.method, request.headers, request.message.data, request.url)
+
+    async def _forward_unchanged(self, answer: httpx.Response, response: ClientResponse) -> None:
+        await forward_unchanged(answer.status_code, self._headers(answer), answer.aiter_raw(), response)
 
     def _headers(self, answer: httpx.Response) -> Headers:
         """Return the fields of a response; a redirect within the server's origin becomes one within ours."""
@@ -245,13 +220,13 @@ class HttpProxy:
                 self._sessions.begin(caller.in_session(begun), relay)
 
 
-def _rewritten(request: ClientRequest, body: bytes, relay: Relay) -> ClientRequest:
+def _rewritten(request: ClientRequest, message: Message, relay: Relay) -> ClientRequest:
     """Return a request with another body, and with the headers that repeat parts of it."""
-    if body is request.body:
+    if message is request.message:
         return request
-    received, sent = read_message(request.body) or {}, read_message(body) or {}
     marked = header_arguments({"tools": relay.tools})
-    return replace(request, headers=reroute(request.headers, received, sent, marked), body=body)
+    headers = reroute(request.headers, request.message.members, message.members, marked)
+    return replace(request, headers=headers, message=message)
 
 
 def _run_in_thread(work: Callable[[], None]) -> object:

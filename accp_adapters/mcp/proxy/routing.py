@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage
+from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.serving.hosts import Headers
 
 __all__ = [
@@ -39,18 +39,18 @@ _FIELD_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _MAX_NESTING: Final = 32
 
 
-def _params(message: JsonRpcMessage) -> Mapping[str, Any]:
+def _params(message: JsonObject) -> Mapping[str, Any]:
     params = message.get("params")
     return params if isinstance(params, dict) else {}
 
 
-def _version(message: JsonRpcMessage) -> str:
+def _version(message: JsonObject) -> str:
     meta = _params(message).get("_meta")
     version = meta.get(_VERSION) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else ""
 
 
-def routing_headers(message: JsonRpcMessage, marked: HeaderArguments) -> dict[str, str]:
+def routing_headers(message: JsonObject, marked: HeaderArguments) -> dict[str, str]:
     """Return the headers that repeat parts of `message`; none for a message of the era up to 2025-11-25."""
     version, method = _version(message), message.get("method")
     if not version or not isinstance(method, str):
@@ -65,14 +65,14 @@ def routing_headers(message: JsonRpcMessage, marked: HeaderArguments) -> dict[st
     return headers
 
 
-def routing_fields(message: JsonRpcMessage, marked: HeaderArguments) -> list[tuple[bytes, bytes]]:
+def routing_fields(message: JsonObject, marked: HeaderArguments) -> list[tuple[bytes, bytes]]:
     """Return the headers of `message` that `ROUTING_FIELD` names; the version is that of the client."""
     named = ((name.lower().encode(), value.encode()) for name, value in routing_headers(message, marked).items())
     return [(name, value) for name, value in named if ROUTING_FIELD.fullmatch(name)]
 
 
 def reroute(
-    headers: Headers, received: JsonRpcMessage, sent: JsonRpcMessage, marked: HeaderArguments
+    headers: Headers, received: JsonObject, sent: JsonObject, marked: HeaderArguments
 ) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request whose body was rewritten.
 
@@ -90,7 +90,7 @@ def reroute(
     return [*(field for field in headers if not ROUTING_FIELD.fullmatch(field[0])), *routing_fields(sent, marked)]
 
 
-def fits(headers: Headers, message: JsonRpcMessage) -> bool:
+def fits(headers: Headers, message: JsonObject) -> bool:
     """Return whether the headers of a request repeat its message, which has no marked arguments."""
     given = [field for field in headers if ROUTING_FIELD.fullmatch(field[0])]
     return sorted(given) == sorted(routing_fields(message, {}))

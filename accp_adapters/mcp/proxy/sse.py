@@ -7,12 +7,12 @@ From the HTML standard, 9.2.5: "stream = [ bom ] *event", "event = *( comment / 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 
-__all__ = ["EventSplitter", "event_data", "event_field", "rewrite_event"]
+__all__ = ["EventSplitter", "event_data", "event_field", "with_data"]
 
 # CR LF is one end of line, never two; this spelling searches five times as fast as an atomic group.
 _EVENT_END: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
@@ -88,18 +88,10 @@ def event_data(event: bytes) -> bytes:
     return b"\n".join(value for name, value, _ in _fields(event) if name == b"data")
 
 
-def rewrite_event(event: bytes, rewrite: Callable[[bytes], bytes]) -> bytes:
-    """Return `event` with `rewrite(data)` as its data; the same object if that is the same data.
-
-    All other fields, such as `id` and `retry`, and comments stay what and where they are. `rewrite` must return the
-    same object, or a text without line ends.
-    """
-    data = event_data(event)
-    written = rewrite(data) if data else data
-    if written is data:
-        return event
+def with_data(event: bytes, data: bytes) -> bytes:
+    """Return `event` with other data, a text without line ends; its other fields, such as `id`, and comments stay."""
     lines = [(name, line) for name, _, line in _fields(event)]
     first = next(index for index, (name, _) in enumerate(lines) if name == b"data")
     before = [line for _, line in lines[:first]]
     after = [line for name, line in lines[first:] if name != b"data"]
-    return b"".join([*before, b"data: ", written, b"\n", *after])
+    return b"".join([*before, b"data: ", data, b"\n", *after])

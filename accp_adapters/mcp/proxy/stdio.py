@@ -17,14 +17,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, Final
 
-from accp_adapters.mcp.proxy.relay import (
-    MAX_MESSAGE_BYTES,
-    Relay,
-    read_lines,
-    read_message,
-    refuse_unread,
-    write_message,
-)
+from accp_adapters.mcp.proxy.message import Message, error_message
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed, read_lines, refuse_unread
 
 __all__ = ["LinePipe", "end_like", "run_stdio"]
 
@@ -137,37 +131,39 @@ def _client_to_server(relay: Relay, source: int, server: LinePipe, client: LineP
 
 
 def _forward(relay: Relay, line: bytes, is_complete: bool, server: LinePipe, client: LinePipe) -> None:
-    if not is_complete:
-        if relay.passes_unread:
-            server.write(line)
-        elif line.endswith(b"\n"):
-            client.write(refuse_unread() + b"\n")
-        return
-    relayed = relay.from_client(line)
-    pipe = client if relayed.is_answer else server
-    pipe.write(line if relayed.data is line else relayed.data + b"\n")
+    if is_complete:
+        received = Message(line)
+        _write(relay.from_client(received), received, server, client)
+    elif relay.passes_unread:
+        server.write(line)
+    elif line.endswith(b"\n"):
+        client.write(refuse_unread().data + b"\n")
+
+
+def _write(relayed: Relayed, received: Message, server: LinePipe, client: LinePipe) -> None:
+    """Write what becomes of the line `received`, which has an end of its own, if any."""
+    message, pipe = relayed.message, client if relayed.to_client else server
+    pipe.write(message.data if message is received else message.data + b"\n")
 
 
 def _server_to_client(relay: Relay, child_out: IO[bytes], server: LinePipe, client: LinePipe, limit: int) -> None:
     # If the client reads no more, the child gets a broken pipe, as it would from the client.
     with suppress(OSError), child_out:
         for line, is_complete in read_lines(partial(os.read, child_out.fileno(), _CHUNK), limit):
-            written = _answer(relay, line, server) if is_complete else line
-            if written is not None:
-                client.write(line if written is line else written + b"\n")
+            if is_complete:
+                _answer(relay, Message(line), server, client)
+            else:
+                client.write(line)
         client.close()
 
 
-def _answer(relay: Relay, line: bytes, server: LinePipe) -> bytes | None:
-    """Return what the client is sent for a line of the server; None where the server is sent a further call."""
-    further = relay.follow_up(line)
-    if further is None:
-        return relay.from_server(line)
+def _answer(relay: Relay, received: Message, server: LinePipe, client: LinePipe) -> None:
+    relayed = relay.from_server(received)
     try:
-        server.write(further + b"\n")
+        _write(relayed, received, server, client)
     except OSError:
-        # The client has closed its end, and so the server's: the call fails as if the server had said so.
-        reason = {"code": _CLOSED, "message": "the server takes no more requests"}
-        unsent = (read_message(further) or {}).get("id")
-        return relay.from_server(write_message({"jsonrpc": "2.0", "id": unsent, "error": reason}))
-    return None
+        if relayed.to_client:
+            raise
+        # The client has closed its end, and so the server's: the request fails as if the server had said so.
+        failure = error_message("the server takes no more requests", relayed.message, code=_CLOSED)
+        _write(relay.from_server(failure), received, server, client)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from accp_adapters.mcp.proxy.relay import EncoderRelay, JsonRpcMessage, Relay
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.mcp.savings.counts import Counts
 from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.mcp.shim.encoder import Encoder
@@ -31,8 +31,8 @@ _FLUSH_SECONDS: Final = 30.0
 _CLOSE_SECONDS: Final = 5.0
 
 
-def _shown_of(message: JsonRpcMessage | None, form: ShownForm) -> tuple[str, str]:
-    """Return `_shown` of the result of a response; nothing for an error."""
+def _shown_of(message: JsonObject | None, form: ShownForm) -> tuple[str, str]:
+    """Return the kind of a response, and the text that a model is shown of it; both are empty for an error."""
     result = (message or {}).get("result")
     return _shown(result, form) if isinstance(result, dict) else ("", "")
 
@@ -68,12 +68,12 @@ class Meter:
         self._thread = threading.Thread(target=self._count, daemon=True)
         self._thread.start()
 
-    def see(self, before: JsonRpcMessage | None, after: JsonRpcMessage | None, form: ShownForm = "text") -> None:
+    def see(self, before: JsonObject | None, after: JsonObject | None, form: ShownForm = "text") -> None:
         """Count a message.
 
         Args:
             before: As the server sent it; None: it is our own.
-            after: As the client gets it; None: it gets nothing, as of a call in a list of calls.
+            after: As the client gets it; None: it is an interim result, which the client does not get.
             form: What its host shows a model.
         """
         try:
@@ -112,9 +112,7 @@ class Meter:
         except Exception:
             _LOG.debug("a message is not counted", exc_info=True)
 
-    def _counts(
-        self, before: JsonRpcMessage | None, after: JsonRpcMessage | None, form: ShownForm
-    ) -> Mapping[str, Counts]:
+    def _counts(self, before: JsonObject | None, after: JsonObject | None, form: ShownForm) -> Mapping[str, Counts]:
         kind_before, served = _shown_of(before, form)
         kind, shown = _shown_of(after, form)
         if not (kind or kind_before):
@@ -141,42 +139,10 @@ def _difference(counts: Counts, before: Counts) -> Counts:
     return counts + Counts(-before.messages, -before.rewritten, -before.tokens_before, -before.tokens_after)
 
 
-class _MeteredShim:
-    """An encoder whose results are counted."""
-
-    def __init__(self, encoder: Encoder, meter: Meter) -> None:
-        self._encoder = encoder
-        self._meter = meter
-
-    def from_client(self, message: JsonRpcMessage) -> JsonRpcMessage:
-        """Return a client's message as the server gets it."""
-        return self._encoder.from_client(message)
-
-    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
-        """Return a server's message as the client gets it."""
-        written = self._encoder.from_server(message)
-        if isinstance(written.get("result"), dict):
-            self._meter.see(message, written, self._form())
-        return written
-
-    def follow_up(self, message: JsonRpcMessage) -> JsonRpcMessage | None:
-        """Return what the server is sent in answer to its response `message`; None: it is for the client."""
-        further = self._encoder.follow_up(message)
-        if further is not None:
-            self._meter.see(message, None, self._form())
-        return further
-
-    def answer_own(self, message: JsonRpcMessage) -> JsonRpcMessage | None:
-        """Return the response to a request that the server is not sent, None for any other message."""
-        answer = self._encoder.answer_own(message)
-        if answer is not None and isinstance(answer.get("result"), dict):
-            self._meter.see(None, answer, self._form())
-        return answer
-
-    def _form(self) -> ShownForm:
-        return host_named(self._encoder.options.host, self._encoder.session.client_name).forms[0]
-
-
 def metered_relay(encoder: Encoder, meter: Meter) -> Relay:
     """Return a relay around `encoder` that `meter` counts."""
-    return EncoderRelay(encoder, lambda each: _MeteredShim(each, meter))
+
+    def see(encoder: Encoder, before: JsonObject | None, after: JsonObject | None) -> None:
+        meter.see(before, after, host_named(encoder.options.host, encoder.session.client_name).forms[0])
+
+    return encoder_relay(encoder, see)

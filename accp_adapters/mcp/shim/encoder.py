@@ -33,15 +33,16 @@ from accp_adapters.mcp.shim.result_rewriter import ResultRewriter
 from accp_adapters.mcp.shim.session_state import SessionState
 from accp_adapters.mcp.shim.stored_results import StoredResults, answer_fetch, read_stored
 from accp_adapters.mcp.shim.tools import tool_index
-from accp_adapters.mcp.shim.tools.call_list import CallList, CallRules, ListedCall, read_calls
-from accp_adapters.mcp.shim.tools.running_lists import RunningLists
 from accp_adapters.stores import embedded_store
+from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
 
 __all__ = ["Encoder"]
 
 _LOG: Final = logging.getLogger(__name__)
+_MAX_ECHO: Final = 200
+"""Characters of a name that an error repeats."""
 
 
 class Encoder:
@@ -65,7 +66,6 @@ class Encoder:
         if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
             self.session.stored_results = StoredResults(self.options.store or embedded_store())
         self._pending: Final = PendingRequests()
-        self._lists: Final = RunningLists(self.options.new_id)
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 
     def exchange(self) -> Encoder:
@@ -148,23 +148,28 @@ class Encoder:
         """Return a server's message for the client; the result of a known request is rewritten."""
         return message if self.options.is_off else unchanged_on_error(self._from_server, message)
 
-    @property
-    def runs_lists(self) -> bool:
-        """Whether a list of calls is on its way."""
-        return bool(self._lists)
+    def serves(self, name: object) -> bool:
+        """Return whether the shim serves the tool `name`; one of the server that had it before takes precedence."""
+        serves = {
+            tool_index.INDEX_NAME: self.options.tools != "full",
+            FETCH_NAME: self.session.stored_results is not None,
+        }
+        return isinstance(name, str) and serves.get(name, False) and name not in self.session.catalog.tools
 
-    def runs_list(self, request: JsonObject) -> bool:
-        """Return whether the client's request `request` is a list of calls that is on its way."""
-        return self._lists.runs(request)
+    def check_offered(self, name: str) -> None:
+        """Check that the tool `name` may be called.
 
-    def follow_up(self, message: JsonObject) -> JsonObject | None:
-        """Return what the server is sent in answer to its response `message`, which then is not for the client.
+        Where some may not, neither may one that the server's list, once it is known, does not have: the server may
+        take its name for that of another one.
 
-        None: it is for the client, see `from_server`. Where `call_lists` is on, a transport asks this first.
+        Raises:
+            ProtocolError: E4001, it may not.
         """
-        if not self.options.call_lists or type(message) is not dict or "method" in message:
-            return None
-        return self._lists.follow_up(message, self.options.now())
+        catalog = self.session.catalog
+        is_known = not catalog.is_complete or name in catalog.tools
+        if self.options.is_filtered and not (self.options.offers(name) and is_known):
+            reason = f"expected the name of a tool, found {name[:_MAX_ECHO]!r}"
+            raise ProtocolError(reason, code=ErrorCode.TOOL_NOT_FOUND)
 
     def _own_result(self, method: object, params: JsonObject) -> JsonObject | None:
         if method == "resources/read":
@@ -183,14 +188,12 @@ class Encoder:
     def _own_tool(self, params: JsonObject) -> JsonObject | None:
         called = self._unwrap_call(params)
         name, arguments = called.get("name"), called.get("arguments")
-        try:
-            if not self._is_own_tool(name):
+        if not self.serves(name):
+            try:
                 self._check_call(called, is_wrapped=called is not params)
-                return None
-            if name == tool_index.INDEX_NAME and self._read_calls(arguments) is not None:
-                return None
-        except ProtocolError as error:
-            return tool_result([text_block(str(error))], is_error=True)
+            except ProtocolError as error:
+                return tool_result([text_block(str(error))], is_error=True)
+            return None
         stored, options = self.session.stored_results, self.options
         if name == FETCH_NAME and stored is not None:
             return answer_fetch(stored, arguments, limit=options.limits.fetch, counter=options.counter)
@@ -203,44 +206,13 @@ class Encoder:
             ProtocolError: E4001, there is no such tool; E4003, the arguments violate its schema.
         """
         name = str(params.get("name"))
-        self._rules().check_offered(name)
+        self.check_offered(name)
         if is_wrapped:
             tool_index.check_call(name, params.get("arguments"), self.session.catalog)
 
-    def _read_calls(self, arguments: object) -> list[ListedCall] | None:
-        """Return the list of calls in the arguments of `accp_tools`; None where it has none, or none are taken."""
-        return read_calls(arguments, self._rules()) if self.options.call_lists else None
-
-    def _rules(self) -> CallRules:
-        options = self.options
-        return CallRules(
-            catalog=self.session.catalog,
-            offers=options.offers if options.is_filtered else None,
-            allowed=options.allow,
-            server_of=options.server_of,
-        )
-
-    def _start_list(self, message: JsonObject, params: JsonObject) -> JsonObject | None:
-        """Return the request with the first call of a list of calls; None where `message` has no such list."""
-        is_index = params.get("name") == tool_index.INDEX_NAME and self._is_own_tool(tool_index.INDEX_NAME)
-        calls = self._read_calls(params.get("arguments")) if is_index else None
-        if calls is None:
-            return None
-        options, now = self.options, self.options.now()
-        running = CallList(calls, self._rules(), options.counter, options.limits.fetch, now)
-        return self._lists.start(message, running, now)
-
     def _unwrap_call(self, params: JsonObject) -> JsonObject:
         """Return the params of the call inside a call of the tool index; any other params unchanged."""
-        return (tool_index.call_in_index(params) if self._is_own_tool(tool_index.INDEX_NAME) else None) or params
-
-    def _is_own_tool(self, name: object) -> bool:
-        """Return whether the shim serves the tool `name`; one of the server that had it before takes precedence."""
-        serves = {
-            tool_index.INDEX_NAME: self.options.tools != "full",
-            FETCH_NAME: self.session.stored_results is not None,
-        }
-        return isinstance(name, str) and serves.get(name, False) and name not in self.session.catalog.tools
+        return (tool_index.call_in_index(params) if self.serves(tool_index.INDEX_NAME) else None) or params
 
     def _from_client(self, message: JsonObject) -> JsonObject:
         method, params = message.get("method"), message.get("params")
@@ -248,15 +220,10 @@ class Encoder:
             return message
         if method == "notifications/cancelled":
             self._pending.cancel(params)
-            cancelled = self._lists.cancel(params)
-            return message if cancelled is None else {**message, "params": cancelled}
+            return message
         if method == "initialize":
             self.session.client_settings = settings_in_initialize(params)
             self.session.client_name = client_name(params)
-        if method == "tools/call" and isinstance(params, dict):
-            started = self._start_list(message, params)
-            if started is not None:
-                return started
         called = self._unwrap_call(params) if method == "tools/call" and isinstance(params, dict) else params
         if called is not params:
             message = {**message, "params": called}
@@ -275,8 +242,5 @@ class Encoder:
     def _from_server(self, message: JsonObject) -> JsonObject:
         if message.get("method") == "notifications/tools/list_changed":
             self.session.catalog.clear()
-        finished = None if "method" in message else self._lists.finish(message)
-        if finished is not None:
-            return finished
         request = None if "method" in message else self._pending.pop(message)
         return message if request is None else self._rewriter.rewrite(message, request)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from accp_core.error_codes import ErrorCode
@@ -24,6 +25,7 @@ __all__ = [
     "SENDER",
     "JsonObject",
     "MessageId",
+    "cancellation",
     "check_names",
     "is_longer_than",
     "is_modern",
@@ -32,6 +34,7 @@ __all__ = [
     "text_block",
     "tool_result",
     "unchanged_on_error",
+    "warn_once",
     "without",
 ]
 
@@ -135,6 +138,11 @@ def is_same_result(left: JsonObject, right: JsonObject) -> bool:
     return rest[0] == rest[1]
 
 
+def cancellation(request_id: object) -> JsonObject:
+    """Return the notification that the response to a request is not awaited any more."""
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+
+
 def text_block(text: str) -> JsonObject:
     """Return a content block that holds `text`."""
     return {"type": "text", "text": text}
@@ -148,12 +156,30 @@ def tool_result(content: list[JsonObject], *, is_error: bool = False) -> JsonObj
 def unchanged_on_error(rewrite: Callable[[JsonObject], JsonObject], message: JsonObject) -> JsonObject:
     """Return `rewrite(message)`, or `message` itself if that fails or the message is not an object.
 
-    The original message is always correct, so no failure of the shim may stop it.
+    The original message is always correct, so no failure of the shim may stop it; the first of each kind is logged.
     """
     if type(message) is not dict:
         return message
     try:
         return rewrite(message)
-    except Exception:
-        _LOG.debug("the shim failed; the message passes unchanged", exc_info=True)
+    except Exception as error:
+        warn_once(error)
         return message
+
+
+def warn_once(error: Exception) -> None:
+    """Log where the shim failed, the first time that it fails there in this way.
+
+    The text of the error stays out of the warning, since it may quote the message.
+    """
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = "" if last is None else f" in {last.tb_frame.f_code.co_name}"
+    _warn(f"{type(error).__name__}{place}")
+    _LOG.debug("the shim failed", exc_info=error)
+
+
+@cache
+def _warn(kind: str) -> None:
+    _LOG.warning("the shim failed, and the message passes unchanged; this is logged once: %s", kind)

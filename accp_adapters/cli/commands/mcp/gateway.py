@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -46,11 +47,12 @@ def serve_servers(servers: Sequence[ServerSettings], relay: Relay, *, is_bare: b
     import asyncio
 
     try:
-        from accp_adapters.mcp.gateway.stdio import run_gateway
+        from accp_adapters.mcp.gateway.session import GatewaySession
+        from accp_adapters.mcp.proxy.lines import serve_lines
     except ImportError as error:
         raise ExtraMissing("a gateway", extra="mcp") from error
     with suppress(KeyboardInterrupt):
-        asyncio.run(run_gateway(servers, relay, is_bare=is_bare))
+        asyncio.run(serve_lines(GatewaySession(servers, is_bare=is_bare), relay, ended_by=(SIGTERM, SIGINT)))
 
 
 def command_server(name: str, command: Sequence[str]) -> ServerSettings:

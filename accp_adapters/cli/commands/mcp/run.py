@@ -277,8 +277,9 @@ def _tool_options(
 def _decoder() -> Relay:
     from accp_adapters.mcp import Decoder
     from accp_adapters.mcp.proxy.relay import Relay
+    from accp_adapters.mcp.shim.router import ShimRouter
 
-    return Relay(Decoder())
+    return Relay(ShimRouter(Decoder()))
 
 
 def _encoder(meter: Meter, **options: Any) -> Callable[[], Relay]:
@@ -372,13 +373,14 @@ def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:
 
     try:
         from accp_adapters.mcp.proxy.endpoint import Endpoint
-        from accp_adapters.mcp.proxy.remote import run_remote
+        from accp_adapters.mcp.proxy.lines import serve_lines
+        from accp_adapters.mcp.proxy.url_link import UrlLink
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     with _url_refused():
         Endpoint.parse(url)
     with suppress(KeyboardInterrupt):
-        asyncio.run(run_remote(url, relay, extra=extra))
+        asyncio.run(serve_lines(UrlLink(url, extra=extra), relay))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from mcp.server import Server
 
 from accp_adapters.mcp import Decoder, Encoder, wrap_server
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
+from accp_adapters.mcp.shim.router import ShimRouter
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.real_servers.registries import from_npm
 from tests.adapters.mcp.serving import proxying, serving
@@ -69,7 +70,7 @@ def _proxied(stack: ExitStack) -> str:
 def _chained(stack: ExitStack) -> str:
     # Every result that can be is sent as a frame, also where that is longer.
     framing = stack.enter_context(proxying(_plain(stack), lambda: encoder_relay(Encoder(min_gain=-1_000_000))))
-    return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
+    return stack.enter_context(proxying(framing, lambda: Relay(ShimRouter(Decoder()))))
 
 
 def _wrapped_lazily(stack: ExitStack) -> str:
@@ -83,7 +84,7 @@ def _proxied_lazily(stack: ExitStack) -> str:
 def _chained_lazily(stack: ExitStack) -> str:
     encoding = lambda: encoder_relay(Encoder(tools="lazy", min_gain=-1_000_000))  # noqa: E731  as in `_chained`
     framing = stack.enter_context(proxying(_plain(stack), encoding))
-    return stack.enter_context(proxying(framing, lambda: Relay(Decoder())))
+    return stack.enter_context(proxying(framing, lambda: Relay(ShimRouter(Decoder()))))
 
 
 LAZY_LEGS: Final[Mapping[str, Callable[[ExitStack], str]]] = MappingProxyType(

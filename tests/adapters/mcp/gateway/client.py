@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.proxy.message import Message
 from tests.limits import PATIENCE, async_wait_until
 
 __all__ = ["ROOT", "Client", "asking", "conformance", "connected"]
@@ -34,12 +35,21 @@ class Client:
 
     def __init__(self, servers: Sequence[ServerSettings], **options: Any) -> None:
         self.heard: list[Any] = []
-        self.session = GatewaySession(servers, self.heard.append, **{"patience": PATIENCE, **options})
+        self.session = GatewaySession(servers, **{"patience": PATIENCE, **options})
         self._number = 0
 
     async def send(self, **message: Any) -> None:
         """Send a message."""
-        await self.session.receive(json.dumps({"jsonrpc": "2.0", **message}).encode())
+        await self.say(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    async def say(self, line: bytes) -> None:
+        """Send a line."""
+        await self.session.start(self.hear_message, lambda reason: None)
+        await self.session.send(Message(line))
+
+    async def hear_message(self, message: Message) -> None:
+        """Collect a message."""
+        self.heard.append(message.value)
 
     async def post(self, method: str, **params: Any) -> int:
         """Send a request; return its id."""

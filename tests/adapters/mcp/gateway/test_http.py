@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -14,7 +15,7 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http import PATH, GatewayApp
 from accp_adapters.mcp.proxy.limits import ProxyLimits
-from accp_adapters.mcp.proxy.relay import EncoderRelay, Relay
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.serving.hosts import AllowedHosts
 from tests.adapters.mcp.gateway.client import asking, conformance
 from tests.adapters.mcp.serving import free_port, serving
@@ -35,7 +36,7 @@ def anyio_backend() -> str:
 
 
 def new_relay() -> Relay:
-    return EncoderRelay(Encoder(policy="always"))
+    return encoder_relay(Encoder(policy="always"))
 
 
 @contextmanager
@@ -213,3 +214,20 @@ async def test_a_client_of_the_sdk_falls_back_to_the_protocol_with_sessions() ->
             assert result.content[0].text == "This is a simple text response for testing."
             read = await client.read_resource("accp://server/sdk/test://static-text")
             assert "static text resource" in read.contents[0].text
+
+
+async def test_an_error_while_a_response_is_written_is_raised() -> None:
+    app = GatewayApp([asking("red")], new_relay)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
+        client = Client(f"http://localhost{PATH}", http)
+        await client.start()
+
+    async def send(event: Any) -> None:
+        raise OSError("the socket is broken")
+
+    session = client.headers["mcp-session-id"].encode()
+    fields = [(b"host", b"localhost"), (b"mcp-session-id", session)]
+    scope = {"type": "http", "method": "GET", "path": PATH, "headers": fields}
+    with pytest.raises(OSError, match="the socket is broken"):
+        await app(scope, anyio.sleep_forever, send)
+    await app.close()

@@ -235,14 +235,14 @@ async def test_what_is_in_flight_is_cancelled_when_the_client_closes() -> None:
     await client.start()
     await client.post("tools/call", name="red__wait", arguments={})
     await client.hear(lambda each: each.get("params", {}).get("data") == "waiting")
-    await client.session.close(drain_seconds=0.01)
+    await client.session.close()
     assert [each for each in client.heard if each.get("params", {}).get("data") == "cancelled"]
 
 
 @pytest.mark.parametrize("line", [b"no JSON", b"[]", b"\xff", b'{"id": 1, "id": 2}'])
 async def test_a_line_that_is_no_message_is_refused(line: bytes) -> None:
     client = Client([asking("red")])
-    await client.session.receive(line)
+    await client.say(line)
     assert client.heard[0]["error"]["code"] == -32700
     await client.send(id="nobody", result={})
     await client.send(method="notifications/unknown")

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.proxy.exchange import follow_up, from_server, relay_client
-from accp_adapters.mcp.proxy.relay import EncoderRelay
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.off_loop import relay_client, relay_server
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from tests.adapters.mcp.messages import call, request, response, rows, served
 
 TOOL: Any = {"name": "orders", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
@@ -31,16 +32,18 @@ class Threads:
         return 0.0
 
 
-def connected(threads: Threads) -> EncoderRelay:
+def connected(threads: Threads) -> Relay:
     encoder = Encoder(
         policy="always", fetch=True, inline_limit=500, tools="names", call_lists=True, counter=threads.counter,
         now=threads.now,
     )  # fmt: skip
-    relay = EncoderRelay(encoder)
-    relay.from_client(json.dumps(request("tools/list")).encode())
-    relay.from_server(json.dumps(response({"tools": [{**TOOL, "description": "Returns orders. " * 50}]})).encode())
-    relay.from_client(json.dumps(call("orders")).encode())
-    relay.from_server(json.dumps(response(served(rows(400)))).encode())
+    relay = encoder_relay(encoder)
+    relay.from_client(Message(json.dumps(request("tools/list")).encode()))
+    relay.from_server(
+        Message(json.dumps(response({"tools": [{**TOOL, "description": "Returns orders. " * 50}]})).encode())
+    )
+    relay.from_client(Message(json.dumps(call("orders")).encode()))
+    relay.from_server(Message(json.dumps(response(served(rows(400)))).encode()))
     threads.off_loop.clear()
     return relay
 
@@ -54,7 +57,7 @@ async def test_a_call_of_our_own_tools_runs_off_the_loop(name: str) -> None:
     arguments = {"ref": f"$cold.{key}", "query": "SELECT count(*) AS n FROM rows"} if "fetch" in name else {}
     arguments = arguments or {"describe": "orders"}
     line = json.dumps(call("NAME", arguments)).replace("NAME", name).encode()
-    assert (await relay_client(relay, line)).is_answer
+    assert (await relay_client(relay, Message(line))).to_client
     assert threads.off_loop
     assert all(threads.off_loop)
 
@@ -63,13 +66,12 @@ async def test_the_queries_of_a_list_of_calls_run_off_the_loop() -> None:
     relay = connected(threads := Threads())
     show = "SELECT count(*) AS n FROM items"
     calls = [{"call": "orders", "show": show}, {"call": "orders", "arguments": {"n": {"$from": 1, "query": show}}}]
-    asked = (await relay_client(relay, json.dumps(call("accp_tools", {"calls": calls})).encode())).data
-    answer = json.dumps(response(served('{"items": [{"a": 1}, {"a": 2}]}'), json.loads(asked)["id"])).encode()
-    further = await follow_up(relay, answer)
-    assert further is not None
-    assert json.loads(further)["params"]["arguments"] == {"n": 2}
-    last = json.dumps(response(served('{"items": []}'), json.loads(further)["id"])).encode()
-    assert await follow_up(relay, last) is None
-    assert b"1 orders: n 2" in await from_server(relay, last)
+    asked = await relay_client(relay, Message(json.dumps(call("accp_tools", {"calls": calls})).encode()))
+    answer = response(served('{"items": [{"a": 1}, {"a": 2}]}'), asked.message.members["id"])
+    further = await relay_server(relay, Message(json.dumps(answer).encode()))
+    assert not further.to_client
+    assert further.message.members["params"]["arguments"] == {"n": 2}
+    last = json.dumps(response(served('{"items": []}'), further.message.members["id"])).encode()
+    assert b"1 orders: n 2" in (await relay_server(relay, Message(last))).message.data
     assert threads.off_loop
     assert all(threads.off_loop)

@@ -14,7 +14,9 @@ import httpx
 import pytest
 
 from accp_adapters.mcp.proxy.limits import ProxyLimits
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay
+from accp_adapters.mcp.proxy.relay import Relay
+from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.mcp.shim.router import ShimRouter
 from tests.adapters.mcp.messages import CAPABILITIES
 from tests.adapters.mcp.proxy.marking_relay import Marks, marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
@@ -268,11 +270,11 @@ class Counts(Marks):
     def __init__(self) -> None:
         self.seen = 0
 
-    def from_client(self, message: JsonRpcMessage) -> JsonRpcMessage:
+    def from_client(self, message: JsonObject) -> JsonObject:
         self.seen += 1
         return message
 
-    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
+    def from_server(self, message: JsonObject) -> JsonObject:
         return {"seen": self.seen}
 
 
@@ -284,7 +286,7 @@ def test_one_shim_sees_a_session_and_no_other() -> None:
         await say(b"{}", content_type="application/json", **named)
 
     upstream.answering = answering
-    with serving(upstream) as origin, proxying(f"{origin}/mcp", lambda: Relay(Counts())) as url:
+    with serving(upstream) as origin, proxying(f"{origin}/mcp", lambda: Relay(ShimRouter(Counts()))) as url:
 
         def seen(body: str, session: str = "") -> int:
             headers = {"mcp-session-id": session} if session else {}

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, encoder_relay, read_lines, read_message, write_message
+from accp_adapters.mcp.proxy.message import read_message, write_message
+from accp_adapters.mcp.proxy.relay import encoder_relay, read_lines
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.options import EncoderOptions
-from tests.adapters.mcp.messages import call, request, response
-from tests.adapters.mcp.proxy.marking_relay import marking
+from accp_adapters.mcp.shim.protocol import JsonObject, _warn
+from tests.adapters.mcp.messages import call, request, response, rows, served
+from tests.adapters.mcp.proxy.marking_relay import marking, passed, seen
 
 UNTOUCHED = [
     b'{"jsonrpc":"2.0","id":1,"result":{}}\n',
@@ -37,37 +39,54 @@ UNTOUCHED = [
 
 @pytest.mark.parametrize("line", UNTOUCHED, ids=range(len(UNTOUCHED)))
 def test_what_is_not_changed_is_the_very_bytes_that_came(line: bytes) -> None:
-    assert marking().from_server(line) is line
-    passage = marking().from_client(line)
-    assert passage.data is line
-    assert not passage.is_answer
+    assert seen(marking(), line) is line
+    data, to_client = passed(marking(), line)
+    assert data is line
+    assert not to_client
 
 
 def test_a_changed_message_is_written_in_one_line() -> None:
     assert (
-        marking().from_server(b'{"mark": "a\\nb\\u00e4", "n": 1.50}\r\n')
+        seen(marking(), b'{"mark": "a\\nb\\u00e4", "n": 1.50}\r\n')
         == '{"mark":"a\\nbä","n":1.5,"marked":true}'.encode()
     )
 
 
 def test_a_lone_surrogate_survives_a_change() -> None:
-    assert json.loads(marking().from_server(b'{"mark":"\\ud800"}')) == {"mark": "\ud800", "marked": True}
+    assert json.loads(seen(marking(), b'{"mark":"\\ud800"}')) == {"mark": "\ud800", "marked": True}
 
 
 def test_what_cannot_be_written_as_json_passes_as_it_came() -> None:
     line = b'{"halves":1}'
-    assert marking().from_server(line) is line
+    assert seen(marking(), line) is line
 
 
 def test_a_request_that_the_shim_answers_goes_back() -> None:
-    passage = marking().from_client(b'{"method":"ours","id":7}\n')
-    assert (passage.data, passage.is_answer) == (b'{"id":7,"result":"ours"}', True)
+    assert passed(marking(), b'{"method":"ours","id":7}\n') == (b'{"id":7,"result":"ours"}', True)
 
 
 def test_a_shim_that_fails_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    marking().from_server(b'{"fail":"secret"}')
-    assert "a message passes unchanged: RuntimeError" in caplog.text
+    _warn.cache_clear()
+    for _ in range(2):
+        seen(marking(), b'{"fail":"secret"}')
+    assert len(caplog.records) == 1
+    assert "the message passes unchanged; this is logged once: RuntimeError in from_server" in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_a_rewriter_that_is_broken_warns_once_and_the_results_pass(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(text: str) -> int:
+        raise LookupError(text)
+
+    _warn.cache_clear()
+    relay = encoder_relay(Encoder(policy="always", counter=broken))
+    for _ in range(2):
+        passed(relay, json.dumps(call("rows")).encode())
+        line = json.dumps(response(served(rows(40)))).encode()
+        assert seen(relay, line) is line
+    [record] = caplog.records
+    assert (record.levelname, "LookupError in broken" in record.message) == ("WARNING", True)
+    assert "Customer" not in caplog.text
 
 
 values = st.recursive(
@@ -78,7 +97,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(), values, max_size=4))
-def test_what_is_written_is_read_again(message: JsonRpcMessage) -> None:
+def test_what_is_written_is_read_again(message: JsonObject) -> None:
     assert read_message(write_message(message)) == message
 
 
@@ -125,13 +144,12 @@ UNCLEAR = [
 
 @pytest.mark.parametrize("line", UNCLEAR, ids=range(len(UNCLEAR)))
 def test_where_a_tool_is_barred_nothing_passes_that_may_call_it(line: bytes) -> None:
-    barred = encoder_relay(Encoder(EncoderOptions(exclude=("write",)))).from_client(line)
-    assert barred.is_answer
-    error = json.loads(barred.data)
+    data, to_client = passed(encoder_relay(Encoder(EncoderOptions(exclude=("write",)))), line)
+    assert to_client
+    error = json.loads(data)
     assert (error["id"], error["error"]["code"]) == (None, -32600)
     assert error["error"]["message"].startswith("E1001: expected one JSON-RPC message with a usual id")
-    free = encoder_relay(Encoder(EncoderOptions())).from_client(line)
-    assert (free.data, free.is_answer) == (line, False)
+    assert passed(encoder_relay(Encoder(EncoderOptions())), line) == (line, False)
 
 
 NAMED = [
@@ -150,8 +168,7 @@ NAMED = [
 @pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
 def test_a_subscription_without_a_uri_is_the_servers_to_refuse(method: str) -> None:
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).encode()
-    passed = encoder_relay(Encoder(EncoderOptions(exclude=("wr*",)))).from_client(line)
-    assert (passed.data, passed.is_answer) == (line, False)
+    assert passed(encoder_relay(Encoder(EncoderOptions(exclude=("wr*",)))), line) == (line, False)
 
 
 @pytest.mark.parametrize("options", [EncoderOptions(exclude=("wr*",)), EncoderOptions(fetch=True), EncoderOptions()])
@@ -160,9 +177,9 @@ def test_a_request_that_names_anything_but_a_text_is_refused(
     options: EncoderOptions, method: object, member: str, value: object
 ) -> None:
     asked = {"jsonrpc": "2.0", "id": "a", "method": method, "params": {member: value}}
-    answer = encoder_relay(Encoder(options)).from_client(json.dumps(asked).encode())
-    assert answer.is_answer
-    said = json.loads(answer.data)
+    data, to_client = passed(encoder_relay(Encoder(options)), json.dumps(asked).encode())
+    assert to_client
+    said = json.loads(data)
     assert (said["id"], said["error"]["code"]) == ("a", -32602)
     assert said["error"]["message"].startswith(
         "E1004: expected 'method' to be a text" if method in (["tools/call"], None) else "E1004: expected "
@@ -174,13 +191,13 @@ def test_where_a_tool_is_barred_only_names_of_the_list_are_called_once_it_is_kno
     relay = encoder_relay(encoder)
     names = ["DELETE_ALL", "\uff44elete_all", "delete_all ", "other"]
     lines = [json.dumps(call(name)).encode() for name in [*names, "rows"]]
-    assert [relay.from_client(line).is_answer for line in lines] == [False] * 5
-    relay.from_client(json.dumps(request("tools/list")).encode())
+    assert [passed(relay, line)[1] for line in lines] == [False] * 5
+    passed(relay, json.dumps(request("tools/list")).encode())
     tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("rows", "delete_all")]
-    relay.from_server(json.dumps(response({"tools": tools})).encode())
-    answers = [relay.from_client(line) for line in lines]
-    assert [each.is_answer for each in answers] == [True] * 4 + [False]
-    assert all(b"E4001: expected the name of a tool, found " in each.data for each in answers[:4])
+    seen(relay, json.dumps(response({"tools": tools})).encode())
+    answers = [passed(relay, line) for line in lines]
+    assert [to_client for _, to_client in answers] == [True] * 4 + [False]
+    assert all(b"E4001: expected the name of a tool, found " in data for data, _ in answers[:4])
 
 
 @pytest.mark.parametrize(
@@ -193,5 +210,4 @@ def test_where_a_tool_is_barred_only_names_of_the_list_are_called_once_it_is_kno
     ],
 )
 def test_where_a_tool_is_barred_clear_messages_pass_as_they_are(line: bytes) -> None:
-    barred = encoder_relay(Encoder(EncoderOptions(exclude=("write",)))).from_client(line)
-    assert (barred.data, barred.is_answer) == (line, False)
+    assert passed(encoder_relay(Encoder(EncoderOptions(exclude=("write",)))), line) == (line, False)

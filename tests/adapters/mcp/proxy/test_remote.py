@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
+from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from accp_adapters.mcp.proxy.remote import RemoteServer, run_remote
-from accp_adapters.mcp.proxy.stdio import LinePipe
+from accp_adapters.mcp.proxy.url_link import UrlLink
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
@@ -36,7 +36,8 @@ class Talk:
 
     def __init__(self, url: str, relay: Relay | None = None, **options: Any) -> None:
         (source, self._to_proxy), (from_proxy, target) = os.pipe(), os.pipe()
-        run = run_remote(url, relay or encoder_relay(Encoder()), source=source, target=target, **options)
+        link = UrlLink(url, **options)
+        run = serve_lines(link, relay or encoder_relay(Encoder()), source=source, target=target)
         self._proxy = threading.Thread(target=lambda: asyncio.run(run), daemon=True)
         self._proxy.start()
         self._lines: queue.Queue[bytes] = queue.Queue()
@@ -329,12 +330,12 @@ def test_a_session_is_kept_listened_to_and_ended(upstream: Upstream, remote: str
 
 
 async def test_a_line_beyond_the_limit_is_refused() -> None:
-    reading, writing = os.pipe()
-    client = LinePipe(writing)
-    await RemoteServer("http://127.0.0.1:1/mcp", marking(), None, client).receive(b"x" * 10, is_complete=False)  # type: ignore[arg-type]
-    client.close()
+    (source, writing), (reading, target) = os.pipe(), os.pipe()
+    os.write(writing, b"x" * 10 + b"\n")
+    os.close(writing)
+    await serve_lines(UrlLink("http://127.0.0.1:1/mcp"), marking(), source=source, target=target, limit=5)
     with open(reading, "rb") as stream:
-        assert "expected a line of at most" in json.loads(stream.read())["error"]["message"]
+        assert "expected a line of at most 5 bytes" in json.loads(stream.read())["error"]["message"]
 
 
 def test_a_redirect_of_the_endpoint_is_followed_and_remembered(upstream: Upstream, remote: str) -> None:

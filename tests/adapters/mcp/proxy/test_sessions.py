@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.proxy.relay import EncoderRelay, Relay
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.mcp.proxy.sessions import Caller, Sessions, caller_of
 from accp_adapters.mcp.shim.negotiation import ClientSettings
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.mcp.messages import call, response, rows, served
+from tests.adapters.mcp.proxy.marking_relay import passed, seen
 
 BIG = served(rows(400))
 
@@ -23,18 +24,18 @@ def caller(session: str = "", **fields: str) -> Caller:
 
 
 def encoder_of(relay: Relay) -> Encoder:
-    assert isinstance(relay, EncoderRelay)
+    assert relay.encoder is not None
     return relay.encoder
 
 
-def fetching(store: SqliteColdStore | None = None) -> EncoderRelay:
-    return EncoderRelay(Encoder(policy="always", fetch=True, inline_limit=500, store=store or SqliteColdStore()))
+def fetching(store: SqliteColdStore | None = None) -> Relay:
+    return encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500, store=store or SqliteColdStore()))
 
 
 def keep_text(relay: Relay) -> str:
     """Let the relay show a large result; return what the client sees."""
-    relay.from_client(json.dumps(call()).encode())
-    return relay.from_server(json.dumps(response(BIG)).encode()).decode()
+    passed(relay, json.dumps(call()).encode())
+    return seen(relay, json.dumps(response(BIG)).encode()).decode()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_a_caller_that_the_server_has_not_accepted_displaces_nobody() -> None:
 
 def test_beyond_the_limit_the_most_silent_one_is_dropped_with_its_texts() -> None:
     store = SqliteColdStore()
-    sessions = Sessions(lambda: EncoderRelay(Encoder(policy="always", fetch=True, inline_limit=500)), limit=2)
+    sessions = Sessions(lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), limit=2)
     callers = [caller(name) for name in "abc"]
     relays = [sessions.find(each) for each in callers]
     for each, relay in zip(callers, relays, strict=True):
@@ -99,7 +100,7 @@ def test_beyond_the_limit_the_most_silent_one_is_dropped_with_its_texts() -> Non
 def test_texts_are_bounded_over_all_sessions_together() -> None:
     size = len(BIG["content"][0]["text"])
     sessions = Sessions(
-        lambda: EncoderRelay(Encoder(policy="always", fetch=True, inline_limit=500)), max_chars=2 * size
+        lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), max_chars=2 * size
     )
     relays = {}
     for each in [caller(name) for name in ("a", "b", "c")]:
@@ -128,13 +129,13 @@ def test_the_end_of_a_session_deletes_its_texts_and_eviction_only_those_of_this_
 
 def test_a_session_with_a_new_token_keeps_its_client_and_none_of_its_references() -> None:
     sessions = Sessions(fetching)
-    relay = EncoderRelay(Encoder(fetch=True))
-    relay.encoder.session.client_settings = ClientSettings(results="view", fetch=True)
+    relay = encoder_relay(Encoder(fetch=True))
+    encoder_of(relay).session.client_settings = ClientSettings(results="view", fetch=True)
     sessions.begin(caller("s", authorization="old"), relay)
     old, new = (encoder_of(sessions.find(caller("s", authorization=token))) for token in ("old", "new"))
     assert old.session.client_settings == new.session.client_settings == ClientSettings(results="view", fetch=True)
     assert old.session.stored_results is not new.session.stored_results
-    sessions.begin(caller("s", authorization="old"), EncoderRelay(Encoder()))
+    sessions.begin(caller("s", authorization="old"), encoder_relay(Encoder()))
     assert encoder_of(sessions.find(caller("s", authorization="old"))) is old
 
 

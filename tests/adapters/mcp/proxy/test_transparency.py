@@ -11,7 +11,9 @@ import httpx
 import pytest
 
 from accp_adapters.mcp import EXTENSION, Decoder, Encoder
-from accp_adapters.mcp.proxy.relay import JsonRpcMessage, Relay, encoder_relay
+from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
+from accp_adapters.mcp.shim.protocol import JsonObject
+from accp_adapters.mcp.shim.router import ShimRouter
 from tests.adapters.mcp.conformance.content import ORDERS
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.serving import proxying, serving
@@ -36,9 +38,9 @@ def direct(era: str) -> list[bytes]:
 class Spy(Encoder):
     """An encoder that notes what it makes of results."""
 
-    framed: list[JsonRpcMessage]
+    framed: list[JsonObject]
 
-    def from_server(self, message: JsonRpcMessage) -> JsonRpcMessage:
+    def from_server(self, message: JsonObject) -> JsonObject:
         """Note what was framed."""
         written = super().from_server(message)
         if EXTENSION in (written.get("result") or {}).get("_meta", {}):
@@ -105,14 +107,17 @@ def test_over_http_every_answer_is_the_servers(origin: str, era: str, options: d
 
 @pytest.mark.parametrize("era", ERAS)
 def test_over_http_a_decoder_before_an_encoder_gives_back_what_the_server_said(origin: str, era: str) -> None:
-    framed: list[JsonRpcMessage] = []
+    framed: list[JsonObject] = []
 
     def spying() -> Relay:
         spy = Spy(min_gain=-1_000_000)
         spy.framed = framed
-        return Relay(spy)
+        return Relay(ShimRouter(spy))
 
-    with proxying(f"{origin}/mcp", spying) as encoder, proxying(encoder, lambda: Relay(Decoder())) as decoder:
+    with (
+        proxying(f"{origin}/mcp", spying) as encoder,
+        proxying(encoder, lambda: Relay(ShimRouter(Decoder()))) as decoder,
+    ):
         chained = speak(decoder, ERAS[era])
     with serving(http_app(build()), lifespan="on") as other:
         alone = speak(f"{other}/mcp", ERAS[era])

@@ -9,6 +9,7 @@ import threading
 
 from accp_adapters.mcp.proxy.relay import encoder_relay
 from accp_adapters.mcp.shim.encoder import Encoder
+from tests.adapters.mcp.proxy.marking_relay import passed, seen
 from tests.limits import PATIENCE
 
 ROWS = [{"id": number, "name": f"Customer {number}"} for number in range(40)]
@@ -32,13 +33,13 @@ def test_a_call_passes_while_the_result_of_another_one_is_rewritten() -> None:
         return len(text)
 
     relay = encoder_relay(Encoder(policy="always", counter=counter))
-    relay.from_client(call(1))
-    slow = threading.Thread(target=relay.from_server, args=(result(1, json.dumps([{"slow": "yes"}, *ROWS])),))
+    passed(relay, call(1))
+    slow = threading.Thread(target=seen, args=(relay, result(1, json.dumps([{"slow": "yes"}, *ROWS]))))
     slow.start()
     try:
         assert is_rewriting.wait(PATIENCE)
-        assert relay.from_client(call(2)).data == call(2)
-        assert len(relay.from_server(result(2, json.dumps(ROWS, indent=2)))) < len(result(2, json.dumps(ROWS)))
+        assert passed(relay, call(2)) == (call(2), False)
+        assert len(seen(relay, result(2, json.dumps(ROWS, indent=2)))) < len(result(2, json.dumps(ROWS)))
         assert slow.is_alive(), "the first result is still being rewritten"
     finally:
         goes_on.set()

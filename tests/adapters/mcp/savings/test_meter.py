@@ -15,6 +15,7 @@ from accp_adapters.mcp.savings.counts import Counts
 from accp_adapters.mcp.savings.ledger import Ledger
 from accp_adapters.mcp.savings.meter import Meter, metered_relay
 from accp_core.strict_json import compact_json
+from tests.adapters.mcp.proxy.marking_relay import passed, seen
 
 ROWS = [{"region": f"EMEA {n}", "units": n, "open": True} for n in range(30)]
 SERVED = json.dumps(ROWS, indent=2)
@@ -26,11 +27,11 @@ def words(text: str) -> int:
 
 def send(relay: Relay, identity: int, method: str, **params: Any) -> bytes:
     message = {"jsonrpc": "2.0", "id": identity, "method": method, "params": params}
-    return relay.from_client(json.dumps(message).encode()).data
+    return passed(relay, json.dumps(message).encode())[0]
 
 
 def answer(relay: Relay, identity: int, result: Any) -> dict[str, Any]:
-    line = relay.from_server(json.dumps({"jsonrpc": "2.0", "id": identity, "result": result}).encode())
+    line = seen(relay, json.dumps({"jsonrpc": "2.0", "id": identity, "result": result}).encode())
     written: dict[str, Any] = json.loads(line)["result"]
     return written
 
@@ -76,13 +77,12 @@ def test_a_list_of_calls_is_counted_as_all_results_that_became_one(fails: bool) 
     message = json.loads(send(relay, 2, "tools/call", name="accp_tools", arguments={"calls": calls}))
     served = {"content": [{"type": "text", "text": SERVED}]}
     for _ in range(2):
-        further = relay.follow_up(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": served}).encode())
-        assert further is not None
-        message = json.loads(further)
+        message = json.loads(
+            seen(relay, json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": served}).encode())
+        )
     last = {"error": {"code": 1, "message": "it broke"}} if fails else {"result": served}
     response = json.dumps({"jsonrpc": "2.0", "id": message["id"], **last}).encode()
-    assert relay.follow_up(response) is None
-    shown = "\n".join(block["text"] for block in json.loads(relay.from_server(response))["result"]["content"])
+    shown = "\n".join(block["text"] for block in json.loads(seen(relay, response))["result"]["content"])
     counted = meter.close()["results"]
     assert (counted.messages, counted.rewritten, counted.tokens_before) == (3, 3, (2 if fails else 3) * len(SERVED))
     assert abs(counted.tokens_after - len(shown)) < 5

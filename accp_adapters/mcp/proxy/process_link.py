@@ -1,4 +1,4 @@
-"""The way to one server of a gateway: a child process with its standard streams, or streamable HTTP."""
+"""The link to a server that is a child process and talks over its standard streams."""
 
 from __future__ import annotations
 
@@ -6,94 +6,65 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
-from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, JsonRpcMessage, write_message
+from accp_adapters.mcp.proxy.link import Deliver, Ended
+from accp_adapters.mcp.proxy.message import Message
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 
-__all__ = ["Deliver", "Ended", "Link", "ProcessLink", "new_link"]
-
-Deliver = Callable[[bytes], None]
-"""Takes a message of the server."""
-Ended = Callable[[str], None]
-"""Takes the reason why the server says no more."""
+__all__ = ["ProcessLink"]
 
 _CLOSE_SECONDS: Final = 2.0
 """How long a process may take to end by itself, and then after a signal."""
 
 
-class Link(Protocol):
-    """A server that messages are sent to; what it says is delivered to a callback."""
-
-    async def start(self, deliver: Deliver, ended: Ended) -> None:
-        """Reach the server.
-
-        Raises:
-            OSError: It cannot be started.
-        """
-        ...
-
-    async def send(self, message: JsonRpcMessage) -> None:
-        """Send a message; one for a server that has ended is lost."""
-        ...
-
-    async def close(self) -> None:
-        """End the connection."""
-        ...
-
-
-def new_link(settings: ServerSettings) -> Link:
-    """Return the link to a server.
-
-    Raises:
-        ImportError: A remote server needs the extra `mcp`.
-    """
-    if settings.command:
-        return ProcessLink(settings)
-    from accp_adapters.mcp.gateway.remote_link import RemoteLink  # noqa: PLC0415  needs an extra
-
-    return RemoteLink(settings)
-
-
 class ProcessLink:
     """A child process; its standard error is ours."""
 
-    def __init__(self, settings: ServerSettings) -> None:
-        """Prepare to start the command in `settings`."""
-        self._settings = settings
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str | None) -> None:
+        """Prepare to start a process.
+
+        Args:
+            command: The program and its arguments.
+            environment: Variables beside those of this process.
+            folder: Where it runs; None: where this process runs.
+        """
+        self._command = command
+        self._environment = environment
+        self._folder = folder
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._writing: Final = asyncio.Lock()
 
     async def start(self, deliver: Deliver, ended: Ended) -> None:
         """Start the process."""
-        environment = {**os.environ, **self._settings.environment}
-        program, *arguments = self._settings.command
+        environment = {**os.environ, **self._environment}
+        program, *arguments = self._command
         self._process = await asyncio.create_subprocess_exec(
             shutil.which(program, path=environment.get("PATH")) or program,
             *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=environment,
-            cwd=self._settings.folder,
+            cwd=self._folder,
             limit=MAX_MESSAGE_BYTES,
         )
         self._reading = asyncio.create_task(self._read(self._process, deliver, ended))
 
-    async def send(self, message: JsonRpcMessage) -> None:
+    async def send(self, message: Message) -> None:
         """Write a line."""
         writer = self._process.stdin if self._process else None
         if writer is None:
             return
         async with self._writing:
             with suppress(ConnectionError, RuntimeError):
-                writer.write(write_message(message) + b"\n")
+                writer.write(message.line + b"\n")
                 await writer.drain()
 
-    async def close(self) -> None:
-        """Close the process's input, which tells it to end; then by signals."""
+    async def close(self, *, drain: bool = False) -> None:
+        """End the process: close its input, then send signals."""
         process = self._process
         if process is None or process.stdin is None:
             return
@@ -113,7 +84,7 @@ class ProcessLink:
         reason = ""
         try:
             while line := await process.stdout.readline():
-                deliver(line)
+                await deliver(Message(line))
         except ValueError:
             reason = f"it wrote a line of more than {MAX_MESSAGE_BYTES} bytes"
             process.kill()

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
+from accp_adapters.mcp.lists.call_lists import router_of
+from accp_adapters.mcp.shim.router import Router
 from accp_core.view import read
 from tests.adapters.mcp.messages import ERAS, Era, Json, call, request, response
 from tests.adapters.mcp.shim.tools.test_tool_index import LONG, text_of, tool
@@ -54,25 +56,21 @@ class Server:
         return response(self.answers[params["name"]](params["arguments"]), message["id"])
 
 
-def connected(era: Era = "2025-11-25", **settings: Any) -> Encoder:
-    encoder = Encoder(tools="names", **{"call_lists": True, **settings})
-    encoder.from_client(request("tools/list", era=era))
-    encoder.from_server(response({"tools": TOOLS}))
-    return encoder
+def connected(era: Era = "2025-11-25", **settings: Any) -> Router:
+    router = router_of(Encoder(tools="names", **{"call_lists": True, **settings}))
+    router.from_client(request("tools/list", era=era))
+    router.from_server(response({"tools": TOOLS}))
+    return router
 
 
-def run(encoder: Encoder, server: Server, *calls: Json, era: Era = "2025-11-25", message_id: object = 7) -> Json:
+def run(router: Router, server: Server, *calls: Json, era: Era = "2025-11-25", message_id: object = 7) -> Json:
     """Return the result of a list of calls, as a transport makes them."""
-    asked = call("accp_tools", {"calls": list(calls)}, message_id=message_id, era=era)
-    own = encoder.answer_own(asked)
-    if own is not None:
-        return dict(own["result"])
-    reply = server.answer(encoder.from_client(asked))
-    while (further := encoder.follow_up(reply)) is not None:
-        reply = server.answer(further)
-    seen = encoder.from_server(reply)
-    assert seen["id"] == message_id
-    return dict(seen["result"])
+    routed = router.from_client(call("accp_tools", {"calls": list(calls)}, message_id=message_id, era=era))
+    while not routed.to_client:
+        assert routed.is_own
+        routed = router.from_server(server.answer(routed.message))
+    assert routed.message["id"] == message_id
+    return dict(routed.message["result"])
 
 
 def of(number: int, query: str) -> Json:
@@ -81,16 +79,15 @@ def of(number: int, query: str) -> Json:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_later_call_uses_a_value_of_an_earlier_one_and_only_the_last_result_comes_back(era: Era) -> None:
-    encoder, server = connected(era), Server()
+    router, server = connected(era), Server()
     buyer = {"call": "shop.get_buyer", "arguments": {"id": of(1, "orders.4.buyer")}}
-    result = run(encoder, server, {"call": "shop.list_orders"}, buyer, era=era)
+    result = run(router, server, {"call": "shop.list_orders"}, buyer, era=era)
     assert server.asked == [("shop.list_orders", {}), ("shop.get_buyer", {"id": "b1"})]
     assert server.ids[0] == 7
     assert str(server.ids[1]).startswith("accp-")
     assert not result["isError"]
     assert len(result["content"]) == 1
     assert "b1@example.org" in text_of(result)
-    assert not encoder.runs_lists
 
 
 @pytest.mark.parametrize(
@@ -101,18 +98,18 @@ def test_a_later_call_uses_a_value_of_an_earlier_one_and_only_the_last_result_co
     ],
 )
 def test_a_select_gives_the_cells_of_its_column(query: str, ids: list[str]) -> None:
-    encoder, server = connected(), Server()
+    router, server = connected(), Server()
     buyers = {"call": "shop.get_buyers", "arguments": {"ids": of(1, query)}}
-    result = run(encoder, server, {"call": "shop.list_orders"}, buyers)
+    result = run(router, server, {"call": "shop.list_orders"}, buyers)
     assert server.asked[1] == ("shop.get_buyers", {"ids": ids})
     assert all(name in text_of(result) for name in ids)
 
 
 def test_what_is_shown_of_each_result_is_what_was_asked_for() -> None:
-    encoder, server = connected(), Server()
+    router, server = connected(), Server()
     orders = {"call": "shop.list_orders", "show": "SELECT count(*) AS n, max(total) AS most FROM orders"}
     buyer = {"call": "shop.get_buyer", "arguments": '{"id": "b2"}', "show": "mail"}
-    result = run(encoder, server, orders, buyer, {"call": "mail.find", "arguments": {"address": "x"}})
+    result = run(router, server, orders, buyer, {"call": "mail.find", "arguments": {"address": "x"}})
     first, second = (block["text"] for block in result["content"])
     assert read(first.removeprefix("1 shop.list_orders: ")) == {"n": 12, "most": 11.5}
     assert second == "2 shop.get_buyer: b2@example.org"
@@ -152,9 +149,9 @@ def test_a_list_that_may_not_run_is_refused_before_anything_runs(calls: list[Any
 
 
 def test_a_tool_that_is_allowed_by_name_runs_in_a_list() -> None:
-    encoder, server = connected(allow=("*.delete_*",)), Server()
+    router, server = connected(allow=("*.delete_*",)), Server()
     delete = {"call": "shop.delete_order", "arguments": {"id": of(1, "orders.3.id")}}
-    assert text_of(run(encoder, server, {"call": "shop.list_orders"}, delete)) == "2 shop.delete_order: deleted o3"
+    assert text_of(run(router, server, {"call": "shop.list_orders"}, delete)) == "2 shop.delete_order: deleted o3"
 
 
 def test_a_tool_that_is_not_offered_does_not_run_in_a_list_either() -> None:
@@ -170,9 +167,9 @@ def server_of(name: str) -> str:
     ("allow", "is_sent"), [((), False), (("mail.find",), False), (("shop.list_orders", "mail.*"), True)]
 )
 def test_a_value_goes_to_another_server_only_where_both_tools_are_named(allow: tuple[str, ...], is_sent: bool) -> None:
-    encoder, server = connected(allow=allow, server_of=server_of), Server()
+    router, server = connected(allow=allow, server_of=server_of), Server()
     find = {"call": "mail.find", "arguments": {"address": of(1, "orders.0.buyer")}}
-    result = run(encoder, server, {"call": "shop.list_orders"}, find)
+    result = run(router, server, {"call": "shop.list_orders"}, find)
     assert result["isError"] != is_sent
     assert len(server.asked) == (2 if is_sent else 0)
     if not is_sent:
@@ -198,11 +195,10 @@ def test_a_call_that_fails_ends_the_list_and_says_what_was_made() -> None:
 
 
 def test_an_error_of_the_protocol_ends_the_list() -> None:
-    encoder = connected()
-    encoder.from_client(call("accp_tools", {"calls": [{"call": "shop.list_orders"}] * 2}))
-    broken = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "it broke"}}
-    assert encoder.follow_up(broken) is None
-    assert text_of(encoder.from_server(broken)["result"]) == "call 1, shop.list_orders, failed: it broke"
+    router = connected()
+    router.from_client(TWICE)
+    broken = {"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": "it broke"}}
+    assert text_of(router.from_server(broken).message["result"]) == "call 1, shop.list_orders, failed: it broke"
 
 
 def test_a_result_that_asks_for_more_ends_the_list() -> None:
@@ -234,42 +230,25 @@ def test_a_list_is_bounded_in_time() -> None:
     assert "call 2, shop.list_orders, was not made: E3001: expected at most 60 s" in text_of(result)
 
 
+TWICE = call("accp_tools", {"calls": [{"call": "shop.list_orders"}] * 2}, message_id=7)
+CANCEL: Json = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7, "reason": "late"}}
+
+
 def test_a_client_cancels_the_call_that_the_server_is_running() -> None:
-    encoder, server = connected(), Server()
-    first = encoder.from_client(call("accp_tools", {"calls": [{"call": "shop.list_orders"}] * 2}, message_id=7))
-    further = encoder.follow_up(server.answer(first))
-    assert further is not None
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7, "reason": "late"}}
-    assert encoder.from_client(cancel)["params"] == {"requestId": further["id"], "reason": "late"}
-    assert not encoder.runs_lists
-    assert encoder.from_client(cancel) is cancel
+    router, server = connected(), Server()
+    further = router.from_server(server.answer(router.from_client(TWICE).message)).message
+    assert router.from_client(CANCEL).message["params"] == {"requestId": further["id"], "reason": "late"}
+    assert router.from_client(CANCEL).message is CANCEL
 
 
 def test_the_response_to_a_cancelled_call_is_no_result_of_the_list_and_has_the_clients_id() -> None:
-    encoder, server = connected(), Server()
-    asked = call("accp_tools", {"calls": [{"call": "shop.list_orders"}] * 2}, message_id=7)
-    further = encoder.follow_up(server.answer(encoder.from_client(asked)))
-    assert further is not None
-    assert encoder.runs_list(asked)
-    encoder.from_client({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
-    assert not encoder.runs_list(asked)
-    late = server.answer(further)
-    assert encoder.follow_up(late) is None
-    seen = encoder.from_server(late)
-    assert (seen["id"], text_of(seen["result"])) == (7, "the list of calls was cancelled")
-    assert encoder.from_server(late) is late
-
-
-def test_a_transport_that_makes_no_further_calls_is_told_what_it_has() -> None:
-    encoder, server = connected(), Server()
-    first = encoder.from_client(
-        call("accp_tools", {"calls": [{"call": "shop.list_orders", "show": "orders.0.id"}] * 2})
-    )
-    result = encoder.from_server(server.answer(first))["result"]
-    assert [block["text"] for block in result["content"]] == [
-        "1 shop.list_orders: o0",
-        "further calls could not be sent; made before it: shop.list_orders",
-    ]
+    router, server = connected(), Server()
+    late = server.answer(router.from_server(server.answer(router.from_client(TWICE).message)).message)
+    router.from_client(CANCEL)
+    seen = router.from_server(late)
+    assert (seen.to_client, seen.message["id"]) == (True, 7)
+    assert text_of(seen.message["result"]) == "the list of calls was cancelled"
+    assert router.from_server(late).message is late
 
 
 def test_lists_are_taken_only_where_they_are_offered() -> None:
@@ -278,19 +257,17 @@ def test_lists_are_taken_only_where_they_are_offered() -> None:
 
 
 def test_the_metadata_of_the_request_goes_with_every_call() -> None:
-    encoder, server = connected(), Server()
-    asked = call("accp_tools", {"calls": [{"call": "shop.list_orders"}] * 2})
-    asked["params"]["_meta"] = {"progressToken": 7}
-    first = encoder.from_client(asked)
-    further = encoder.follow_up(server.answer(first))
-    assert further is not None
+    router, server = connected(), Server()
+    asked = {**TWICE, "params": {**TWICE["params"], "_meta": {"progressToken": 7}}}
+    first = router.from_client(asked).message
+    further = router.from_server(server.answer(first)).message
     assert first["params"]["_meta"] == further["params"]["_meta"] == {"progressToken": 7}
 
 
-def test_other_responses_are_not_followed_up() -> None:
-    encoder = connected()
-    for message in ({"method": "ping", "id": 1}, response({}, 99), {"result": {}}, [], {"id": None, "result": {}}):
-        assert encoder.follow_up(message) is None  # type: ignore[arg-type]
+def test_other_responses_pass() -> None:
+    router = connected()
+    for message in ({"method": "ping", "id": 1}, response({}, 99), {"result": {}}, {"id": None, "result": {}}):
+        assert router.from_server(message) == (message, True, False)
 
 
 def test_texts_of_several_documents_are_one_list() -> None:
@@ -301,7 +278,7 @@ def test_texts_of_several_documents_are_one_list() -> None:
 
 
 def test_a_list_calls_no_tool_that_is_barred_although_the_servers_list_is_not_known() -> None:
-    encoder = Encoder(tools="names", call_lists=True, exclude=("shop.delete_*",), allow=("*",))
-    result = run(encoder, server := Server(), {"call": "shop.delete_order", "arguments": {"id": "o1"}})
+    router = router_of(Encoder(tools="names", call_lists=True, exclude=("shop.delete_*",), allow=("*",)))
+    result = run(router, server := Server(), {"call": "shop.delete_order", "arguments": {"id": "o1"}})
     assert text_of(result).startswith("E4001: expected the name of a tool, found 'shop.delete_order'")
     assert server.asked == []

@@ -13,6 +13,7 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http import PATH, GatewayApp
 from accp_adapters.mcp.proxy.relay import encoder_relay
+from tests.adapters.mcp.gateway import asking_server
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.real_servers.servers import conversation
 from tests.adapters.mcp.serving import serving
@@ -20,7 +21,7 @@ from tests.adapters.mcp.transcripts import ACCP, ask, converse
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
-SERVER = str(Path(__file__).with_name("asking_server.py"))
+SERVER = str(Path(asking_server.__file__))
 
 
 @pytest.fixture

@@ -41,36 +41,20 @@ _MAX_FAILURE: Final = 4_000
 """Characters of the text of a call that failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CallRules:
-    """Which tools may be called, and which of them by a list of calls."""
+    """Which tools a list of calls may call."""
 
+    check_offered: Callable[[str], None]
+    """Raises ProtocolError (E4001) for a tool that may not be called at all."""
     catalog: ToolCatalog
     """The tools."""
-    offers: Callable[[str], bool] | None = None
-    """Returns whether a tool of that name may be called; None: each may."""
     allowed: tuple[str, ...] = ()
     """Patterns of the names of tools that may run although they are not read-only."""
     server_of: Callable[[str], str] = lambda name: ""
     """Returns the server of a tool, by the tool's name."""
     seconds: float = 60.0
     """How long a list may take; a call that has begun is waited for."""
-
-    def check_offered(self, name: str) -> None:
-        """Check that the tool `name` may be called.
-
-        Where not all of them may, neither may one that the server's list, once it is known, does not have: the server
-        may take its name for that of another one.
-
-        Raises:
-            ProtocolError: E4001, it may not.
-        """
-        if self.offers is None:
-            return
-        if not self.offers(name) or (self.catalog.is_complete and name not in self.catalog.tools):
-            raise ProtocolError(
-                f"expected the name of a tool, found {name[:_MAX_ECHO]!r}", code=ErrorCode.TOOL_NOT_FOUND
-            )
 
     def check(self, name: str) -> None:
         """Check that a list may run the tool `name`.
@@ -225,11 +209,6 @@ class CallList:
             self.failure = f"call {number}, {call.name}, failed: {escape_markers(text[:_MAX_FAILURE])}"
             return
         self.results.append(text)
-
-    def end(self, reason: str) -> None:
-        """End the list, unless it is over."""
-        if len(self.results) < len(self.calls):
-            self.failure = self.failure or reason
 
     def result(self) -> JsonObject:
         """Return what the caller of `accp_tools` gets."""

@@ -8,15 +8,14 @@ belongs to no request goes to the stream that the client opens by GET. Streams a
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
-from collections import deque
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
-from accp_adapters.mcp.proxy.admission import Admit, admitted
 from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.lines import Connection
@@ -28,20 +27,21 @@ from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, header
-from accp_adapters.serving.listening import http_server, listen_at
 
-__all__ = ["PATH", "GatewayApp", "serve_gateway"]
+__all__ = ["PATH", "GatewayApp"]
+
+_LOG: Final = logging.getLogger(__name__)
 
 PATH: Final = "/mcp"
 """The path of the endpoint."""
 _MAX_SESSIONS: Final = 100
 """Clients at once: each has processes of its own."""
-_MAX_WAITING: Final = 1_000
-"""Messages that wait for a stream of the client; the oldest is dropped."""
+_MAX_WAITING_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of the messages that wait for one response; beyond, what answers nothing is dropped."""
 
 
 class _Stream:
-    """One response that messages are written to."""
+    """The messages for one response."""
 
     def __init__(self, request: JsonObject | None = None) -> None:
         params = (request or {}).get("params")
@@ -49,23 +49,51 @@ class _Stream:
         self.answers: Final = message_id(request) if request else None
         """The id of the request that the stream ends with; None for the stream of a GET."""
         self.token: Final = meta.get("progressToken") if isinstance(meta, dict) else None
-        self.messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue()
+        self._messages: Final[asyncio.Queue[Message | None]] = asyncio.Queue()
+        self._bytes = 0
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether nothing more will come but the end."""
+        return self._messages.qsize() == 1
+
+    def put(self, message: Message) -> None:
+        """Add a message; an answer is the last one."""
+        is_answer, size = "method" not in message.members, len(message.data)
+        if self._bytes + size > _MAX_WAITING_BYTES and not is_answer:
+            _LOG.debug("a message is dropped: the client does not read those before it")
+            return
+        self._bytes += size
+        self._messages.put_nowait(message)
+        if is_answer:
+            self.end()
+
+    def end(self) -> None:
+        """End the response."""
+        self._messages.put_nowait(None)
+
+    async def get(self) -> Message | None:
+        """Return the next message, None at the end."""
+        message = await self._messages.get()
+        self._bytes -= 0 if message is None else len(message.data)
+        return message
 
 
 class _Session:
-    """One client: its gateway session, and the streams that are open."""
+    """One client: its link, and the responses that are open."""
 
     def __init__(self, link: Link, relay: Relay) -> None:
         self.identity: Final = secrets.token_urlsafe(24)
         self.connection: Final = Connection(relay, link, self._route)
         self._calls: Final[dict[MessageId, _Stream]] = {}
-        self._listening: _Stream | None = None
-        self._waiting: Final[deque[Message]] = deque(maxlen=_MAX_WAITING)
+        self._listening = _Stream()
+        self._is_heard = False
+        """Whether the client reads the stream of what belongs to no request."""
 
     @property
     def is_idle(self) -> bool:
         """Whether the client has no response open."""
-        return not self._calls and self._listening is None
+        return not self._calls and not self._is_heard
 
     def call(self, request: JsonObject) -> _Stream:
         """Return the stream on which `request` is answered."""
@@ -76,42 +104,34 @@ class _Session:
 
     def listen(self) -> _Stream:
         """Return the stream of what belongs to no request; an older one ends."""
-        if self._listening is not None:
-            self._listening.messages.put_nowait(None)
-        self._listening = _Stream()
-        while self._waiting:
-            self._listening.messages.put_nowait(self._waiting.popleft())
+        if self._is_heard:
+            self._listening.end()
+            self._listening = _Stream()
+        self._is_heard = True
         return self._listening
 
     def leave(self, stream: _Stream) -> None:
         """Forget a stream whose response is over."""
         if stream is self._listening:
-            self._listening = None
+            self._listening, self._is_heard = _Stream(), False
         elif stream.answers is not None and self._calls.get(stream.answers) is stream:
             del self._calls[stream.answers]
 
     async def close(self) -> None:
         """End the servers and all streams."""
         await self.connection.close()
-        for stream in [*self._calls.values(), *([self._listening] if self._listening else [])]:
-            stream.messages.put_nowait(None)
+        for stream in (*self._calls.values(), self._listening):
+            stream.end()
 
-    def _route(self, data: Message) -> None:
+    def _route(self, message: Message) -> None:
         """Put a message for the client on the stream to which it belongs."""
-        message = data.members
-        if "method" not in message:
-            identity = message_id(message)
-            if identity in self._calls:
-                self._calls[identity].messages.put_nowait(data)
-                self._calls[identity].messages.put_nowait(None)
-            return
-        stream = self._stream_for(message)
-        if stream is None:
-            self._waiting.append(data)
-        else:
-            stream.messages.put_nowait(data)
+        members = message.members
+        if "method" in members:
+            self._stream_for(members).put(message)
+        elif (key := message_id(members)) in self._calls:
+            self._calls[key].put(message)
 
-    def _stream_for(self, message: JsonObject) -> _Stream | None:
+    def _stream_for(self, message: JsonObject) -> _Stream:
         """Return the stream of a request or notification: that of its call, any call for a request, or the GET's."""
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
@@ -119,7 +139,7 @@ class _Session:
         if message["method"] == "notifications/progress":
             return next((each for each in calls if each.token == token and token is not None), self._listening)
         # A standard stream does not say to which call a question belongs; one that is open is answered in time.
-        return calls[-1] if calls and "id" in message else self._listening or (calls[-1] if calls else None)
+        return calls[-1] if calls and ("id" in message or not self._is_heard) else self._listening
 
 
 class GatewayApp:
@@ -241,48 +261,16 @@ class GatewayApp:
             session.leave(stream)
 
 
-async def serve_gateway(
-    app: GatewayApp,
-    *,
-    host: str,
-    port: int,
-    header_seconds: float,
-    admit: Admit | None = None,
-    announce: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Serve the application until a signal ends it, then end all its servers.
-
-    Args:
-        app: The application.
-        host: The address to listen at.
-        port: The port to listen at; 0: a free one.
-        header_seconds: Seconds after which a connection without a complete header is closed.
-        admit: Refuses requests without a token; None: each one is served.
-        announce: Called with the endpoint's URL once it accepts connections.
-
-    Raises:
-        OSError: The address is not available.
-    """
-    with listen_at(host, port) as listening:
-        shown = f"[{host}]" if ":" in host else host
-        announce(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
-        try:
-            served = admitted(app, admit)
-            await http_server(served, header_seconds=header_seconds).serve(sockets=[listening])
-        finally:
-            await app.close()
-
-
 async def _write(identity: str, stream: _Stream, response: ClientResponse) -> None:
     own = (SESSION_HEADER.encode(), identity.encode())
-    first = await stream.messages.get() if stream.answers is not None else None
-    if first and stream.messages.qsize() == 1 and message_id(first.members) == stream.answers:
+    first = None if stream.answers is None else await stream.get()
+    if first and stream.is_answered and message_id(first.members) == stream.answers:
         await response.send_all(HTTPStatus.OK, [(b"content-type", b"application/json"), own], first.data)
         return
     events = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), own]
     await response.start(HTTPStatus.OK, events)
     # A comment: the client learns at once that the stream is open.
     await response.write(b"event: message\ndata: " + first.line + b"\n\n" if first else b": open\n\n")
-    while (message := await stream.messages.get()) is not None:
+    while (message := await stream.get()) is not None:
         await response.write(b"event: message\ndata: " + message.line + b"\n\n")
     await response.write(b"", more=False)

@@ -1,4 +1,4 @@
-"""Admission to an endpoint of ours by a token, which is not forwarded to the servers behind it."""
+"""Serving an endpoint of ours, and admission to it by a token, which is not forwarded to the servers behind it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.proxy.exchange import ClientResponse
+from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.message import error_message
 from accp_adapters.serving.bodies import Receive, Scope, Send
+from accp_adapters.serving.listening import http_server, listen_at
 from accp_core.errors import ProtocolError
 
-__all__ = ["TOKEN_FIELD", "Admission", "Admit", "admitted"]
+__all__ = ["TOKEN_FIELD", "Admission", "Admit", "serve_endpoint"]
 
 TOKEN_FIELD: Final = b"authorization"
 """The field with the token."""
@@ -44,6 +46,33 @@ class Admission:
         await self._app(scope, receive, send)
 
 
-def admitted(app: _Application, admit: Admit | None) -> _Application:
-    """Return `app` behind `admit`; None: `app` itself."""
-    return app if admit is None else Admission(app, admit)
+async def serve_endpoint(
+    app: _Application,
+    path: str,
+    *,
+    host: str,
+    port: int,
+    limits: ProxyLimits,
+    admit: Admit | None = None,
+    announce: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve an application until a signal ends it.
+
+    Args:
+        app: The application.
+        path: The path of its endpoint.
+        host: The address to listen at.
+        port: The port to listen at; 0: a free one.
+        limits: The limits of time.
+        admit: Refuses requests without a token, which the servers do not get; None: each request is served.
+        announce: Called with the endpoint's URL once it accepts connections.
+
+    Raises:
+        OSError: The address is not available.
+    """
+    with listen_at(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        announce(f"http://{shown}:{listening.getsockname()[1]}{path}")
+        served = app if admit is None else Admission(app, admit)
+        server = http_server(served, header_seconds=limits.request_seconds, write_seconds=limits.write_seconds)
+        await server.serve(sockets=[listening])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -24,7 +24,7 @@ from accp_adapters.mcp.proxy.access_check import (
     read_answer,
     read_refusal,
 )
-from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, admitted
+from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, serve_endpoint
 from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
 from accp_adapters.mcp.proxy.headers import server_headers
 from accp_adapters.mcp.proxy.limits import ProxyLimits
@@ -37,7 +37,6 @@ from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import cancellation
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, Headers
-from accp_adapters.serving.listening import http_server, listen_at
 from accp_core.errors import ProtocolError
 
 __all__ = ["HttpProxy", "serve_http"]
@@ -237,41 +236,28 @@ async def serve_http(
     url: str,
     new_relay: Callable[[], Relay],
     *,
-    host: str,
-    port: int,
-    hosts: AllowedHosts | None = None,
-    extra: Headers = (),
-    limits: ProxyLimits | None = None,
     admit: Admit | None = None,
-    prepare: Callable[[], None] = lambda: None,
-    announce: Callable[[str], None] = lambda _: None,
+    extra: Headers = (),
+    hosts: AllowedHosts,
+    limits: ProxyLimits,
+    **listening: Any,
 ) -> None:
     """Serve the proxy in front of `url` until a signal ends it.
 
     Args:
-        url: As in `HttpProxy`.
-        new_relay: As in `HttpProxy`.
-        host: The address to listen at.
-        port: The port to listen at; 0: a free one.
-        hosts: As in `HttpProxy`.
-        extra: As in `HttpProxy`.
-        limits: As in `HttpProxy`.
+        url: As in `HttpProxy`, as are the others.
+        new_relay: Returns the relay of a caller about whom nothing is known.
         admit: Refuses requests without a token, which the server does not get; None: it is the server that refuses.
-        prepare: Called in a thread before the first connection is accepted.
-        announce: Called with the proxy's URL once it accepts connections.
+        extra: Fields for every request to the endpoint.
+        hosts: The names by which clients may reach the proxy.
+        limits: The limits of memory and time.
+        listening: Where and how, see `serve_endpoint`.
 
     Raises:
         OSError: The address is not available.
         ValueError: As in `HttpProxy`.
     """
-    limits = limits or ProxyLimits()
-    with listen_at(host, port) as listening:
-        await asyncio.to_thread(prepare)
-        async with connect() as client:
-            withheld = () if admit is None else (TOKEN_FIELD,)
-            proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra, limits=limits, withheld=withheld)
-            shown = f"[{host}]" if ":" in host else host
-            announce(f"http://{shown}:{listening.getsockname()[1]}{proxy.path}")
-            app = admitted(proxy, admit)
-            server = http_server(app, header_seconds=limits.request_seconds, write_seconds=limits.write_seconds)
-            await server.serve(sockets=[listening])
+    async with connect() as client:
+        withheld = () if admit is None else (TOKEN_FIELD,)
+        proxy = HttpProxy(url, new_relay, client, hosts=hosts, extra=extra, limits=limits, withheld=withheld)
+        await serve_endpoint(proxy, proxy.path, limits=limits, admit=admit, **listening)

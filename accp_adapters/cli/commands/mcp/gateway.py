@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGTERM
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from accp_adapters.mcp.gateway.configuration import ServerSettings
     from accp_adapters.mcp.proxy.relay import Relay
 
-__all__ = ["command_server", "configured_servers", "listen_for_servers", "serve_servers"]
+__all__ = [
+    "announcing", "command_server", "configured_servers", "listen_for_servers", "run_listening", "serve_servers",
+]  # fmt: skip
 
 
 def configured_servers(config: Path, *, quiet: bool) -> list[ServerSettings]:
@@ -73,28 +75,41 @@ def listen_for_servers(
     **limits: Any,
 ) -> None:
     """Serve all clients that come by HTTP, until a signal ends it."""
-    import asyncio
-
     try:
-        from accp_adapters.mcp.gateway.http import GatewayApp, serve_gateway
+        from accp_adapters.mcp.gateway.http import PATH, GatewayApp
+        from accp_adapters.mcp.proxy.admission import serve_endpoint
         from accp_adapters.mcp.proxy.limits import ProxyLimits
         from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("a gateway", extra="mcp") from error
     host, port = address
     bounds, hosts = ProxyLimits(**limits), AllowedHosts.of([host, *allow_host])
-    app = GatewayApp(servers, new_relay, is_bare=is_bare, hosts=hosts, limits=bounds)
     names = ", ".join(server.name for server in servers)
-    serving = serve_gateway(
-        app,
-        host=host,
-        port=port,
-        header_seconds=bounds.request_seconds,
-        admit=admit,
-        announce=lambda at: typer.echo(f"accp mcp: {at} serves {names}", err=True),
-    )
+
+    async def serve() -> None:
+        app = GatewayApp(servers, new_relay, is_bare=is_bare, hosts=hosts, limits=bounds)
+        try:
+            await serve_endpoint(
+                app, PATH, host=host, port=port, limits=bounds, admit=admit, announce=announcing(f"serves {names}")
+            )
+        finally:
+            await app.close()
+
+    run_listening(serve(), address)
+
+
+def announcing(what: str) -> Callable[[str], None]:
+    """Return what says on standard error at which URL `what` is done."""
+    return lambda at: typer.echo(f"accp mcp: {at} {what}", err=True)
+
+
+def run_listening(serving: Coroutine[Any, Any, None], address: tuple[str, int]) -> None:
+    """Run what listens at `address`, until a signal ends it."""
+    import asyncio
+
     try:
         with suppress(KeyboardInterrupt):
             asyncio.run(serving)
     except OSError as error:
-        raise typer.BadParameter(f"cannot listen at {host}:{port}: {error.strerror}", param_hint="--listen") from error
+        reason = f"cannot listen at {address[0]}:{address[1]}: {error.strerror}"
+        raise typer.BadParameter(reason, param_hint="--listen") from error

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from accp_adapters.cli.commands.mcp.gateway import (
+    announcing,
     command_server,
     configured_servers,
     listen_for_servers,
+    run_listening,
     serve_servers,
-)  # fmt: skip
+)
 from accp_adapters.cli.commands.mcp.headers import header_fields
 from accp_adapters.cli.commands.mcp.install import StateFolder
 from accp_adapters.cli.commands.mcp.meter import Terminated, metering, server_name
@@ -337,8 +339,6 @@ def _listen(
     admit: Authenticate | None,
     **limits: Any,
 ) -> None:
-    import asyncio
-
     try:
         from accp_adapters.mcp.proxy.endpoint import Endpoint
         from accp_adapters.mcp.proxy.http import serve_http
@@ -349,6 +349,7 @@ def _listen(
     host, port = address
     with _url_refused():
         server = Endpoint.parse(url).shown
+    _warm_up()
     serving = serve_http(
         url,
         new_relay,
@@ -358,14 +359,9 @@ def _listen(
         extra=extra,
         limits=ProxyLimits(**limits),
         admit=admit,
-        prepare=_warm_up,
-        announce=lambda at: typer.echo(f"accp mcp: {at} is a proxy for {server}", err=True),
+        announce=announcing(f"is a proxy for {server}"),
     )
-    try:
-        with suppress(KeyboardInterrupt):
-            asyncio.run(serving)
-    except OSError as error:
-        raise typer.BadParameter(f"cannot listen at {host}:{port}: {error.strerror}", param_hint="--listen") from error
+    run_listening(serving, address)
 
 
 def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,7 +21,7 @@ from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.serving.hosts import AllowedHosts
 from tests.adapters.mcp.gateway.client import asking, conformance
 from tests.adapters.mcp.serving import free_port, serving
-from tests.limits import PATIENCE
+from tests.limits import PATIENCE, async_wait_until
 
 pytestmark = pytest.mark.anyio
 ACCEPT = {"accept": "application/json, text/event-stream"}
@@ -231,3 +233,30 @@ async def test_an_error_while_a_response_is_written_is_raised() -> None:
     with pytest.raises(OSError, match="the socket is broken"):
         await app(scope, anyio.sleep_forever, send)
     await app.close()
+
+
+FLOODING = """if True:
+    import json, sys
+    note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1_000_000}}
+    shown = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {}}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "id" in asked:
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": shown}), flush=True)
+        if asked["method"] == "logging/setLevel":
+            for _ in range(40):
+                print(json.dumps(note), flush=True)
+            open(sys.argv[1], "w").close()"""
+
+
+async def test_what_a_server_says_while_nobody_listens_is_bounded_in_bytes(tmp_path: Path) -> None:
+    async with httpx.AsyncClient(timeout=PATIENCE) as http:
+        with gateway(ServerSettings("loud", [sys.executable, "-c", FLOODING, str(said := tmp_path / "said")])) as url:
+            client = Client(url, http)
+            await client.start()
+            await client.post("logging/setLevel", 1, level="info")
+            await async_wait_until(said.exists)
+            async with http.stream("GET", url, headers=client.headers) as listening:
+                await http.delete(url, headers=client.headers)
+                received = len(await listening.aread())
+    assert 15_000_000 < received < 17_000_000

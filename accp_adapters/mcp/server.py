@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from accp_adapters.mcp.lists.call_lists import router_of
-from accp_adapters.mcp.proxy.sessions import Caller, caller_of
+from accp_adapters.mcp.proxy.callers import Caller, caller_of
 from accp_adapters.mcp.shim.encoder import Encoder
 from accp_adapters.mcp.shim.options import EncoderOptions
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern

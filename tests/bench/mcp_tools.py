@@ -22,8 +22,8 @@ from accp_adapters.cli.output.terminal_tables import percent, plain_table
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.tools.levels import (
     LEVELS,
+    AgentUse,
     ListOptions,
-    Session,
     cheapest_level,
     listed_tools,
     model_definitions,
@@ -39,7 +39,7 @@ __all__ = ["PEER", "all_servers", "main"]
 PEER: Final = Path(__file__).with_name("mcp_compressor.json")
 """Name of a list to mcp-compressor's tokens at each of its levels."""
 _PEER_LEVELS: Final = ("low", "medium", "high", "max")
-_SESSIONS: Final = (Session(1, 1), Session(3, 6), Session(10, 30))
+_SESSIONS: Final = (AgentUse(1, 1), AgentUse(3, 6), AgentUse(10, 30))
 _SIZES: Final = (2, 5, 10, 20, 50, 10_000)
 _MAX_ROWS: Final = 10
 """Servers with a row of their own: those with the most tokens."""
@@ -121,9 +121,9 @@ def _print_sessions(servers: Mapping[str, list[JsonObject]], console: Console) -
     console.print(_SESSION_NOTES)
 
 
-def _session(catalogs: list[ToolCatalog], session: Session) -> tuple[str, ...]:
+def _session(catalogs: list[ToolCatalog], session: AgentUse) -> tuple[str, ...]:
     costs = {level: sum(session_tokens(each, level, session, count_o200k) for each in catalogs) for level in LEVELS}
-    chosen = [cheapest_level(each, Session(), count_o200k) for each in catalogs]
+    chosen = [cheapest_level(each, AgentUse(), count_o200k) for each in catalogs]
     auto = sum(session_tokens(*pair, session, count_o200k) for pair in zip(catalogs, chosen, strict=True))
     best = min(LEVELS, key=costs.__getitem__)
     return best, percent(costs[best], costs["full"]), percent(auto, costs["full"])

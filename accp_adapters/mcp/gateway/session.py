@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.names import Names, server_of_name, server_of_uri
 from accp_adapters.mcp.gateway.questions import Questions
-from accp_adapters.mcp.gateway.upstream import LISTS, ServerEnded, Upstream
+from accp_adapters.mcp.gateway.upstream import LIST_METHODS, ServerEnded, Upstream
 from accp_adapters.mcp.proxy.link import Deliver, Ended, Link
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.process_link import ProcessLink
@@ -144,7 +144,7 @@ class GatewaySession:
             if not self._is_shaking_hands:
                 raise _Refused(_INVALID_REQUEST, f"expected 'initialize' first, found {method!r}")
             await self._has_shaken_hands.wait()
-        if method in LISTS:
+        if method in LIST_METHODS:
             return await self._list(method)
         if method in _BY_SESSION:
             return await _BY_SESSION[method](self, params)
@@ -166,7 +166,7 @@ class GatewaySession:
         starts = [self._run(self._start(upstream, given)) for upstream in self._upstreams.values()]
         _, late = await asyncio.wait(starts, timeout=self._patience)
         for task in late:
-            task.add_done_callback(lambda _: self._announce(*(change for *_, change in LISTS.values())))
+            task.add_done_callback(lambda _: self._announce(*(change for *_, change in LIST_METHODS.values())))
         own = {"name": "accp-mcp-gateway", "version": metadata.version("accp-middleware")}
         result = {"protocolVersion": version, "capabilities": self._capabilities(), "serverInfo": own}
         self._has_shaken_hands.set()
@@ -204,8 +204,8 @@ class GatewaySession:
         servers = self._upstreams.values()
         _, late = await asyncio.wait([self._reading(each, method) for each in servers], timeout=self._patience)
         for task in late:
-            task.add_done_callback(lambda _: self._announce(LISTS[method][2]))
-        return {"result": {LISTS[method][1]: [item for each in servers for item in each.listed(method)]}}
+            task.add_done_callback(lambda _: self._announce(LIST_METHODS[method][2]))
+        return {"result": {LIST_METHODS[method][1]: [item for each in servers for item in each.listed(method)]}}
 
     def _reading(self, upstream: Upstream, method: str) -> asyncio.Task[None]:
         """Return the task that reads a list of a server, one at a time."""
@@ -345,5 +345,5 @@ _BY_SESSION: Final[dict[str, _SessionMethod]] = {
 }
 _BY_NAME: Final = frozenset({"tools/call", "prompts/get"})
 _BY_URI: Final = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe"})
-_METHODS: Final = frozenset({*LISTS, *_BY_SESSION, *_BY_NAME, *_BY_URI})
+_METHODS: Final = frozenset({*LIST_METHODS, *_BY_SESSION, *_BY_NAME, *_BY_URI})
 _SERVER_REQUESTS: Final = frozenset({"sampling/createMessage", "elicitation/create", "roots/list"})

@@ -14,12 +14,12 @@ from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.shim.protocol import JsonObject
 
-__all__ = ["LISTS", "ServerEnded", "Upstream"]
+__all__ = ["LIST_METHODS", "ServerEnded", "Upstream"]
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_PAGES: Final = 1_000
 
-LISTS: Final = {
+LIST_METHODS: Final = {
     "tools/list": ("tools", "tools", "notifications/tools/list_changed"),
     "prompts/list": ("prompts", "prompts", "notifications/prompts/list_changed"),
     "resources/list": ("resources", "resources", "notifications/resources/list_changed"),
@@ -124,7 +124,7 @@ class Upstream:
 
     async def read(self, method: str) -> None:
         """Ask the server for a list, unless it was read and no change was announced."""
-        capability, member, _ = LISTS[method]
+        capability, member, _ = LIST_METHODS[method]
         async with self._listing:
             if method not in self._lists and self.has(capability):
                 try:
@@ -137,13 +137,13 @@ class Upstream:
 
         A server that has ended keeps what it listed: a definition never vanishes without a word.
         """
-        capability, _, _ = LISTS[method]
+        capability, _, _ = LIST_METHODS[method]
         outside = self.names.located if capability == "resources" else self.names.named
         return [outside(item) for item in self._lists.get(method, [])]
 
     def forget_lists(self, notification: str) -> bool:
         """Forget the lists whose change `notification` announces; return whether it announces one."""
-        changed = [method for method, (_, _, change) in LISTS.items() if change == notification]
+        changed = [method for method, (_, _, change) in LIST_METHODS.items() if change == notification]
         for method in changed:
             self._lists.pop(method, None)
         return bool(changed)

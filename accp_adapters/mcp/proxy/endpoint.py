@@ -18,7 +18,7 @@ import httpx
 
 from accp_adapters.serving.hosts import Headers
 
-__all__ = ["Endpoint"]
+__all__ = ["ServerUrl"]
 
 # Percent signs are not needed there, and could hide a dot or a slash from one of the two servers.
 _WELL_KNOWN: Final = re.compile(rb"/\.well-known(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~!$&'()*+,;=:@-]+)+/?")
@@ -29,7 +29,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ServerUrl:
     """The address to which the proxy sends a client's requests."""
 
     url: httpx.URL
@@ -38,7 +38,7 @@ class Endpoint:
     """The `Authorization` field that the user info of the URL stands for."""
 
     @classmethod
-    def parse(cls, url: str) -> Endpoint:
+    def parse(cls, url: str) -> ServerUrl:
         """Return the endpoint at `url`.
 
         Raises:
@@ -98,7 +98,7 @@ class Endpoint:
             return None
         return target if _origin(target) == _origin(self.url) else None
 
-    def moved(self, target: httpx.URL) -> Endpoint:
+    def moved(self, target: httpx.URL) -> ServerUrl:
         """Return the endpoint after a redirect to `target`: there, if only the slash at the end differs."""
         path = target.raw_path.partition(b"?")[0]
         return replace(self, url=self.url.copy_with(path=path.decode())) if self.is_endpoint(path) else self

@@ -25,6 +25,8 @@ from accp_adapters.mcp.proxy.access_check import (
     read_refusal,
 )
 from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, serve_endpoint
+from accp_adapters.mcp.proxy.callers import SESSION_HEADER, Caller, CallerRelays, caller_of
+from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
 from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
 from accp_adapters.mcp.proxy.headers import server_headers
 from accp_adapters.mcp.proxy.limits import ProxyLimits
@@ -32,8 +34,6 @@ from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay, Relayed
 from accp_adapters.mcp.proxy.routing import fits, header_arguments, reroute
-from accp_adapters.mcp.proxy.sessions import SESSION_HEADER, Caller, Sessions, caller_of
-from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import cancellation
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, Headers
@@ -73,12 +73,12 @@ class HttpProxy:
         Raises:
             ValueError: `url` is no http or https URL.
         """
-        self._upstream = Upstream(url, client, extra, withheld)
+        self._upstream = EndpointClient(url, client, extra, withheld)
         self._hosts = hosts or AllowedHosts()
         self._limits = limits or ProxyLimits()
         self._budget = ByteBudget(self._limits.buffered_bytes)
         server = str(self._upstream.endpoint.url)
-        self._sessions = Sessions(new_relay, server=server, max_chars=self._limits.stored_chars, run=_run_in_thread)
+        self._sessions = CallerRelays(new_relay, server=server, max_chars=self._limits.stored_chars, run=_run_in_thread)
 
     @property
     def path(self) -> str:

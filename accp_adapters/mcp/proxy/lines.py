@@ -13,17 +13,17 @@ from typing import Final
 from accp_adapters.mcp.proxy.link import Link
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import relay_client, relay_server
+from accp_adapters.mcp.proxy.pipes import LinePipe
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed, read_lines
-from accp_adapters.mcp.proxy.stdio import LinePipe
 
-__all__ = ["Connection", "serve_lines"]
+__all__ = ["LinkedClient", "serve_lines"]
 
 _CHUNK: Final = 256 * 1024
 """Bytes that are read at once."""
 _MAX_QUEUED_LINES: Final = 16
 
 
-class Connection:
+class LinkedClient:
     """One client and the link to its server, with a relay between them."""
 
     def __init__(self, relay: Relay, link: Link, write: Callable[[Message], None]) -> None:
@@ -82,27 +82,27 @@ async def serve_lines(
         limit: Bytes of a line; a longer one is refused.
     """
     client = LinePipe(target)
-    connection = Connection(relay, link, lambda message: client.write(message.line + b"\n"))
-    await connection.start()
-    reading = asyncio.create_task(_read(source, connection, limit))
+    linked = LinkedClient(relay, link, lambda message: client.write(message.line + b"\n"))
+    await linked.start()
+    reading = asyncio.create_task(_read(source, linked, limit))
     for number in ended_by:
         with suppress(NotImplementedError, ValueError, RuntimeError):
             asyncio.get_running_loop().add_signal_handler(number, reading.cancel)
     try:
         with suppress(asyncio.CancelledError, BrokenPipeError):
             await reading
-        await connection.close(drain=not reading.cancelled())
+        await linked.close(drain=not reading.cancelled())
     finally:
         client.close()
 
 
-async def _read(source: int, connection: Connection, limit: int) -> None:
+async def _read(source: int, linked: LinkedClient, limit: int) -> None:
     async for line, is_complete in _lines_of(source, limit):
         if not is_complete and line.endswith(b"\n"):
             reason = f"expected a line of at most {limit} bytes, found a longer one"
-            await connection.route(Relayed(error_message(reason), to_client=True))
+            await linked.route(Relayed(error_message(reason), to_client=True))
         elif is_complete and line.strip():
-            await connection.from_client(Message(line))
+            await linked.from_client(Message(line))
 
 
 async def _lines_of(source: int, limit: int) -> AsyncIterator[tuple[bytes, bool]]:

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import httpx
 
+from accp_adapters.mcp.proxy.callers import SESSION_HEADER
+from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
 from accp_adapters.mcp.proxy.link import Deliver, Ended
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.mcp.proxy.routing import header_arguments, routing_headers
-from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
 from accp_adapters.mcp.proxy.sse import EventSplitter, event_data, event_field
-from accp_adapters.mcp.proxy.upstream import Upstream, connect
 from accp_adapters.mcp.shim.protocol import JsonObject, is_modern
 from accp_adapters.serving.bodies import ByteBudget
 from accp_adapters.serving.hosts import Headers
@@ -88,7 +88,7 @@ class UrlLink:
         Raises:
             ValueError: The URL is no http or https URL.
         """
-        self._upstream = Upstream(self._url, await self._stack.enter_async_context(connect()), self._extra)
+        self._upstream = EndpointClient(self._url, await self._stack.enter_async_context(connect()), self._extra)
         self._deliver = deliver
 
     async def send(self, message: Message) -> None:

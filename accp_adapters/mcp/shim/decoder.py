@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from accp_adapters.mcp.shim.error_frames import remove_frame
 from accp_adapters.mcp.shim.hosts import shown_text
 from accp_adapters.mcp.shim.negotiation import ClientSettings, declare_extension, find_capability, remove_announcement
-from accp_adapters.mcp.shim.pending import PendingRequest, PendingRequests
+from accp_adapters.mcp.shim.pending import OpenRequest, OpenRequests
 from accp_adapters.mcp.shim.protocol import (
     MAX_RESULT_CHARS,
     REGISTRY_URI,
@@ -54,7 +54,7 @@ class Decoder:
         self.announced: str | None = None
         """The hash of the registry that the server announced; None: it announced none."""
         self._counter: Final = counter
-        self._pending: Final = PendingRequests()
+        self._pending: Final = OpenRequests()
         self._settings: Final = ClientSettings(restores=True, listed=view != "plain", registry=registry.hash)
 
     @property
@@ -72,7 +72,7 @@ class Decoder:
 
     def _from_client(self, message: JsonObject) -> JsonObject:
         if message.get("method") == "tools/call":
-            self._pending.add(message, PendingRequest.of(message, client_settings=None, is_modern=False))
+            self._pending.add(message, OpenRequest.of(message, client_settings=None, is_modern=False))
         elif message.get("method") == "notifications/cancelled":
             self._pending.cancel(message.get("params"))
         return declare_extension(message, self._settings)

@@ -16,7 +16,7 @@ from accp_adapters.mcp.shim.error_frames import json_rpc_error
 from accp_adapters.mcp.shim.hosts import client_name
 from accp_adapters.mcp.shim.negotiation import settings_in_initialize, settings_in_request
 from accp_adapters.mcp.shim.options import EncoderOptions
-from accp_adapters.mcp.shim.pending import PendingRequest, PendingRequests
+from accp_adapters.mcp.shim.pending import OpenRequest, OpenRequests
 from accp_adapters.mcp.shim.protocol import (
     COLD_URI,
     REGISTRY_URI,
@@ -31,7 +31,7 @@ from accp_adapters.mcp.shim.protocol import (
 from accp_adapters.mcp.shim.registry import read_registry
 from accp_adapters.mcp.shim.result_rewriter import ResultRewriter
 from accp_adapters.mcp.shim.session_state import SessionState
-from accp_adapters.mcp.shim.stored_results import StoredResults, answer_fetch, read_stored
+from accp_adapters.mcp.shim.stored_results import SessionTexts, answer_fetch, read_stored
 from accp_adapters.mcp.shim.tools import tool_index
 from accp_adapters.stores import embedded_store
 from accp_core.error_codes import ErrorCode
@@ -64,8 +64,8 @@ class Encoder:
         self.options: Final = replace(options or EncoderOptions(), **settings)
         self.session: Final = session or SessionState()
         if self.options.fetch and self.session.has_owner and self.session.stored_results is None:
-            self.session.stored_results = StoredResults(self.options.store or embedded_store())
-        self._pending: Final = PendingRequests()
+            self.session.stored_results = SessionTexts(self.options.store or embedded_store())
+        self._pending: Final = OpenRequests()
         self._rewriter: Final = ResultRewriter(self.options, self.session)
 
     def exchange(self) -> Encoder:
@@ -90,7 +90,7 @@ class Encoder:
         if is_session:
             state.client_settings, state.client_name = self.session.client_settings, self.session.client_name
         if owner and self.options.fetch and self.options.store is not None:
-            state.stored_results = StoredResults(self.options.store, owner, is_shared=True)
+            state.stored_results = SessionTexts(self.options.store, owner, is_shared=True)
         return Encoder(self.options, session=state)
 
     def warm_up(self) -> None:
@@ -230,14 +230,14 @@ class Encoder:
         self._pending.add(message, self._pending_request(message))
         return message
 
-    def _pending_request(self, message: JsonObject) -> PendingRequest:
+    def _pending_request(self, message: JsonObject) -> OpenRequest:
         params = message.get("params")
         modern = is_modern(params)
         settings = settings_in_request(params) if modern else self.session.client_settings
         if self.options.policy == "never":
             settings = None
         name = client_name(params) or self.session.client_name
-        return PendingRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
+        return OpenRequest.of(message, client_settings=settings, is_modern=modern, client_name=name)
 
     def _from_server(self, message: JsonObject) -> JsonObject:
         if message.get("method") == "notifications/tools/list_changed":

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
-from accp_adapters.mcp.shim.pending import PendingRequest
+from accp_adapters.mcp.shim.pending import OpenRequest
 from accp_adapters.mcp.shim.protocol import EXTENSION, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
 from accp_adapters.mcp.shim.tools.schema_check import violates
@@ -64,7 +64,7 @@ _MAX_REASON: Final = 500
 """Characters of an error message that its frame repeats."""
 
 
-def code_of_error(error: JsonObject, request: PendingRequest, catalog: ToolCatalog) -> ErrorCode:
+def code_of_error(error: JsonObject, request: OpenRequest, catalog: ToolCatalog) -> ErrorCode:
     """Return the code for the JSON-RPC error `error` that answers `request`."""
     code = error.get("code")
     if request.method == "resources/read" and code in _NOT_FOUND:
@@ -75,7 +75,7 @@ def code_of_error(error: JsonObject, request: PendingRequest, catalog: ToolCatal
     return known or ErrorCode.INTERNAL_ERROR
 
 
-def code_of_result(result: JsonObject, request: PendingRequest, catalog: ToolCatalog) -> ErrorCode | None:
+def code_of_result(result: JsonObject, request: OpenRequest, catalog: ToolCatalog) -> ErrorCode | None:
     """Return the code for the result of a tool call, None if the call succeeded."""
     if result.get("isError"):
         return _fault_of_call(request.params, catalog) or ErrorCode.TOOL_EXEC_FAILED

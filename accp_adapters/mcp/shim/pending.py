@@ -12,7 +12,7 @@ from accp_adapters.mcp.shim.negotiation import ClientSettings
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
 from accp_core.bounded import BoundedDict
 
-__all__ = ["PendingRequest", "PendingRequests"]
+__all__ = ["OpenRequest", "OpenRequests"]
 
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MAX_REQUESTS: Final = 10_000
@@ -20,7 +20,7 @@ _MAX_REQUESTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingRequest:
+class OpenRequest:
     """A request that has no response yet."""
 
     method: str
@@ -39,7 +39,7 @@ class PendingRequest:
     @classmethod
     def of(
         cls, message: JsonObject, *, client_settings: ClientSettings | None, is_modern: bool, client_name: str = ""
-    ) -> PendingRequest:
+    ) -> OpenRequest:
         """Return the record of the request `message`."""
         return cls(
             method=message["method"],
@@ -57,22 +57,22 @@ def _correlation_id(request_id: object) -> str:
     return text if _PLAIN_ID.fullmatch(text) else sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-class PendingRequests:
+class OpenRequests:
     """The pending requests by id; both directions may use it from different threads."""
 
     def __init__(self) -> None:
         """Start empty."""
-        self._requests: Final[BoundedDict[MessageId, PendingRequest]] = BoundedDict(_MAX_REQUESTS)
+        self._requests: Final[BoundedDict[MessageId, OpenRequest]] = BoundedDict(_MAX_REQUESTS)
         self._lock: Final = threading.Lock()
 
-    def add(self, message: JsonObject, request: PendingRequest) -> None:
+    def add(self, message: JsonObject, request: OpenRequest) -> None:
         """Add the record of `message`; it replaces one with the same id. Notifications are ignored."""
         key = message_id(message)
         if key is not None:
             with self._lock:
                 self._requests.put(key, request)
 
-    def pop(self, message: JsonObject) -> PendingRequest | None:
+    def pop(self, message: JsonObject) -> OpenRequest | None:
         """Remove and return the request that the response `message` answers; None if it is unknown."""
         key = message_id(message)
         with self._lock:

@@ -19,8 +19,8 @@ __all__ = [
     "CLIENT_CAPABILITIES",
     "COLD_URI",
     "EXTENSION",
+    "FRAME_MEDIA_TYPE",
     "MAX_RESULT_CHARS",
-    "MEDIA_TYPE",
     "REGISTRY_URI",
     "SENDER",
     "JsonObject",
@@ -42,7 +42,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 EXTENSION: Final = "org.ietf.datatracker/draft-benzing-accp-00"
 """The id of the extension: the key in capabilities, in `_meta` of results and in `error.data`."""
-MEDIA_TYPE: Final = "application/accp"
+FRAME_MEDIA_TYPE: Final = "application/accp"
 """The MIME type of a frame (section 11.3)."""
 REGISTRY_URI: Final = "accp://registry"
 """The resource that holds the whole schema registry, as a `sync:registry` frame."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
+from accp_adapters.mcp.shim.protocol import FRAME_MEDIA_TYPE, REGISTRY_URI, SENDER, JsonObject
 from accp_adapters.mcp.shim.results.frames import codec
 from accp_core.accp import Intent, Message, SchemaRegistry, serialize_frame
 from accp_core.accp.profiles import PINNED
@@ -19,7 +19,7 @@ REGISTRY_RESOURCE: Final[JsonObject] = {
     "uri": REGISTRY_URI,
     "name": "accp-registry",
     "title": "ACCP schema registry",
-    "mimeType": MEDIA_TYPE,
+    "mimeType": FRAME_MEDIA_TYPE,
 }
 """The entry of resources/list for the registry."""
 
@@ -29,7 +29,7 @@ def read_registry(registry: SchemaRegistry, *, is_modern: bool) -> JsonObject:
     """Return the result of reading the registry; from 2026-07-28 on, it says how long it may be cached."""
     message = Message(sender=SENDER, intent=Intent.SYNCHRONIZE, operation="registry", payload=registry.offer())
     (frame,) = codec().encode(message).frames
-    contents = [{"uri": REGISTRY_URI, "mimeType": MEDIA_TYPE, "text": serialize_frame(frame)}]
+    contents = [{"uri": REGISTRY_URI, "mimeType": FRAME_MEDIA_TYPE, "text": serialize_frame(frame)}]
     if not is_modern:
         return {"contents": contents}
     return {"resultType": "complete", "contents": contents, "ttlMs": _HOUR_MS, "cacheScope": "public"}

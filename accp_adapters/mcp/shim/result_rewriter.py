@@ -12,7 +12,7 @@ from accp_adapters.mcp.shim.hosts import HOSTS, Host, host_named, is_gain
 from accp_adapters.mcp.shim.meta import extend_metadata
 from accp_adapters.mcp.shim.negotiation import ClientSettings, ResultForms, announce_registry
 from accp_adapters.mcp.shim.options import EncoderOptions
-from accp_adapters.mcp.shim.pending import PendingRequest
+from accp_adapters.mcp.shim.pending import OpenRequest
 from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than, without
 from accp_adapters.mcp.shim.registry import REGISTRY_RESOURCE
 from accp_adapters.mcp.shim.results.frames import FrameSettings, write_frame
@@ -32,7 +32,7 @@ __all__ = ["ResultRewriter"]
 
 _Gains: TypeAlias = Callable[[JsonObject], bool]
 """Returns whether a rewritten result is smaller for who reads it."""
-_Rewrite: TypeAlias = "Callable[[ResultRewriter, JsonObject, PendingRequest], JsonObject]"
+_Rewrite: TypeAlias = "Callable[[ResultRewriter, JsonObject, OpenRequest], JsonObject]"
 
 _METHOD_NOT_FOUND: Final = -32601
 _FALLBACK: Final[tuple[ResultForms, ...]] = ("keep",)
@@ -50,7 +50,7 @@ class ResultRewriter:
     options: EncoderOptions
     session: SessionState
 
-    def rewrite(self, message: JsonObject, request: PendingRequest) -> JsonObject:
+    def rewrite(self, message: JsonObject, request: OpenRequest) -> JsonObject:
         """Return the response to `request` as its client gets it; the same object if it is unchanged."""
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):
@@ -62,7 +62,7 @@ class ResultRewriter:
         written = rewrite(self, result, request)
         return message if written is result else {**message, "result": written}
 
-    def _rewrite_error(self, message: JsonObject, error: JsonObject, request: PendingRequest) -> JsonObject:
+    def _rewrite_error(self, message: JsonObject, error: JsonObject, request: OpenRequest) -> JsonObject:
         lists_resources = request.method == "resources/list" and error.get("code") == _METHOD_NOT_FOUND
         if lists_resources and self._own_resources(request):
             empty = {"resultType": "complete", "resources": [], "ttlMs": 0, "cacheScope": "private"}
@@ -75,12 +75,12 @@ class ResultRewriter:
         written = error_frames.add_to_error(error, frame)
         return message if written is error else {**message, "error": written}
 
-    def _announce(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+    def _announce(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         if request.client_settings is None:
             return result
         return _as_private(announce_registry(result, request.method, self.options.registry))
 
-    def _list_tools(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+    def _list_tools(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         catalog, options = self.session.catalog, self.options
         tools = catalog.of_server(options.offered(result["tools"]))
         catalog.add({**result, "tools": tools}, request.params)
@@ -96,11 +96,11 @@ class ResultRewriter:
             catalog.own.add(FETCH_NAME)
         return result if tools == result["tools"] else _as_private({**result, "tools": tools})
 
-    def _list_resources(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+    def _list_resources(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         own = [] if result.get("nextCursor") else self._own_resources(request)
         return _as_private({**result, "resources": [*result["resources"], *own]}) if own else result
 
-    def _own_resources(self, request: PendingRequest) -> list[JsonObject]:
+    def _own_resources(self, request: OpenRequest) -> list[JsonObject]:
         stored = self.session.stored_results
         lists_stored = stored is not None and self.session.is_session and self._cites(request)
         references = list_stored(stored) if stored is not None and lists_stored else []
@@ -108,7 +108,7 @@ class ResultRewriter:
             return references
         return [REGISTRY_RESOURCE, *references] if request.client_settings.listed else []
 
-    def _rewrite_call(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+    def _rewrite_call(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         is_large = is_longer_than(result, self.options.max_chars)
         if request.client_settings is not None and not is_large:
             code = error_frames.code_of_result(result, request, self.session.catalog)
@@ -118,7 +118,7 @@ class ResultRewriter:
             return result
         return self._compress_result(result, request, is_large=is_large) or result
 
-    def _add_error_frame(self, result: JsonObject, code: ErrorCode, request: PendingRequest) -> JsonObject:
+    def _add_error_frame(self, result: JsonObject, code: ErrorCode, request: OpenRequest) -> JsonObject:
         """Return the result of a failed call with its frame, and with views for a client that reads them."""
         frame = error_frames.write_error_frame(code, _first_text(result), self._envelope(request))
         reads_views = self._shows_views(request) and not self._is_short_error(result)
@@ -128,12 +128,12 @@ class ResultRewriter:
     def _is_short_error(self, result: JsonObject) -> bool:
         return bool(result.get("isError")) and not is_longer_than(result, _MAX_SHORT_ERROR)
 
-    def _read_resource(self, result: JsonObject, request: PendingRequest) -> JsonObject:
+    def _read_resource(self, result: JsonObject, request: OpenRequest) -> JsonObject:
         if not self._shows_views(request) or is_longer_than(result, self.options.max_chars):
             return result
         return write_contents(result, self.options.counter, self.options.min_gain) or result
 
-    def _compress_result(self, result: JsonObject, request: PendingRequest, *, is_large: bool) -> JsonObject | None:
+    def _compress_result(self, result: JsonObject, request: OpenRequest, *, is_large: bool) -> JsonObject | None:
         """Return what is sent instead of a result; None where the result itself is sent."""
         counter = RememberingCounter(self.options.counter)
 
@@ -148,7 +148,7 @@ class ResultRewriter:
         return self._choose_frame(result, request.client_settings, request, gains)
 
     def _choose_view(
-        self, result: JsonObject, request: PendingRequest, counter: TokenCounter, gains: _Gains, *, is_large: bool
+        self, result: JsonObject, request: OpenRequest, counter: TokenCounter, gains: _Gains, *, is_large: bool
     ) -> JsonObject | None:
         """Return a result in the forms that are wanted, else in both, if a model then reads less."""
         wanted: ResultForms = "keep" if result.get("isError") else self._result_forms(request)
@@ -163,7 +163,7 @@ class ResultRewriter:
         return escaped[0] if escaped else None
 
     def _choose_frame(
-        self, result: JsonObject, client_settings: ClientSettings, request: PendingRequest, gains: _Gains
+        self, result: JsonObject, client_settings: ClientSettings, request: OpenRequest, gains: _Gains
     ) -> JsonObject | None:
         """Return a result as a frame; where that saves nothing, only the texts that repeat its `structuredContent`."""
         settings = self._frame_settings(request, client_settings)
@@ -173,24 +173,24 @@ class ResultRewriter:
         alone = write_alone(result)
         return alone if alone is not None and gains(alone) else None
 
-    def _shows_views(self, request: PendingRequest) -> bool:
+    def _shows_views(self, request: OpenRequest) -> bool:
         """Return whether the client gets views: it asked for them, or asked for nothing and `policy` is "always"."""
         if request.client_settings is not None:
             return request.client_settings.results == "view"
         return self.options.policy == "always"
 
-    def _cites(self, request: PendingRequest) -> bool:
+    def _cites(self, request: OpenRequest) -> bool:
         """Return whether the client gets references, and the tool that opens them."""
         is_wanted = request.client_settings is None or request.client_settings.fetch
         return self.session.stored_results is not None and is_wanted and self._shows_views(request)
 
-    def _drops_structured(self, request: PendingRequest) -> bool:
+    def _drops_structured(self, request: OpenRequest) -> bool:
         """Return whether the client gets no `structuredContent`; an `outputSchema` would make it insist on one."""
         if request.client_settings is not None and request.client_settings.structured == "drop":
             return True
         return self._shows_views(request) and self._result_forms(request) == "drop"
 
-    def _result_forms(self, request: PendingRequest) -> ResultForms:
+    def _result_forms(self, request: OpenRequest) -> ResultForms:
         wanted = request.client_settings.structured if request.client_settings else None
         if wanted is not None:
             return wanted
@@ -198,11 +198,11 @@ class ResultRewriter:
             return "keep" if request.client_settings else self._host(request).result_forms
         return self.options.structured
 
-    def _host(self, request: PendingRequest) -> Host:
+    def _host(self, request: OpenRequest) -> Host:
         """Return who reads the results: a client that negotiated knows both forms, any other is a host."""
         return HOSTS["both"] if request.client_settings else host_named(self.options.host, request.client_name)
 
-    def _view_settings(self, request: PendingRequest, forms: ResultForms, counter: TokenCounter) -> ViewSettings:
+    def _view_settings(self, request: OpenRequest, forms: ResultForms, counter: TokenCounter) -> ViewSettings:
         return ViewSettings(
             counter=counter,
             structured=forms,
@@ -211,7 +211,7 @@ class ResultRewriter:
             request=compact_json(request.params.get("arguments"))[:_MAX_REQUEST],
         )
 
-    def _frame_settings(self, request: PendingRequest, client_settings: ClientSettings) -> FrameSettings:
+    def _frame_settings(self, request: OpenRequest, client_settings: ClientSettings) -> FrameSettings:
         return FrameSettings(
             tool=str(request.params["name"]),
             envelope=self._envelope(request),
@@ -219,7 +219,7 @@ class ResultRewriter:
             drop_structured=client_settings.restores or client_settings.structured == "drop",
         )
 
-    def _envelope(self, request: PendingRequest) -> Envelope:
+    def _envelope(self, request: OpenRequest) -> Envelope:
         return Envelope(
             msg_id=self.options.new_id(),
             sequence=next(self.session.sequence),

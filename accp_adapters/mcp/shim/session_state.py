@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from accp_adapters.mcp.shim.negotiation import ClientSettings
-from accp_adapters.mcp.shim.stored_results import StoredResults
+from accp_adapters.mcp.shim.stored_results import SessionTexts
 from accp_adapters.mcp.shim.tools.tool_catalog import ToolCatalog
 
 __all__ = ["SessionState"]
@@ -27,7 +27,7 @@ class SessionState:
     """The name that the client gave in `initialize`."""
     catalog: ToolCatalog = field(default_factory=ToolCatalog)
     """The server's tools, as the client listed them."""
-    stored_results: StoredResults | None = None
+    stored_results: SessionTexts | None = None
     """The texts that were too large to show; None: large results are shown whole."""
     sequence: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     """The sequence numbers of the frames that are sent."""

@@ -17,7 +17,7 @@ from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 from accp_core.references import StoredText, open_reference, parse_reference, reference_to, reference_to_uri
 
-__all__ = ["FETCH_TOOL", "StoredResults", "answer_fetch", "list_stored", "read_stored"]
+__all__ = ["FETCH_TOOL", "SessionTexts", "answer_fetch", "list_stored", "read_stored"]
 
 FETCH_TOOL: Final[JsonObject] = {
     "name": FETCH_NAME,
@@ -33,7 +33,7 @@ _MAX_CHARS: Final = 64 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class StoredResults:
+class SessionTexts:
     """The stored texts of one session, and which of them its client may open."""
 
     store: ColdStore
@@ -78,7 +78,7 @@ class StoredResults:
         self.granted.clear()
 
 
-def answer_fetch(stored_results: StoredResults, arguments: object, *, limit: int, counter: TokenCounter) -> JsonObject:
+def answer_fetch(stored_results: SessionTexts, arguments: object, *, limit: int, counter: TokenCounter) -> JsonObject:
     """Return the result of a call of `accp_fetch`, at most `limit` tokens; a refusal starts with its code."""
     try:
         request = read_request(arguments)
@@ -88,11 +88,11 @@ def answer_fetch(stored_results: StoredResults, arguments: object, *, limit: int
     return tool_result([text_block(text)])
 
 
-def read_stored(stored_results: StoredResults, uri: str, *, is_modern: bool) -> JsonObject:
+def read_stored(stored_results: SessionTexts, uri: str, *, is_modern: bool) -> JsonObject:
     """Return the result of resources/read for a URI `accp://cold/…`: the text as the tool returned it.
 
     Raises:
-        ProtocolError: As `StoredResults.open`.
+        ProtocolError: As `SessionTexts.open`.
     """
     contents = [{"uri": uri, "mimeType": "text/plain", "text": stored_results.open(uri)}]
     if not is_modern:
@@ -100,7 +100,7 @@ def read_stored(stored_results: StoredResults, uri: str, *, is_modern: bool) -> 
     return {"resultType": "complete", "contents": contents, "ttlMs": 0, "cacheScope": "private"}
 
 
-def list_stored(stored_results: StoredResults) -> list[JsonObject]:
+def list_stored(stored_results: SessionTexts) -> list[JsonObject]:
     """Return the entries of resources/list for the references of a session."""
     return [
         {"uri": reference_to_uri(reference_to(key)), "name": key, "mimeType": "text/plain", "size": size}

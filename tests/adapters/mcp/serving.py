@@ -9,9 +9,9 @@ from typing import Any
 
 import uvicorn
 
+from accp_adapters.mcp.proxy.endpoint_client import connect
 from accp_adapters.mcp.proxy.http import HttpProxy
 from accp_adapters.mcp.proxy.relay import Relay
-from accp_adapters.mcp.proxy.upstream import connect
 from accp_adapters.serving.listening import listen_at
 from tests.served import in_thread
 

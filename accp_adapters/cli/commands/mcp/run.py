@@ -315,7 +315,7 @@ def _warm_up() -> None:
 
 
 def _serve_command(command: list[str], relay: Relay) -> int:
-    from accp_adapters.mcp.proxy.stdio import run_stdio
+    from accp_adapters.mcp.proxy.pipes import run_stdio
 
     try:
         return run_stdio(command, relay)
@@ -324,7 +324,7 @@ def _serve_command(command: list[str], relay: Relay) -> int:
 
 
 def _end_like(code: int) -> int:
-    from accp_adapters.mcp.proxy.stdio import end_like
+    from accp_adapters.mcp.proxy.pipes import end_like
 
     return end_like(code)
 
@@ -340,7 +340,7 @@ def _listen(
     **limits: Any,
 ) -> None:
     try:
-        from accp_adapters.mcp.proxy.endpoint import Endpoint
+        from accp_adapters.mcp.proxy.endpoint import ServerUrl
         from accp_adapters.mcp.proxy.http import serve_http
         from accp_adapters.mcp.proxy.limits import ProxyLimits
         from accp_adapters.serving.hosts import AllowedHosts
@@ -348,7 +348,7 @@ def _listen(
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     host, port = address
     with _url_refused():
-        server = Endpoint.parse(url).shown
+        server = ServerUrl.parse(url).shown
     _warm_up()
     serving = serve_http(
         url,
@@ -368,13 +368,13 @@ def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:
     import asyncio
 
     try:
-        from accp_adapters.mcp.proxy.endpoint import Endpoint
+        from accp_adapters.mcp.proxy.endpoint import ServerUrl
         from accp_adapters.mcp.proxy.lines import serve_lines
         from accp_adapters.mcp.proxy.url_link import UrlLink
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     with _url_refused():
-        Endpoint.parse(url)
+        ServerUrl.parse(url)
     with suppress(KeyboardInterrupt):
         asyncio.run(serve_lines(UrlLink(url, extra=extra), relay))
 

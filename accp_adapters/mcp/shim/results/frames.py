@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
-from accp_adapters.mcp.shim.protocol import EXTENSION, MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
+from accp_adapters.mcp.shim.protocol import EXTENSION, FRAME_MEDIA_TYPE, SENDER, JsonObject, is_same_result, without
 from accp_adapters.mcp.shim.results.duplicate_content import DuplicateContent, find_duplicate
 from accp_adapters.mcp.shim.results.key_orders import key_orders, with_key_orders
 from accp_adapters.tokens import count_o200k
@@ -128,9 +128,9 @@ def _decode(text: str, envelope: str) -> Any:
 
 def _frame_block(text: str, settings: FrameSettings) -> JsonObject:
     if settings.carrier == "text":
-        return {"type": "text", "text": text, "_meta": {EXTENSION: {"mimeType": MEDIA_TYPE}}}
+        return {"type": "text", "text": text, "_meta": {EXTENSION: {"mimeType": FRAME_MEDIA_TYPE}}}
     uri = f"accp://frame/{settings.envelope.msg_id}"
-    return {"type": "resource", "resource": {"uri": uri, "mimeType": MEDIA_TYPE, "text": text}}
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": FRAME_MEDIA_TYPE, "text": text}}
 
 
 def _text_of(block: Any) -> str:

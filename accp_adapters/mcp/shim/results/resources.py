@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from accp_adapters.mcp.shim.meta import add_metadata, has_room_for_metadata, read_metadata, remove_metadata
-from accp_adapters.mcp.shim.protocol import MEDIA_TYPE, JsonObject, without
+from accp_adapters.mcp.shim.protocol import FRAME_MEDIA_TYPE, JsonObject, without
 from accp_core import view as views
 from accp_core.markers import unescape_markers
 from accp_core.ports import TokenCounter
@@ -24,7 +24,7 @@ __all__ = ["restore_contents", "write_contents"]
 
 _CONTENTS: Final = "contents"
 _TEXT: Final = "text/plain"
-_RENDERED: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml", MEDIA_TYPE})
+_RENDERED: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml", FRAME_MEDIA_TYPE})
 
 
 def write_contents(result: JsonObject, counter: TokenCounter, min_gain: int) -> JsonObject | None:

@@ -28,7 +28,7 @@ from accp_adapters.mcp.shim.results.duplicate_content import (
     find_duplicate,
     is_plain_text,
 )
-from accp_adapters.mcp.shim.stored_results import StoredResults
+from accp_adapters.mcp.shim.stored_results import SessionTexts
 from accp_core import view as views
 from accp_core.compression import Compressed, ResultLimits, Source, compress
 from accp_core.markers import escape_markers, unescape_markers
@@ -53,7 +53,7 @@ class ViewSettings:
     """Counts the tokens of the client's model."""
     structured: ResultForms = "keep"
     """Which forms of a result are sent, where it has two."""
-    stored_results: StoredResults | None = None
+    stored_results: SessionTexts | None = None
     """Where texts are kept that are too large to show; None: everything is shown whole."""
     limits: ResultLimits = field(default_factory=ResultLimits)
     """When a view becomes a preview, and how long that may be."""

@@ -27,9 +27,9 @@ from accp_core.strict_json import compact_json
 
 __all__ = [
     "LEVELS",
+    "AgentUse",
     "Level",
     "ListOptions",
-    "Session",
     "ToolListing",
     "cheapest_level",
     "index_tool",
@@ -64,7 +64,7 @@ class ListOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class AgentUse:
     """How much of a server an agent uses."""
 
     tools: int = 3
@@ -82,20 +82,20 @@ def index_tool(catalog: ToolCatalog, level: Level, *, has_lists: bool = False) -
 def listed_tools(catalog: ToolCatalog, options: ListOptions, counter: TokenCounter) -> list[JsonObject]:
     """Return what tools/list returns once all pages are known; all tools where an index would be longer."""
     tools = list(catalog.tools.values())
-    level = cheapest_level(catalog, Session(), counter) if options.level == "auto" else options.level
+    level = cheapest_level(catalog, AgentUse(), counter) if options.level == "auto" else options.level
     if level == "full" or not tools:
         return tools
     index = index_tool(catalog, level, has_lists=options.has_lists)
     return [index] if _tokens([index], counter) < _tokens(tools, counter) else tools
 
 
-def cheapest_level(catalog: ToolCatalog, session: Session, counter: TokenCounter) -> Level:
+def cheapest_level(catalog: ToolCatalog, session: AgentUse, counter: TokenCounter) -> Level:
     """Return the level at which the model calls of a session read the fewest tokens; of equal ones the fullest."""
     costs = {level: session_tokens(catalog, level, session, counter) for level in LEVELS}
     return min(LEVELS, key=costs.__getitem__)
 
 
-def session_tokens(catalog: ToolCatalog, level: Level, session: Session, counter: TokenCounter) -> int:
+def session_tokens(catalog: ToolCatalog, level: Level, session: AgentUse, counter: TokenCounter) -> int:
     """Return the tokens that all model calls of a session read of definitions: the list, and what was asked for.
 
     Every further call that asks for a schema is one more model call, which reads the list, too, and the schema stays in

@@ -11,7 +11,7 @@ import pytest
 
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.http import PATH, GatewayApp
+from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.proxy.relay import encoder_relay
 from tests.adapters.mcp.gateway import asking_server
 from tests.adapters.mcp.proxy.tenants import Client

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from accp_adapters.mcp.proxy.stdio import LinePipe
+from accp_adapters.mcp.proxy.pipes import LinePipe
 from tests.adapters.mcp.transcripts import ACCP, SERVER, converse, modern
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from accp_adapters.mcp.proxy.endpoint import Endpoint
+from accp_adapters.mcp.proxy.endpoint import ServerUrl
 
-ENDPOINT = Endpoint.parse("https://us%40er:p:w@host.example:8443/a%20b/mcp?key=1%2B2&x#part")
+ENDPOINT = ServerUrl.parse("https://us%40er:p:w@host.example:8443/a%20b/mcp?key=1%2B2&x#part")
 
 
 def test_what_may_be_secret_is_sent_and_not_shown() -> None:
     assert ENDPOINT.shown == "https://host.example:8443/a%20b/mcp"
     assert str(ENDPOINT.url) == "https://host.example:8443/a%20b/mcp?key=1%2B2&x"
     assert ENDPOINT.credentials == ((b"authorization", b"Basic dXNAZXI6cDp3"),)
-    assert Endpoint.parse("http://host").credentials == ()
+    assert ServerUrl.parse("http://host").credentials == ()
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_what_may_be_secret_is_sent_and_not_shown() -> None:
 )
 def test_a_url_that_is_none_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ValueError, match="expected ") as refused:
-        Endpoint.parse(url)
+        ServerUrl.parse(url)
     assert "secret" not in str(refused.value)
 
 
@@ -56,7 +56,7 @@ def test_nothing_else_is_served(path: bytes, query: bytes) -> None:
 
 
 def test_the_root_may_be_the_endpoint() -> None:
-    endpoint = Endpoint.parse("http://host")
+    endpoint = ServerUrl.parse("http://host")
     assert str(endpoint.resolve(b"/", b"")) == "http://host"
     assert endpoint.resolve(b"", b"") is None
 

@@ -17,12 +17,12 @@ import pytest
 
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
-from accp_adapters.mcp.gateway.http import PATH, GatewayApp
+from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.gateway.session import GatewaySession
 from accp_adapters.mcp.proxy import message
 from accp_adapters.mcp.proxy.lines import serve_lines
+from accp_adapters.mcp.proxy.pipes import run_stdio
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from accp_adapters.mcp.proxy.stdio import run_stdio
 from accp_adapters.mcp.proxy.url_link import UrlLink
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream

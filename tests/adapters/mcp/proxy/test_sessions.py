@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
+from accp_adapters.mcp.proxy.callers import Caller, CallerRelays, caller_of
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from accp_adapters.mcp.proxy.sessions import Caller, Sessions, caller_of
 from accp_adapters.mcp.shim.negotiation import ClientSettings
 from accp_adapters.stores import SqliteColdStore
 from tests.adapters.mcp.messages import call, response, rows, served
@@ -72,7 +72,7 @@ def test_the_owner_of_texts_is_the_same_in_every_process_and_for_nobody_else() -
 
 
 def test_a_caller_that_the_server_has_not_accepted_displaces_nobody() -> None:
-    sessions = Sessions(fetching, limit=2)
+    sessions = CallerRelays(fetching, limit=2)
     known = caller("known", authorization="a")
     relay = sessions.find(known)
     sessions.accept(known)
@@ -84,7 +84,7 @@ def test_a_caller_that_the_server_has_not_accepted_displaces_nobody() -> None:
 
 def test_beyond_the_limit_the_most_silent_one_is_dropped_with_its_texts() -> None:
     store = SqliteColdStore()
-    sessions = Sessions(lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), limit=2)
+    sessions = CallerRelays(lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), limit=2)
     callers = [caller(name) for name in "abc"]
     relays = [sessions.find(each) for each in callers]
     for each, relay in zip(callers, relays, strict=True):
@@ -99,7 +99,7 @@ def test_beyond_the_limit_the_most_silent_one_is_dropped_with_its_texts() -> Non
 
 def test_texts_are_bounded_over_all_sessions_together() -> None:
     size = len(BIG["content"][0]["text"])
-    sessions = Sessions(
+    sessions = CallerRelays(
         lambda: encoder_relay(Encoder(policy="always", fetch=True, inline_limit=500)), max_chars=2 * size
     )
     relays = {}
@@ -114,7 +114,7 @@ def test_texts_are_bounded_over_all_sessions_together() -> None:
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_the_end_of_a_session_deletes_its_texts_and_eviction_only_those_of_this_process(is_shared: bool) -> None:
     store = SqliteColdStore()
-    sessions = Sessions(lambda: fetching(store) if is_shared else fetching(), limit=1, server="http://x")
+    sessions = CallerRelays(lambda: fetching(store) if is_shared else fetching(), limit=1, server="http://x")
     first, second = caller("1"), caller("2")
     for each in (first, second):
         relay = sessions.find(each)
@@ -128,7 +128,7 @@ def test_the_end_of_a_session_deletes_its_texts_and_eviction_only_those_of_this_
 
 
 def test_a_session_with_a_new_token_keeps_its_client_and_none_of_its_references() -> None:
-    sessions = Sessions(fetching)
+    sessions = CallerRelays(fetching)
     relay = encoder_relay(Encoder(fetch=True))
     encoder_of(relay).session.client_settings = ClientSettings(results="view", fetch=True)
     sessions.begin(caller("s", authorization="old"), relay)
@@ -140,7 +140,7 @@ def test_a_session_with_a_new_token_keeps_its_client_and_none_of_its_references(
 
 
 def test_exchanges_without_sessions_share_tools_and_references_but_not_what_a_client_declared() -> None:
-    sessions = Sessions(fetching)
+    sessions = CallerRelays(fetching)
     alice = caller(authorization="a")
     first, second = encoder_of(sessions.find(alice)), encoder_of(sessions.find(alice))
     first.session.client_settings = ClientSettings()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from accp_adapters.mcp.proxy.stdio import LinePipe, run_stdio
+from accp_adapters.mcp.proxy.pipes import LinePipe, run_stdio
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.limits import PATIENCE
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pip
 ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 PROXY = """
 import sys
-from accp_adapters.mcp.proxy.stdio import end_like, run_stdio
+from accp_adapters.mcp.proxy.pipes import end_like, run_stdio
 from tests.adapters.mcp.proxy.marking_relay import marking
 sys.exit(end_like(run_stdio([sys.executable, "-c", sys.argv[1]], marking())))
 """

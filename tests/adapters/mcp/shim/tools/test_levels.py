@@ -10,8 +10,8 @@ import pytest
 
 from accp_adapters.mcp.shim.tools.levels import (
     LEVELS,
+    AgentUse,
     ListOptions,
-    Session,
     cheapest_level,
     index_tool,
     listed_tools,
@@ -117,13 +117,15 @@ def test_lists_of_calls_are_offered_where_the_transport_can_make_them() -> None:
 @pytest.mark.parametrize(
     ("tools", "session", "level"),
     [
-        ([], Session(), "full"),
-        (many(1, ""), Session(), "full"),
-        (many(60), Session(tools=1, calls=1), "lazy"),
-        (many(60), Session(tools=3, calls=6), "signatures"),
+        ([], AgentUse(), "full"),
+        (many(1, ""), AgentUse(), "full"),
+        (many(60), AgentUse(tools=1, calls=1), "lazy"),
+        (many(60), AgentUse(tools=3, calls=6), "signatures"),
     ],
 )
-def test_the_cheapest_level_depends_on_the_tools_and_the_calls(tools: list[Json], session: Session, level: str) -> None:
+def test_the_cheapest_level_depends_on_the_tools_and_the_calls(
+    tools: list[Json], session: AgentUse, level: str
+) -> None:
     catalog = catalog_of(tools)
     assert cheapest_level(catalog, session, count_o200k) == level
     costs = {each: session_tokens(catalog, each, session, count_o200k) for each in LEVELS} if tools else {"full": 0}

@@ -16,14 +16,14 @@ from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.exchange import ClientResponse
 from accp_adapters.mcp.proxy.limits import ProxyLimits
-from accp_adapters.mcp.proxy.lines import Connection
+from accp_adapters.mcp.proxy.lines import LinkedClient
 from accp_adapters.mcp.proxy.link import Link
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay
-from accp_adapters.mcp.proxy.sessions import SESSION_HEADER
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, Receive, Scope, Send, read_body, run_until_disconnect
 from accp_adapters.serving.hosts import AllowedHosts, header
@@ -84,7 +84,7 @@ class _Session:
 
     def __init__(self, link: Link, relay: Relay) -> None:
         self.identity: Final = secrets.token_urlsafe(24)
-        self.connection: Final = Connection(relay, link, self._route)
+        self.client: Final = LinkedClient(relay, link, self._route)
         self._calls: Final[dict[MessageId, _Stream]] = {}
         self._listening = _Stream()
         self._is_heard = False
@@ -119,7 +119,7 @@ class _Session:
 
     async def close(self) -> None:
         """End the servers and all streams."""
-        await self.connection.close()
+        await self.client.close()
         for stream in (*self._calls.values(), self._listening):
             stream.end()
 
@@ -226,15 +226,15 @@ class GatewayApp:
         session = await self._begin(response) if starts else await self._session(scope, response)
         if session is None:
             return
-        relayed = await relay_client(session.connection.relay, received)
+        relayed = await relay_client(session.client.relay, received)
         if relayed.to_client:
             await response.send_message(relayed.message)
         elif "method" in message and message_id(message) is not None:
             stream = session.call(message)
-            await session.connection.route(relayed)
+            await session.client.route(relayed)
             await self._stream(session, stream, receive, response)
         else:
-            await session.connection.route(relayed)
+            await session.client.route(relayed)
             await response.send_all(HTTPStatus.ACCEPTED, [], b"")
 
     async def _begin(self, response: ClientResponse) -> _Session | None:
@@ -245,7 +245,7 @@ class GatewayApp:
                 return None
             await self._end(idle)
         session = _Session(GatewaySession(self._servers, is_bare=self._is_bare), self._new_relay())
-        await session.connection.start()
+        await session.client.start()
         self._sessions[session.identity] = session
         return session
 

@@ -19,10 +19,10 @@ from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.serving.hosts import Headers, header
 from accp_core.bounded import BoundedDict
 
-__all__ = ["MAX_SESSIONS", "SESSION_HEADER", "Caller", "Sessions", "caller_of"]
+__all__ = ["MAX_SESSIONS", "SESSION_HEADER", "Caller", "CallerRelays", "caller_of"]
 
 MAX_SESSIONS: Final = 10_000
-"""Sessions of one proxy; beyond, the one that was silent for longest is dropped, and its references are refused."""
+"""CallerRelays of one proxy; beyond, the one that was silent for longest is dropped, and its references are refused."""
 SESSION_HEADER: Final = "mcp-session-id"
 _MAX_CANDIDATES: Final = 1_000
 """Callers that the server has not answered yet."""
@@ -99,7 +99,7 @@ def _identifies_nobody(name: bytes) -> bool:
     return name in _NAMES or name.startswith(_ARGUMENT)
 
 
-class Sessions:
+class CallerRelays:
     """The relay of each caller; those that the server has not accepted do not displace those that it has."""
 
     def __init__(

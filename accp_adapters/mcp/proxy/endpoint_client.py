@@ -8,11 +8,11 @@ from typing import Final
 
 import httpx
 
-from accp_adapters.mcp.proxy.endpoint import Endpoint
+from accp_adapters.mcp.proxy.endpoint import ServerUrl
 from accp_adapters.mcp.proxy.headers import server_headers
 from accp_adapters.serving.hosts import Headers
 
-__all__ = ["Upstream", "connect"]
+__all__ = ["EndpointClient", "connect"]
 
 # Seconds; a thousand calls at once keep the event loop busy for several.
 _CONNECT_SECONDS: Final = 30.0
@@ -29,7 +29,7 @@ async def connect() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-class Upstream:
+class EndpointClient:
     """A server at a URL, with the fields that the proxy adds to each request to its endpoint."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Upstream:
         Raises:
             ValueError: `url` is no http or https URL.
         """
-        self.endpoint = Endpoint.parse(url)
+        self.endpoint = ServerUrl.parse(url)
         """Where requests are sent; a redirect that adds or removes the slash at the end is remembered."""
         self._client: Final = client
         self._withheld: Final = frozenset(withheld)

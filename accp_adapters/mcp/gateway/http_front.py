@@ -16,11 +16,11 @@ from typing import Final
 
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.links.link import Link
+from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.exchange import ClientResponse
-from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.lines import LinkedClient
-from accp_adapters.mcp.proxy.link import Link
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay

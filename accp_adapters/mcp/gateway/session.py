@@ -18,9 +18,9 @@ from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.names import Names, server_of_name, server_of_uri
 from accp_adapters.mcp.gateway.questions import Questions
 from accp_adapters.mcp.gateway.upstream import LIST_METHODS, ServerEnded, Upstream
-from accp_adapters.mcp.proxy.link import Deliver, Ended, Link
+from accp_adapters.mcp.links.link import Deliver, Ended, Link
+from accp_adapters.mcp.links.process_link import ProcessLink
 from accp_adapters.mcp.proxy.message import Message
-from accp_adapters.mcp.proxy.process_link import ProcessLink
 from accp_adapters.mcp.shim.protocol import JsonObject, MessageId, message_id, text_block, tool_result, without
 from accp_core.error_codes import ErrorCode
 
@@ -323,7 +323,7 @@ def _link(settings: ServerSettings) -> Link:
     """
     if settings.command:
         return ProcessLink(settings.command, settings.environment, settings.folder)
-    from accp_adapters.mcp.proxy.url_link import UrlLink  # noqa: PLC0415  needs an extra
+    from accp_adapters.mcp.links.url_link import UrlLink  # noqa: PLC0415  needs an extra
 
     return UrlLink(settings.url, extra=settings.headers)
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from accp_adapters.mcp.gateway.names import Names
-from accp_adapters.mcp.proxy.link import Link
+from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.shim.protocol import JsonObject

@@ -1,19 +1,21 @@
-"""Serving an endpoint of ours, and admission to it by a token, which is not forwarded to the servers behind it."""
+"""Serving an endpoint of ours: its limits, and admission by a token, which the servers behind it do not get."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from accp_adapters.mcp.proxy.exchange import ClientResponse
-from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.message import error_message
+from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 from accp_adapters.serving.bodies import Receive, Scope, Send
 from accp_adapters.serving.listening import http_server, listen_at
+from accp_adapters.serving.responses import WRITE_SECONDS
 from accp_core.errors import ProtocolError
 
-__all__ = ["TOKEN_FIELD", "Admission", "Admit", "serve_endpoint"]
+__all__ = ["TOKEN_FIELD", "Admission", "Admit", "ProxyLimits", "serve_endpoint"]
 
 TOKEN_FIELD: Final = b"authorization"
 """The field with the token."""
@@ -21,6 +23,27 @@ TOKEN_FIELD: Final = b"authorization"
 Admit: TypeAlias = Callable[[Scope], Awaitable[object]]
 """Raises ProtocolError for a request that may not come in; an `Authenticate` of `accp_adapters.bindings`, say."""
 _Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[Any]]
+
+
+_MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyLimits:
+    """The limits of one proxy."""
+
+    body_bytes: int = 4 * _MIB
+    """Bytes of the body of a request, as the SDKs' servers limit it; a longer one is refused (413)."""
+    message_bytes: int = MAX_MESSAGE_BYTES
+    """Bytes of a response or event that is rewritten; a longer one passes unchanged."""
+    buffered_bytes: int = 256 * _MIB
+    """Bytes of all bodies and messages that are held at once: further requests are refused (503), responses pass."""
+    stored_chars: int = 256 * _MIB
+    """Characters of the texts that previews cite; beyond, the session that was silent for longest loses its texts."""
+    request_seconds: float = 30.0
+    """Seconds for the header of a request, and as many for its body (408)."""
+    write_seconds: float = WRITE_SECONDS
+    """Seconds for which a client may leave a piece of a response unread; then its connection is cut."""
 
 
 class Admission:

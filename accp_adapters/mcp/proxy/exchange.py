@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 
-from accp_adapters.mcp.proxy.headers import client_headers
+from accp_adapters.mcp.proxy.endpoint_client import client_headers
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import read, relay_server
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES, Relay, Relayed

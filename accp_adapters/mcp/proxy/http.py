@@ -24,12 +24,10 @@ from accp_adapters.mcp.proxy.access_check import (
     read_answer,
     read_refusal,
 )
-from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, serve_endpoint
+from accp_adapters.mcp.proxy.admission import TOKEN_FIELD, Admit, ProxyLimits, serve_endpoint
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER, Caller, CallerRelays, caller_of
-from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
+from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect, server_headers
 from accp_adapters.mcp.proxy.exchange import ClientResponse, ServerResponses, forward_unchanged
-from accp_adapters.mcp.proxy.headers import server_headers
-from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import read, relay_client
 from accp_adapters.mcp.proxy.relay import Relay, Relayed

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from accp_adapters.mcp.proxy.link import Link
+from accp_adapters.mcp.links.link import Link
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import relay_client, relay_server
 from accp_adapters.mcp.proxy.pipes import LinePipe

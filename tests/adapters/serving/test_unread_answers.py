@@ -13,9 +13,9 @@ import httpx2
 import pytest
 
 from accp_adapters.gateway import compress_app
+from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.endpoint_client import connect
 from accp_adapters.mcp.proxy.http import HttpProxy
-from accp_adapters.mcp.proxy.limits import ProxyLimits
 from accp_adapters.serving.limits import ServerLimits
 from accp_adapters.serving.responses import BUFFERED
 from tests.adapters.mcp.proxy.marking_relay import marking

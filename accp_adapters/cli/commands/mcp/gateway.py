@@ -77,8 +77,7 @@ def listen_for_servers(
     """Serve all clients that come by HTTP, until a signal ends it."""
     try:
         from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
-        from accp_adapters.mcp.proxy.admission import serve_endpoint
-        from accp_adapters.mcp.proxy.limits import ProxyLimits
+        from accp_adapters.mcp.proxy.admission import ProxyLimits, serve_endpoint
         from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("a gateway", extra="mcp") from error

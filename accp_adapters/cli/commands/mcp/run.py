@@ -340,9 +340,9 @@ def _listen(
     **limits: Any,
 ) -> None:
     try:
+        from accp_adapters.mcp.proxy.admission import ProxyLimits
         from accp_adapters.mcp.proxy.endpoint import ServerUrl
         from accp_adapters.mcp.proxy.http import serve_http
-        from accp_adapters.mcp.proxy.limits import ProxyLimits
         from accp_adapters.serving.hosts import AllowedHosts
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
@@ -368,9 +368,9 @@ def _serve_remote(url: str, relay: Relay, extra: Headers) -> None:
     import asyncio
 
     try:
+        from accp_adapters.mcp.links.url_link import UrlLink
         from accp_adapters.mcp.proxy.endpoint import ServerUrl
         from accp_adapters.mcp.proxy.lines import serve_lines
-        from accp_adapters.mcp.proxy.url_link import UrlLink
     except ImportError as error:
         raise ExtraMissing("an HTTP proxy", extra="mcp") from error
     with _url_refused():

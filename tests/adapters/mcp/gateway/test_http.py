@@ -16,7 +16,7 @@ import pytest
 from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
-from accp_adapters.mcp.proxy.limits import ProxyLimits
+from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from accp_adapters.serving.hosts import AllowedHosts
 from tests.adapters.mcp.gateway.client import asking, conformance

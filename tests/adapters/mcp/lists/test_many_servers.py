@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.proxy.relay import encoder_relay
-from tests.adapters.mcp.gateway import asking_server
+from tests.adapters.mcp.gateway.client import asking
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.real_servers.servers import conversation
 from tests.adapters.mcp.serving import serving
@@ -21,7 +20,7 @@ from tests.adapters.mcp.transcripts import ACCP, ask, converse
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
-SERVER = str(Path(asking_server.__file__))
+SERVER = asking("any").command[1]
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def test_tools_that_nobody_named_do_not_run_in_a_list(config: Path) -> None:
 
 
 def test_a_list_runs_behind_an_http_endpoint() -> None:
-    servers = [ServerSettings(name=name, command=(sys.executable, SERVER, name)) for name in ("red", "blue")]
+    servers = [asking("red"), asking("blue")]
     app = GatewayApp(servers, lambda: encoder_relay(Encoder(tools="names", call_lists=True, allow=("*__pid",))))
 
     async def serve(scope: Any, receive: Any, send: Any) -> None:

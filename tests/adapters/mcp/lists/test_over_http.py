@@ -14,7 +14,7 @@ import pytest
 from mcp import Client as SdkClient
 
 from accp_adapters.mcp import Encoder
-from accp_adapters.mcp.proxy.limits import ProxyLimits
+from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.messages import ERAS, Era

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accp_adapters.mcp.proxy.headers import client_headers, server_headers
+from accp_adapters.mcp.proxy.endpoint_client import client_headers, server_headers
 
 
 def test_what_concerns_one_connection_is_not_passed_on() -> None:

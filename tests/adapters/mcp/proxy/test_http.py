@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from accp_adapters.mcp.proxy.limits import ProxyLimits
+from accp_adapters.mcp.proxy.admission import ProxyLimits
 from accp_adapters.mcp.proxy.relay import Relay
 from accp_adapters.mcp.shim.protocol import JsonObject
 from accp_adapters.mcp.shim.router import ShimRouter

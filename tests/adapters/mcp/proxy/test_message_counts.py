@@ -19,11 +19,11 @@ from accp_adapters.mcp import Encoder
 from accp_adapters.mcp.gateway.configuration import ServerSettings
 from accp_adapters.mcp.gateway.http_front import PATH, GatewayApp
 from accp_adapters.mcp.gateway.session import GatewaySession
+from accp_adapters.mcp.links.url_link import UrlLink
 from accp_adapters.mcp.proxy import message
 from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.pipes import run_stdio
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from accp_adapters.mcp.proxy.url_link import UrlLink
 from tests.adapters.mcp.proxy.tenants import Client
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream
 from tests.adapters.mcp.serving import proxying, serving

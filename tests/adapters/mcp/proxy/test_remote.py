@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.mcp import Encoder
+from accp_adapters.mcp.links.url_link import UrlLink
 from accp_adapters.mcp.proxy.lines import serve_lines
 from accp_adapters.mcp.proxy.relay import Relay, encoder_relay
-from accp_adapters.mcp.proxy.url_link import UrlLink
 from tests.adapters.mcp.conformance.server import build, http_app
 from tests.adapters.mcp.proxy.marking_relay import marking
 from tests.adapters.mcp.proxy.upstream import Saying, Upstream

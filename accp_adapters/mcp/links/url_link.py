@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import httpx
 
+from accp_adapters.mcp.links.link import Deliver, Ended
 from accp_adapters.mcp.proxy.callers import SESSION_HEADER
 from accp_adapters.mcp.proxy.endpoint_client import EndpointClient, connect
-from accp_adapters.mcp.proxy.link import Deliver, Ended
 from accp_adapters.mcp.proxy.message import Message, error_message
 from accp_adapters.mcp.proxy.off_loop import read
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES

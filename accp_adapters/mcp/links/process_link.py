@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from accp_adapters.mcp.proxy.link import Deliver, Ended
+from accp_adapters.mcp.links.link import Deliver, Ended
 from accp_adapters.mcp.proxy.message import Message
 from accp_adapters.mcp.proxy.relay import MAX_MESSAGE_BYTES
 

@@ -1,0 +1,1 @@
+"""The ways to a server: a child process, or a URL."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeGuard
 
 from accp_core.packing.columns import last_column_with_cells, pack_keyed_rows, pack_labelled_rows, pack_list
 from accp_core.packing.derived import pays_in_its_line
@@ -175,7 +175,7 @@ class _ViewWriter:
     def write_array(self, items: list[object]) -> str:
         if (texts := _short_texts(items)) is not None:
             return f"[{join_members(texts, ',')}]"
-        if len(items) == 1 and type(items[0]) is dict and items[0]:
+        if _is_one_map(items):
             short = _short_map(items[0])
             # Over lines, a string needs quotes in fewer cases.
             return f"[{short}]" if short and '"' not in short else f"[{{\n{self.write_pairs(items[0])}\n}}]"
@@ -358,6 +358,11 @@ class _ReadableViewWriter(_ViewWriter):
 
     def pack_keyed(self, members: dict[str, object]) -> Table | None:
         return None
+
+
+def _is_one_map(items: list[object]) -> TypeGuard[list[dict[str, object]]]:
+    """Return whether an array holds nothing but one map with keys."""
+    return len(items) == 1 and type(items[0]) is dict and bool(items[0])
 
 
 def _is_block(text: str) -> bool:

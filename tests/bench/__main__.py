@@ -52,6 +52,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path | None, Console], None]]] = MappingP
     {
         "payloads": payloads.main,
         "tool_results": tool_results.main,
+        "constructs": with_data("constructs"),
         "trajectories": trajectories.main,
         "limits": with_data("limits"),
         "fixed_tokens": with_data("fixed_tokens"),

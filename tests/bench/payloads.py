@@ -54,6 +54,9 @@ def main(data: Path | None, console: Console) -> None:
     paths = sorted((data / "payloads").glob("*.json"))
     rows = [_measure(path.stem, read_json(path)) for path in paths]
     console.print(_table("1. payloads: o200k_base tokens against compact JSON and the smallest lossless peers", rows))
+    examples = [_measure(path.stem, read_json(path)) for path in sorted((data / "documentation").glob("*.json"))]
+    if examples:
+        console.print(_table("1c. examples of published documentation, in o200k_base tokens", examples))
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

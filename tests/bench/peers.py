@@ -106,6 +106,13 @@ def toon(value: Any, count: TokenCounter) -> tuple[str, Any]:
     return text, module.decode(text)
 
 
+def tron(value: Any, count: TokenCounter) -> tuple[str, Any]:
+    """Encode by TRON."""
+    module = importlib.import_module("tron")
+    text = module.stringify(value)
+    return text, module.parse(text)
+
+
 def trimtok(value: Any, count: TokenCounter) -> tuple[str, Any]:
     """Encode by trimtok's tables; compact JSON where it writes none."""
     module = importlib.import_module("trimtok.toon_codec")
@@ -128,6 +135,7 @@ PEERS: Final[Mapping[str, Peer]] = MappingProxyType(
         "terse": Peer(package="terse-mcp", module="terse", encode=terse),
         "tokenfold": Peer(package="tokenfold", module="tokenfold", encode=tokenfold),
         "TOON": Peer(package="toon-format", module="toon_format", encode=toon),
+        "TRON": Peer(package="tron-python", module="tron", encode=tron),
         "trimtok": Peer(package="trimtok", module="trimtok", encode=trimtok),
         "ZON": Peer(package="zon-format", module="zon", encode=zon),
     }

@@ -9,6 +9,7 @@ from rich.console import Console
 from accp_adapters.replay import read_runs
 from tests.adapters.replay.runs import trajectory
 from tests.bench import (
+    constructs,
     data,
     fixed_tokens,
     limits,
@@ -51,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "section",
     [
-        *(payloads.main, tool_results.main, trajectories.main, limits.main, fixed_tokens.main),
+        *(payloads.main, tool_results.main, constructs.main, trajectories.main, limits.main, fixed_tokens.main),
         *(mcp_results.main, mcp_tools.main),
     ],
 )
@@ -96,5 +97,5 @@ def test_sections_are_run_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch)
         *("payloads", "tool_results", "trajectories", "speed", "imports"),
         *("wire", "session", "patterns", "latency", "a2a", "aacp"),
         *("mcp_results", "mcp_tools", "mcp_latency", "network", "limits", "large_results"),
-        "fixed_tokens",
+        *("fixed_tokens", "constructs"),
     }

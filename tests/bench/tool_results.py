@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from accp_core.strict_json import compact_json
 from accp_core.view import read, render
 from tests.bench.data import read_json
 
-__all__ = ["main"]
+__all__ = ["main", "recorded_values"]
 
 
 def main(data: Path | None, console: Console) -> None:
@@ -25,13 +26,24 @@ def main(data: Path | None, console: Console) -> None:
     if data is None:
         console.print("tool results: skipped, no data folder (set ACCP_DATA)")
         return
-    sources = {path.stem: list(_recorded(path)) for path in sorted((data / "trajectories").glob("*.jsonl"))}
-    sources |= {f"mcp {path.stem}": list(_captured(path)) for path in sorted((data / "mcp").glob("*.json"))}
+    sources = _sources(data)
     rows = [(name, _count(values)) for name, values in sources.items() if values]
     rows.append(("total", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
     title = "2. JSON that tools returned: o200k_base tokens against compact JSON of the value"
     columns = ("", "results", "compact JSON", "ours", "%", "larger", "not lossless")
     console.print(plain_table(title, columns, [(name, *_line(*row)) for name, row in rows]))
+
+
+def recorded_values(data: Path) -> Iterator[object]:
+    """Yield the values of all recorded results."""
+    return chain.from_iterable(_sources(data).values())
+
+
+def _sources(data: Path) -> dict[str, list[object]]:
+    """Return the values of each source by its name."""
+    recorded = {path.stem: list(_recorded(path)) for path in sorted((data / "trajectories").glob("*.jsonl"))}
+    captured = {f"mcp {path.stem}": list(_captured(path)) for path in sorted((data / "mcp").glob("*.json"))}
+    return recorded | captured
 
 
 def _line(results: int, compact: int, ours: int, larger: int, lossy: int) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def _text(
     text = escape_markers(render(shown if reference is None else {**shown, "whole": reference}, counter=counter))
     if reference is None or limit is None or counter(text) <= limit:
         return text
-    # The reference stands alone, because A2A has no tool that opens it.
+    # The reference is a part of its own, because A2A has no tool that opens it.
     return preview(compact_json(shown), limit=limit, opening=reference, counter=counter, request=request)
 
 

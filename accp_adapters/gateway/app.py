@@ -65,11 +65,11 @@ def compress_app(
 
     Args:
         policy: What becomes a preview; None: nothing, and then there is nothing to retrieve.
-        authenticate: Returns whom a request is of; without it, only clients on this machine are served.
+        authenticate: Returns the principal of a request; without it, only clients on this machine are served.
         limits: The limits of memory and time; None: `GATEWAY_LIMITS`.
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
             from web pages of other origins are refused.
-        kept: Keeps the texts behind previews for the token whose request showed them; None: an hour, 16 MiB for each.
+        kept: Keeps the texts that previews cite for the token whose request showed them; None: an hour, 16 MiB each.
         tool: The name of the tool that a preview names.
 
     Raises:
@@ -104,12 +104,12 @@ class _Endpoint:
                 body = _json_of(await self._work(Request(scope, receive), principal, lease))
                 lease.hold(len(body) - lease.size)
                 await response.send_all(HTTPStatus.OK, _FIELDS, body)
-        except Exception as error:  # every failure is told to the client; none ends the server
+        except Exception as error:  # every failure has an answer; none ends the server
             if response.started:
                 raise
             refusal = refusal_of(error)
-            told = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
-            await response.send_all(refusal.status, [*_FIELDS, *refusal.headers], _json_of(told))
+            answer = {"error": {"type": str(refusal.error.code), "message": str(refusal.error)}}
+            await response.send_all(refusal.status, [*_FIELDS, *refusal.headers], _json_of(answer))
 
 
 class _Service:

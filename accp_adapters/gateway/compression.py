@@ -39,7 +39,7 @@ class Compression:
     tokens_after: int
     """The same of the messages as they are now."""
     stored: dict[str, str]
-    """The texts behind the previews, by hash."""
+    """The texts that the previews cite, by hash."""
 
 
 def compress_messages(messages: Sequence[Any], *, policy: Policy, tool: str = RETRIEVE_TOOL) -> Compression:

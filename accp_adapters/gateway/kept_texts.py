@@ -1,4 +1,4 @@
-"""The texts behind the previews of a gateway, in memory: each for its owner, for some time, within a bound."""
+"""The texts that previews of a gateway cite, in memory: each for its owner, for some time, within a bound."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class KeptTexts:
         Args:
             seconds: How long a text is kept after it was put.
             max_bytes: Bytes of the texts of one owner, in UTF-8; those that were put first are dropped first.
-            max_owners: Owners whose texts are kept; those of who put nothing for the longest time are dropped first.
+            max_owners: Owners whose texts are kept; the one who put nothing for the longest time loses its texts first.
             clock: Returns seconds, of which only differences count.
 
         Raises:

@@ -1,1 +1,1 @@
-"""What every server of ours stands on: sockets, admission, bounds of memory and time, and work off the event loop."""
+"""What all our servers share: sockets, admission, bounds of memory and time, and work off the event loop."""

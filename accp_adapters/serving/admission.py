@@ -1,6 +1,6 @@
 """What every request and connection passes first: its host and origin, its principal, a free place, its rate, its body.
 
-A server of ours has one `Gate`, which its limits configure; `refusal_of` says how a refusal is told to the client.
+A server of ours has one `Gate`, which its limits configure; `refusal_of` says how a client is refused.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Gate:
     """Lets requests and connections in, or says why not; one for each application."""
 
     def __init__(self, authenticate: Authenticate, limits: ServerLimits, hosts: AllowedHosts) -> None:
-        """Let in whom `authenticate` knows, at the names of `hosts`."""
+        """Let in the principals of `authenticate`, under the names of `hosts`."""
         self.limits: Final = limits
         """Limits of memory and time."""
         self.rate: Final = RateLimit(limits.rate, limits.burst)
         """How many frames each principal may send."""
         self.budget: Final = ByteBudget(limits.buffered_bytes)
-        """Bytes of the bodies and answers that are held."""
+        """Bytes of the bodies and answers in memory."""
         self._places: Final = Places(limits.places, limits.places_each)
         self._authenticate, self._hosts = authenticate, hosts
 
@@ -58,7 +58,7 @@ class Gate:
 
         Raises:
             BodyRefused: It names another host, or comes from another origin.
-            AccessDenied: It is of no known principal.
+            AccessDenied: It has no known principal.
             TooMany: There is no place.
         """
         if refused := self._hosts.refusal(scope["headers"]):
@@ -79,7 +79,7 @@ class Gate:
 
 
 def check_content(headers: Headers, media_type: str) -> None:
-    """Refuse another content type, and a compressed body, whose length says nothing about that of its content.
+    """Refuse another content type, and a compressed body, whose content may be far longer than its length says.
 
     Raises:
         BodyRefused: 415.
@@ -97,7 +97,7 @@ def check_content(headers: Headers, media_type: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """How a refusal is told to the peer."""
+    """How a client is refused."""
 
     status: HTTPStatus
     """The status of the HTTP response."""
@@ -128,7 +128,7 @@ _BY_CODE: Final = {
 # "Response: 200 OK with response ACCP frame, or 400 with ER-schema error frame body" (section 11.1); HTTP's own
 # statuses where the frame was not looked at.
 def refusal_of(error: Exception) -> Refusal:
-    """Return how `error` is told to the peer; what it did not cause is an internal error without a reason."""
+    """Return how a client is refused for `error`; where it is not to blame, by an internal error without a reason."""
     if isinstance(error, OutOfReach):
         _LOG.warning("a request was not taken: %s", error)
         error = ProtocolError(OUT_OF_REACH, code=ErrorCode.TIMEOUT)

@@ -65,7 +65,7 @@ class ByteLease:
         """Hold nothing of `budget`, in the name of `owner`."""
         self._budget, self._owner = budget, owner
         self.size = 0
-        """Bytes that are held."""
+        """Bytes that it counts."""
 
     def add(self, count: int) -> bool:
         """Hold `count` bytes more, fewer if negative; return False, and change nothing, if they are not free."""

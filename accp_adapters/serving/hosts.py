@@ -18,7 +18,7 @@ Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 """Names in lower case and values, in their order; a name may occur several times."""
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# Of two such fields, a proxy might read one and the server behind it the other.
+# Of two such fields, a proxy might read one and its server the other.
 _SINGLE: Final = frozenset(
     b"host origin authorization content-type last-event-id mcp-method mcp-name mcp-protocol-version"
     b" mcp-session-id".split()

@@ -36,9 +36,9 @@ class Principal:
     name: str
     """Its name: sessions belong to it. Two principals never share one."""
     agents: frozenset[str] | None = None
-    """The agents in whose names it may send; None: any name but that of the receiving agent."""
+    """The agents in whose names it may send; None: any name but the receiving agent's."""
     expires_at: float | None = None
-    """When its right ends, in seconds of the Unix epoch, as that of a token; None: not by itself."""
+    """When its right ends, as with its token, in seconds of the Unix epoch; None: never."""
 
     def may_send_as(self, agent: str) -> bool:
         """Return whether it may send in the name of `agent`."""
@@ -60,7 +60,7 @@ class AccessDenied(ProtocolError):
 
 
 Authenticate: TypeAlias = Callable[[Scope], Awaitable[Principal]]
-"""Returns whom a request is of, or raises `AccessDenied`."""
+"""Returns the principal of a request, or raises `AccessDenied`."""
 
 
 async def loopback_only(scope: Scope) -> Principal:
@@ -84,7 +84,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-# "credentials = "Bearer" 1*SP b64token" (RFC 6750, section 2.1); a token in a URL would stand in logs.
+# "credentials = "Bearer" 1*SP b64token" (RFC 6750, section 2.1); a token in a URL would be written into logs.
 def bearer_token(scope: Scope) -> str:
     """Return the bearer token of a request.
 

@@ -1,4 +1,4 @@
-"""The body of a server's response: unpacked in small pieces and within a bound, whatever the server says of it."""
+"""The body of a server's response: decompressed in small pieces and within a bound, whatever its header says."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def too_long(limit: int) -> ProtocolError:
-    """Return the exception for a response or event that is not held."""
+    """Return the exception for a response or event that is too long for memory."""
     reason = f"expected a response of at most {limit} bytes, or fewer at once, found more"
     return ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)

@@ -1,4 +1,4 @@
-"""HTTP responses whose bytes are held until the peer has read them, and whose peer must read.
+"""HTTP responses whose bytes count until the client has read them, and whose client must read.
 
 A server takes a body of any size into its buffer and returns at once. Here a body is written in pieces, each as soon as
 the one before it has left, and within a time: when a response is complete, what the server still holds of it is less
@@ -79,7 +79,7 @@ class CompleteResponse(Protocol):
 
 
 class HeldResponse:
-    """A response of Starlette whose bytes are held of a budget until they are read."""
+    """A response of Starlette whose bytes count in a budget until they are read."""
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class HeldResponse:
         """Hold the bytes of `response`.
 
         Args:
-            response: The response; of one that is written as it comes into being, nothing is held here.
-            budget: Of which they are held, in the name of `owner`.
+            response: The response; nothing is counted here of one that is written piece by piece.
+            budget: Counts the bytes for `owner`.
             owner: Whose they are.
             seconds: How long a piece may take.
             refusal: What is sent instead where the bytes are not free.

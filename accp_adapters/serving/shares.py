@@ -20,7 +20,7 @@ class TooMany(ProtocolError):
 
         Args:
             reason: The reason.
-            is_own: Whether it is the principal's own limit (429), not that of all (503).
+            is_own: Whether it is the principal's own limit (429), not the limit of all (503).
             retry_after: When to try again, in seconds from now.
         """
         super().__init__(reason, code=ErrorCode.BUDGET_EXCEEDED)
@@ -29,7 +29,7 @@ class TooMany(ProtocolError):
 
 
 class Shares:
-    """The names of what is kept, by their owners; those of one owner are in the order of their last use."""
+    """The names of what is kept, by their owners; the names of one owner are in the order of their last use."""
 
     def __init__(self, total: int, each: int) -> None:
         """Keep at most `total` names, and `each` of one owner."""
@@ -50,8 +50,8 @@ class Shares:
             is_busy: Returns whether a name should not give way now.
 
         Returns:
-            The name that gives way, and is kept no more: where `owner` has its share, its own that was not used for
-            longest; where there are too many in all, that of the owner who has most. None: there is room.
+            The name that gives way, and is forgotten: the least recently used one of `owner` where it has its share,
+            of the owner who has most where there are too many in all. None: there is room.
 
         Raises:
             TooMany: E2003, `owner` is the one who has to give way, and all that it has is busy.
@@ -97,7 +97,7 @@ class Places:
         self._taken: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """Return how many are taken."""
+        """Return how many places are in use."""
         return sum(self._taken.values())
 
     @contextmanager

@@ -135,7 +135,7 @@ def _end_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # The processes are those of the parent, who goes on to use them.
+    # The processes belong to the parent, which still uses them.
     os.register_at_fork(after_in_child=_RUNNING.clear)
 
 

@@ -39,7 +39,7 @@ A2A_ERROR_CODES: Final[Mapping[type[errors.A2AError], ErrorCode]] = MappingProxy
 def error_code(error: BaseException) -> ErrorCode:
     """Return the ACCP code of an exception that an A2A call raised.
 
-    It is the code in the data of the error, where `to_a2a_error` wrote one, else that of the error's class.
+    It is the code in the data of the error, where `to_a2a_error` wrote one, else the code of the error's class.
     """
     code = (getattr(error, "data", None) or {}).get(METADATA_KEY)
     if code in set(ErrorCode):

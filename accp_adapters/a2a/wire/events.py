@@ -55,7 +55,7 @@ def decode(event: AnyEvent, first_index: int = 0) -> AnyEvent:
         first_index: The index that a chunk's first part must have in its artifact.
 
     Raises:
-        ProtocolError: E1001, E1004, a frame of ours holds no content; E2003, it stands for too large a value; E3002,
+        ProtocolError: E1001, E1004, a frame of ours holds no content; E2003, it expands to too large a value; E3002,
             E3003, the index of a chunk is below or above the expected one.
     """
     if not is_flagged(event):

@@ -38,7 +38,7 @@ _MIN_VIEWED_CHARS: Final = 60
 """A value of fewer characters is not rendered as a view, whose header would cost more than it saves."""
 _LARGE_PART_BYTES: Final = 4096
 _MAX_RESTORED_CHARS: Final = DEFAULT_EXPANSION.size // 3
-"""A longer text has no view: the peer, who bounds what a view of others stands for, might refuse to restore it."""
+"""A longer text has no view: the peer, who bounds what a view may expand to, might refuse to restore it."""
 _MAY_HOLD_JSON: Final = re.compile(r"[\[{]")
 _CONTENT_KEYS: Final = frozenset({"data", "message", "value", "view"})
 _OTHER_KEYS: Final = frozenset({"layout", "mt", "chunk_index", "total_chunks", "is_final", "code"})
@@ -108,12 +108,12 @@ def frame_of_part(part: Part, location: PartLocation, *, prose: bool = True) -> 
 def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
     """Return the part that `framed` encodes at this location, None where it is no such frame.
 
-    Only a frame whose msg_id and sequence are those of the location is ours. An agent's own
-    frame, or one that was moved here from another message, is content and stays.
+    Only a frame with the msg_id and the sequence of the location is ours. An agent's own frame, or one that was moved
+    here from another message, is content and stays.
 
     Raises:
         ProtocolError: E3002, E3003, the frame belongs to an earlier or a later part of the same message or artifact;
-            E1001, it holds no content of a part; E1004, it holds a value that no double is; E2003, its view stands for
+            E1001, it holds no content of a part; E1004, it holds a value that no double is; E2003, its view expands to
             too large a value.
     """
     message = read_frame(framed)
@@ -125,7 +125,7 @@ def frame_to_part(framed: Part, location: PartLocation) -> Part | None:
 
 
 def _is_own(envelope: accp.Envelope, location: PartLocation) -> bool:
-    """Return whether the envelope is that of `location`; refuse that of another part of the same message or artifact.
+    """Return whether the envelope belongs to `location`; refuse one of another part of the same message or artifact.
 
     Raises:
         ProtocolError: E3002, it is the envelope of an earlier part; E3003, of a later one.
@@ -164,7 +164,7 @@ def write_content(part: Part, payload: Any) -> None:
 
     Raises:
         ProtocolError: E1001, there is no content, or more than one, or a layout that does not belong to its view;
-            E1004, it is no JSON value; E2003, its view stands for too large a value.
+            E1004, it is no JSON value; E2003, its view expands to too large a value.
     """
     keys = _CONTENT_KEYS & payload.keys()
     if len(keys) != 1:
@@ -199,7 +199,7 @@ def _content_forms(part: Part, *, prose: bool) -> list[dict[str, Any]]:
 
 
 def _is_viewed(part: Part, value: object) -> bool:
-    """Return whether a value is long enough for a view; that of a large part is not written to tell."""
+    """Return whether a value is long enough for a view; a large part always is."""
     return part.ByteSize() > _LARGE_PART_BYTES or len(str(value)) >= _MIN_VIEWED_CHARS
 
 

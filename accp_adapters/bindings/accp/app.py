@@ -40,7 +40,7 @@ def accp_app(
 
     Args:
         host: Serves the sessions.
-        authenticate: Returns whom a request is of; without it, only clients on this machine are served.
+        authenticate: Returns the principal of a request; without it, only clients on this machine are served.
         limits: The limits of memory and time; None: the defaults.
         hosts: The names by which clients reach the server, beside the loopback names; requests for other hosts and
             from web pages of other origins are refused.

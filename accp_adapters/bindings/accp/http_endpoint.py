@@ -44,7 +44,7 @@ class HttpEndpoint:
                 # "Content-Type: application/accp", "Body: One ACCP frame string per request (UTF-8)" (section 11.1)
                 body = await self._gate.body(scope, receive, lease, MEDIA_TYPE)
                 await run_until_disconnect(receive, self._answer(principal, _decode(body), response))
-        except Exception as error:  # every failure is told to the client; none ends the server
+        except Exception as error:  # every failure has an answer; none ends the server
             # A response that has started lacks its end: the connection is cut, and the client asks again.
             if response.started:
                 raise
@@ -95,7 +95,7 @@ def _is_failure(text: str) -> bool:
 
 
 class _Response(ResponseWriter):
-    """The response to one request: frames, each held while it is written."""
+    """The response to one request: frames, each counted while it is written."""
 
     def __init__(self, send: Send, gate: Gate) -> None:
         super().__init__(send, gate.limits.write_time)

@@ -1,6 +1,6 @@
 """ACCP over WebSocket, the server's end (ACCP section 11.2).
 
-A connection carries one session: that of its first frame, which is the initiator's registry, or the `ping:resume` of a
+A connection carries one session, which its first frame names: the initiator's registry, or the `ping:resume` of a
 session that goes on. A session outlives its connections.
 """
 
@@ -48,7 +48,7 @@ class WebSocketEndpoint:
                 await _Connection(self._gate, self._host, principal, socket).run()
         except WebSocketDisconnect:
             return
-        except Exception as error:  # every failure is told to the peer; none ends the server
+        except Exception as error:  # every failure has an answer; none ends the server
             refusal = refusal_of(error)
             await _refuse(socket, refusal, self._host.refusal(refusal.error))
 
@@ -69,7 +69,7 @@ class _Connection:
         first = await self._read(self._limits.body_time)
         head = self._host.head(self._principal, first)
         check_first(head)
-        # Without a session id the session is that of this connection, and ends with it.
+        # Without a session id, the session is this connection's, and ends with it.
         session_id, number = head.envelope.session_id, head.envelope.sequence or 0
         async with self._host.attached(self._principal, session_id, number=number) as attachment:
             await self._serve(attachment, first)

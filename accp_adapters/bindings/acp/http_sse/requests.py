@@ -29,7 +29,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class AcpGate:
-    """Lets a request in, and says who it is of."""
+    """Lets a request in, and finds its principal and its session."""
 
     def __init__(self, host: AcpHost, allowed: AllowedHosts, *, memory: int) -> None:
         """Check requests for the agent of `host`.
@@ -44,7 +44,7 @@ class AcpGate:
         self._budget = ByteBudget(memory)
 
     async def principal(self, request: Request) -> Principal:
-        """Return whom a request is of, by `Authorization` or `X-ACP-Token`.
+        """Return the principal of a request, by `Authorization` or `X-ACP-Token`.
 
         Raises:
             AccessDenied: No principal is authenticated.

@@ -19,7 +19,7 @@ from accp_core.strict_json import compact_json
 __all__ = ["READY", "EventStream"]
 
 READY: Final = "acp.ready"
-"""The first event: `log`, which the numbers are of; `server_seq`, the last number; `window`, see `AcpLimits`."""
+"""The first event: `log`, the log that is numbered; `server_seq`, the last number; `window`, see `AcpLimits`."""
 _BATCH: Final = 64
 
 
@@ -49,7 +49,7 @@ class EventStream(Response):
             connection.acknowledge(self._cursor if is_same and since is not None else 0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events until the client has gone or takes nothing any more."""
+        """Send events until the client leaves or stops reading."""
         try:
             with self._host.connection():
                 async with asyncio.timeout(seconds_left(self._session.principal)):

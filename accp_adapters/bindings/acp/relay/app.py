@@ -43,7 +43,7 @@ def relay_app(*, limits: RelayLimits = DEFAULT_LIMITS, hosts: Iterable[str] = ()
 
     Args:
         limits: What its users may use.
-        hosts: Names of this server besides those of the loopback interface, which `Host` and `Origin` may have.
+        hosts: Names of this server beside the loopback names, which `Host` and `Origin` may have.
     """
     endpoints = _Endpoints(limits, AllowedHosts.of(hosts))
     return Starlette(
@@ -130,7 +130,7 @@ class _Endpoints:
         raise RoomRefused("unknown_action", 400)
 
     def _room(self, request: Request) -> Room:
-        """Return the room of a request; who tries one token after the other is told nothing any more."""
+        """Return the room of a request; who tries one token after the other gets no more answers."""
         address = network_of(request.scope)
         if self._failed.delay(address):
             raise RoomRefused("rate_limited", 429)

@@ -1,4 +1,4 @@
-"""The limits of a relay. Its users are not authenticated, so the limits of one user are those of its address."""
+"""The limits of a relay. Its users are not authenticated, so each limit of one user is a limit of its address."""
 
 from __future__ import annotations
 

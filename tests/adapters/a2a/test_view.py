@@ -43,7 +43,7 @@ def test_the_whole_task_is_kept_before_the_view_cites_it() -> None:
     task, store = long_task(), SqliteColdStore()
     view = task_view(task, store=store)
     assert view.reference is not None
-    assert view.text.endswith(f"omitted ids, times, 12 earlier messages\nwhole {view.reference}")
+    assert view.text.endswith(f'omitted ids, times, 12 earlier messages\nwhole "{view.reference}"')
     kept = store.get(task.context_id, view.reference.removeprefix("$"))
     assert kept is not None and json.loads(kept) == MessageToDict(task)
     assert store.get("another context", view.reference.removeprefix("$")) is None

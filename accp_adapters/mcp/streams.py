@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar
 
 from accp_adapters.mcp.shim.protocol import JsonObject, is_longer_than
+from accp_adapters.serving.off_loop import LONG
 
 __all__ = [
     "RewritingReadStream",
@@ -28,13 +29,11 @@ Rewrite: TypeAlias = Callable[[JsonObject], JsonObject]
 Result = TypeVar("Result")
 
 _LOG: Final = logging.getLogger(__name__)
-_MAX_ON_LOOP: Final = 20_000
-"""Characters; rewriting a longer message would block the event loop for tens of milliseconds."""
 
 
 async def run_large_in_thread(rewrite: Callable[[JsonObject], Result], message: JsonObject) -> Result:
     """Return `rewrite(message)`; a large message is rewritten in a thread."""
-    return await run_in_thread(rewrite, message) if is_longer_than(message, _MAX_ON_LOOP) else rewrite(message)
+    return await run_in_thread(rewrite, message) if is_longer_than(message, LONG) else rewrite(message)
 
 
 async def run_in_thread(work: Callable[[JsonObject], Result], message: JsonObject) -> Result:

@@ -14,13 +14,13 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, TypeVar
 
-__all__ = ["LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
+__all__ = ["LONG", "VERY_LONG", "ThreadPool", "in_thread", "off_loop", "size_of"]
 
 T = TypeVar("T")
 
 LONG: Final = 4_096
 """Characters or bytes beyond which work is done in a thread: it takes milliseconds, a thread a tenth of one."""
-_VERY_LONG: Final = 65_536
+VERY_LONG: Final = 65_536
 """Characters or bytes beyond which work may take a second."""
 
 
@@ -48,11 +48,17 @@ _VERY_LONG_WORK: Final = ThreadPool(2, "accp-very-long")
 _WAITING: Final = ThreadPool(8, "accp-waiting")
 
 
-async def off_loop(size: int, work: Callable[..., T], *arguments: Any) -> T:
-    """Return `work(*arguments)`, done in a thread where `size` is over `LONG`; no other task may use the arguments."""
+async def off_loop(size: float, work: Callable[..., T], *arguments: Any) -> T:
+    """Return `work(*arguments)`, done in a thread where `size` is over `LONG`; no other task may use the arguments.
+
+    Args:
+        size: Characters or bytes; infinite where the work may take a second whatever its size.
+        work: Is called once.
+        arguments: Its arguments.
+    """
     if size <= LONG:
         return work(*arguments)
-    return await (_VERY_LONG_WORK if size > _VERY_LONG else _LONG_WORK).run(work, *arguments)
+    return await (_VERY_LONG_WORK if size > VERY_LONG else _LONG_WORK).run(work, *arguments)
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
@@ -61,16 +67,14 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
 
 
 def size_of(value: object, limit: int = LONG) -> int:
-    """Return about how many characters a value takes as JSON; what is over `limit` is not measured further."""
-    size, left = 0, [value]
-    while left and size <= limit:
-        each = left.pop()
-        if isinstance(each, str):
-            size += len(each)
-        elif isinstance(each, Mapping):
-            left += each.values()
-            size += sum(len(key) for key in each if isinstance(key, str))
-        elif isinstance(each, list | tuple):
-            left += each
-        size += 1
+    """Return the characters, keys and members of a JSON value; what is over `limit` is not measured further."""
+    size, level = 0, [value]
+    while level and size <= limit:
+        texts = [part for part in level if isinstance(part, str)]
+        maps = [part for part in level if isinstance(part, Mapping)]
+        lists = [part for part in level if isinstance(part, list | tuple)]
+        size += len(level) - len(texts) - len(maps) - len(lists)
+        size += sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))
+        level = [part for members in maps for part in (*members, *members.values())]
+        level += [part for members in lists for part in members]
     return size

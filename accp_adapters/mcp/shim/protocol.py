@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from accp_adapters.serving.off_loop import size_of
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json
@@ -108,18 +109,7 @@ def without(members: JsonObject, *names: str) -> JsonObject:
 
 def is_longer_than(value: object, limit: int) -> bool:
     """Return whether the characters, keys and members of `value` add up to more than `limit`; stops once they do."""
-    left, level = limit, [value]
-    while level:
-        texts = [part for part in level if isinstance(part, str)]
-        maps = [part for part in level if isinstance(part, dict)]
-        lists = [part for part in level if isinstance(part, list)]
-        left -= len(level) - len(texts) - len(maps) - len(lists)
-        left -= sum(map(len, texts)) + sum(map(len, maps)) + sum(map(len, lists))
-        if left < 0:
-            return True
-        level = [part for members in maps for part in (*members, *members.values())]
-        level += [part for members in lists for part in members]
-    return False
+    return size_of(value, limit) > limit
 
 
 def is_same_result(left: JsonObject, right: JsonObject) -> bool:

@@ -92,7 +92,7 @@ async def test_short_work_stays_where_it_is() -> None:
 @pytest.mark.parametrize(
     ("value", "is_long"),
     [
-        ("x" * LONG, True),
+        ("x" * (LONG + 1), True),
         ({"a": ["x" * LONG]}, True),
         ({"x" * LONG: 1}, True),
         (list(range(LONG + 1)), True),

@@ -6,7 +6,7 @@ abstracts and references back and nothing else of the agent's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnableSequence
@@ -75,45 +75,27 @@ def isolated(agent: Any, deliveries: Deliveries) -> Runnable[Any, dict[str, Any]
     if not isinstance(agent, Runnable) and not callable(agent):
         raise TypeError(f"expected a Runnable or a function, found {type(agent).__name__}")
     _refuse_checkpointers(agent)
-    return _around_runnable(agent, deliveries) if isinstance(agent, Runnable) else _around_function(agent, deliveries)
-
-
-# LangGraph finds `agent` as a subgraph because these functions close over it. A class would hide it, and with it
-# streaming, interrupts and its state.
-def _around_runnable(agent: Runnable[Any, Any], deliveries: Deliveries) -> Runnable[Any, dict[str, Any]]:
-    def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        delivery = deliveries.open(state)
-        with deliveries.attempt(config) as attempt:
-            attempt.result = agent.invoke(deliveries.input_for(agent, delivery), attempt.config)
-        return deliveries.close(delivery, attempt)
-
-    async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        delivery = deliveries.open(state)
-        with deliveries.attempt(config) as attempt:
-            given = await deliveries.ainput_for(agent, delivery)
-            attempt.result = await deliveries.wait_for(agent.ainvoke(given, attempt.config))
-        return await deliveries.aclose(delivery, attempt)
-
-    return RunnableLambda(run, arun, name=deliveries.agent_id)
-
-
-def _around_function(function: Callable[..., Any], deliveries: Deliveries) -> Runnable[Any, dict[str, Any]]:
-    # As a Runnable it hands the callbacks of its configuration on to the models that it calls.
-    agent: Runnable[Any, Any] = RunnableLambda(function, name=deliveries.agent_id)
-    awaited = is_awaited(function)
+    # LangGraph finds `runnable` as a subgraph because the functions below close over it. A class would hide it, and
+    # with it streaming, interrupts and its state. A function becomes a Runnable, so that it hands the callbacks of its
+    # configuration on to the models that it calls.
+    is_function = not isinstance(agent, Runnable)
+    runnable: Runnable[Any, Any] = RunnableLambda(agent, name=deliveries.agent_id) if is_function else agent
+    needs_await = is_function and is_awaited(agent)
 
     def run(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        if awaited:
+        if needs_await:
             raise TypeError(f"expected `ainvoke` for the asynchronous agent {deliveries.agent_id!r}, found `invoke`")
         delivery = deliveries.open(state)
         with deliveries.attempt(config) as attempt:
-            attempt.result = agent.invoke(delivery.sent, attempt.config)
+            given = delivery.sent if is_function else deliveries.input_for(runnable, delivery)
+            attempt.result = runnable.invoke(given, attempt.config)
         return deliveries.close(delivery, attempt)
 
     async def arun(state: Any, config: RunnableConfig) -> dict[str, Any]:
         delivery = deliveries.open(state)
         with deliveries.attempt(config) as attempt:
-            attempt.result = await deliveries.wait_for(agent.ainvoke(delivery.sent, attempt.config))
+            given = delivery.sent if is_function else await deliveries.ainput_for(runnable, delivery)
+            attempt.result = await deliveries.wait_for(runnable.ainvoke(given, attempt.config))
         return await deliveries.aclose(delivery, attempt)
 
     return RunnableLambda(run, arun, name=deliveries.agent_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -97,7 +97,9 @@ def cited_texts(context: AgentContext, reply: AgentReply, messages: list[BaseMes
     """Return the texts that the answers cite and the agent's own messages hold; other references are mere words."""
     known = AcceptedReply.of(context, reply)
     answers = {**known.context.abstracts, **known.full}.values()
-    return tuple(_cited_in(answers, messages))
+    keys = dict.fromkeys(key for answer in answers for key in find_references(answer))
+    found = ((key, find_text(key, None, messages)) for key in keys)
+    return tuple(StoredText(key=key, text=text) for key, text in found if text is not None)
 
 
 def _is_context(result: Mapping[str, Any]) -> bool:
@@ -106,13 +108,6 @@ def _is_context(result: Mapping[str, Any]) -> bool:
 
 def _last_words(messages: list[BaseMessage]) -> str | None:
     return next((message.text for message in reversed(messages) if isinstance(message, AIMessage)), None)
-
-
-def _cited_in(answers: Iterable[str], messages: list[BaseMessage]) -> Iterator[StoredText]:
-    for key in dict.fromkeys(key for answer in answers for key in find_references(answer)):
-        text = find_text(key, None, messages)
-        if text is not None:
-            yield StoredText(key=key, text=text)
 
 
 def is_awaited(function: Callable[..., Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,8 +72,4 @@ def _entries(message: BaseMessage) -> Iterator[tuple[str, str]]:
 
 def _without_report(reply: AgentReply, error: Exception) -> AgentReply:
     reason = f"the reporter failed: {type(error).__name__}: {error}"
-    return replace(reply, unread=_with_reason(reply.unread.items(), reason))
-
-
-def _with_reason(unread: Iterable[tuple[str, str]], reason: str) -> dict[str, str]:
-    return {item: f"{problem}; {reason}" for item, problem in unread}
+    return replace(reply, unread={item: f"{problem}; {reason}" for item, problem in reply.unread.items()})

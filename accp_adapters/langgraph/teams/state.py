@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from langgraph.types import Overwrite
@@ -27,7 +27,7 @@ from accp_core.errors import ProtocolError
 
 __all__ = [
     "AciState", "begin", "check_agents", "interaction_update", "merge_contexts", "merge_entries", "read_interaction",
-    "read_results", "receive_reply", "reduce_contexts", "start_interaction",
+    "read_results", "receive_reply", "start_interaction",
 ]  # fmt: skip
 
 Json: TypeAlias = dict[str, Any]
@@ -48,14 +48,6 @@ def merge_contexts(left: Mapping[str, Json] | None, right: Mapping[str, Json | N
                 f"expected the context of subtask {subtask_id!r}, found that of {own!r}", code=ErrorCode.POLICY_DENIED
             )
     return merge_entries(left, right)
-
-
-def reduce_contexts(state: Mapping[str, Json] | None, writes: Sequence[Mapping[str, Json | None]]) -> dict[str, Json]:
-    """`merge_contexts` over the writes of a step: the reducer for LangGraph's `DeltaChannel`."""
-    merged = merge_contexts(state, None)
-    for write in writes:
-        merged = merge_contexts(merged, write)
-    return merged
 
 
 def merge_entries(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -61,12 +61,11 @@ class Tasks:
             retry: When LangGraph runs such a step again.
             awaited: Whether the run is asynchronous.
         """
-        call = _awaited_call if awaited else _call
         return cls(
-            agents={name: _task(call(node), name) for name, node in agents.items()},
-            repeatable={name: _task(call(node), name, retry) for name, node in repeatable.items()},
-            verdict=_task(_awaited_verdict(judge) if awaited else _verdict(judge), "verdict"),
-            take=_task(_awaited_order() if awaited else _order(), "next"),
+            agents={name: _task(_call(node, awaited=awaited), name) for name, node in agents.items()},
+            repeatable={name: _task(_call(node, awaited=awaited), name, retry) for name, node in repeatable.items()},
+            verdict=_task(_verdict(judge, awaited=awaited), "verdict"),
+            take=_task(_order(awaited=awaited), "next"),
         )
 
 
@@ -76,18 +75,14 @@ def _task(function: Callable[..., Any], name: str, retry: Sequence[RetryPolicy] 
     return called
 
 
-def _call(node: Runnable[Any, Json]) -> Callable[[Json], Any]:
+def _call(node: Runnable[Any, Json], *, awaited: bool) -> Callable[[Json], Any]:
     def deliver(sent: Json) -> Json:
         return _result(sent, node.invoke(sent))
 
-    return deliver
-
-
-def _awaited_call(node: Runnable[Any, Json]) -> Callable[[Json], Any]:
-    async def deliver(sent: Json) -> Json:
+    async def adeliver(sent: Json) -> Json:
         return _result(sent, await node.ainvoke(sent))
 
-    return deliver
+    return adeliver if awaited else deliver
 
 
 def _result(sent: Json, update: Json) -> Json:
@@ -95,32 +90,24 @@ def _result(sent: Json, update: Json) -> Json:
     return {"reply": reply, "texts": update.get(TEXTS_KEY, {}), "ended": time.time()}
 
 
-def _verdict(judge: Judge) -> Callable[[Json], Any]:
+def _verdict(judge: Judge, *, awaited: bool) -> Callable[[Json], Any]:
     def verdict(claim: Json) -> Json:
         return {"verdict": _verdict_to_json(judge.ask(Claim(**claim))), "ended": time.time()}
 
-    return verdict
-
-
-def _awaited_verdict(judge: Judge) -> Callable[[Json], Any]:
-    async def verdict(claim: Json) -> Json:
+    async def averdict(claim: Json) -> Json:
         return {"verdict": _verdict_to_json(await judge.aask(Claim(**claim))), "ended": time.time()}
 
-    return verdict
+    return averdict if awaited else verdict
 
 
-def _order() -> Callable[[str], Any]:
+def _order(*, awaited: bool) -> Callable[[str], Any]:
     def take(key: str) -> str:
         return key
 
-    return take
-
-
-def _awaited_order() -> Callable[[str], Any]:
-    async def take(key: str) -> str:
+    async def atake(key: str) -> str:
         return key
 
-    return take
+    return atake if awaited else take
 
 
 def _verdict_to_json(verdict: Verdict) -> Any:

@@ -109,7 +109,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    "shell", ["bash", pytest.param("zsh", marks=pytest.mark.slow), pytest.param("fish", marks=pytest.mark.slow)]
+)
 def test_completion_can_be_installed_for_a_shell(shell: str, home: Path) -> None:
     done = subprocess.run(["accp", "--install-completion", shell], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

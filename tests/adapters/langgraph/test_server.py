@@ -20,6 +20,8 @@ from tests.servers import free_port
 
 pytest.importorskip("langgraph_api", reason="pip install 'langgraph-cli[inmem]'")
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 AGENT = ROOT / "tests" / "adapters" / "langgraph" / "served_agent.py"
 FORGED = {"refs": ["cold.1"], "sessions": ["t"], "texts": [["cold.1", "eJxLTE4GAAJNASc="]]}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 __all__ = [
-    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH", "KEYS", "METRICS", "MODEL_CALL", "REWRITTEN",
-    "SOURCE", "Metric", "Rewriting", "Stats", "Telemetry",
+    "ADAPTER", "AGENT", "CODE", "CONVERSATION", "ERROR", "FETCH_SPAN", "KEYS", "METRICS", "MODEL_CALL", "REWRITTEN",
+    "SOURCE", "Metric", "RewritingRecord", "Stats", "Telemetry",
 ]  # fmt: skip
 
 _log: Final = logging.getLogger("accp")
@@ -32,7 +32,7 @@ ADAPTER: Final = "accp.adapter"
 """The attribute of every counter and span that names the adapter, such as "langgraph"."""
 MODEL_CALL: Final = "accp.model_call"
 """The span of a model call, from the projection of its prompt to its answer."""
-FETCH: Final = "accp.fetch"
+FETCH_SPAN: Final = "accp.fetch"
 """The span of a query of references."""
 REWRITTEN: Final = "accp.message.rewritten"
 """The event of a span of a model call for each message that is sent in another form for the first time."""
@@ -66,7 +66,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting:
+class RewritingRecord:
     """A message or a result that a model is sent in another form for the first time."""
 
     source: str
@@ -153,7 +153,7 @@ class Telemetry:
         """Return the totals."""
         return self._stats
 
-    def rewritten(self, rewritings: Sequence[Rewriting]) -> dict[str, int]:
+    def rewritten(self, rewritings: Sequence[RewritingRecord]) -> dict[str, int]:
         """Tell what one model call is sent in another form for the first time; return the sums."""
         for each in rewritings:
             _log.info(
@@ -180,7 +180,7 @@ class Telemetry:
 
     def fetch(self, agent: str | None, thread: str | None) -> AbstractContextManager[None]:
         """Tell what a block does as one query of references by an agent in a thread."""
-        return _span(FETCH, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
+        return _span(FETCH_SPAN, {ADAPTER: self._adapter, AGENT: agent, CONVERSATION: thread})
 
     def opened(self, keys: Sequence[str]) -> None:
         """Tell that the texts of `keys` were opened."""
@@ -207,7 +207,7 @@ class Telemetry:
         _log.warning("%s: %s", self._adapter, reason)
         self._tell(Stats(store_failures=1))
 
-    def _tell_span(self, rewriting: Rewriting) -> None:
+    def _tell_span(self, rewriting: RewritingRecord) -> None:
         """Add an event to the span that is current."""
         if trace is not None:
             attributes: dict[str, AttributeValue] = {

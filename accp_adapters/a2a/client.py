@@ -24,7 +24,7 @@ from a2a.types import (
 from pydantic import PrivateAttr
 
 from accp_adapters.a2a.retries import CLIENT_HEADER
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_adapters.a2a.wire.extension import EXTENSION, is_declared
 from accp_adapters.a2a.wire.large_objects import decode_aside, encode_aside
 from accp_adapters.a2a.wire.part_counter import PartCounter
@@ -118,7 +118,7 @@ async def _decoded_response(response: Response, parts: PartCounter) -> Response:
     field = response.WhichOneof("payload")
     if field is None:
         return response
-    event = cast(Event, getattr(response, field))
+    event = cast(A2aEvent, getattr(response, field))
     plain = await decode_aside(event, parts.first_index(event))
     parts.count(plain)
     if plain is event:

@@ -20,7 +20,7 @@ from a2a.server.request_handlers import RequestHandler
 from a2a.types import GetTaskRequest, Message, SendMessageRequest, SubscribeToTaskRequest, Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
 
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_core.bounded import SizedCache
 
 __all__ = ["CLIENT_HEADER", "StartedRequests"]
@@ -68,7 +68,7 @@ class StartedRequests:
         run.add_done_callback(lambda done: self._finish(key, started, done))
         return await asyncio.shield(run)
 
-    async def stream(self, params: SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[Event, None]:
+    async def stream(self, params: SendMessageRequest, context: ServerCallContext) -> AsyncGenerator[A2aEvent, None]:
         """Run a plain request as a stream, or yield the task or the reply that an identical one started."""
         key = _key(params, context)
         known = None if key is None else await self._known(key, params, context)
@@ -84,7 +84,7 @@ class StartedRequests:
 
     async def _first(
         self, key: bytes, params: SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[A2aEvent, None]:
         started = self._begin(key)
         try:
             async with aclosing(self._inner.on_message_send_stream(params, context)) as events:
@@ -96,7 +96,7 @@ class StartedRequests:
             if not started.done():
                 self._forget(key, started)
 
-    async def _again(self, known: Task | Message, context: ServerCallContext) -> AsyncGenerator[Event, None]:
+    async def _again(self, known: Task | Message, context: ServerCallContext) -> AsyncGenerator[A2aEvent, None]:
         """Yield what a request started: the task and, while it is worked on, its events."""
         if isinstance(known, Message) or known.status.state in _PAUSED:
             yield known
@@ -140,7 +140,7 @@ class StartedRequests:
         else:
             self._keep(key, started, run.result())
 
-    def _keep(self, key: bytes, started: Started, event: Event) -> None:
+    def _keep(self, key: bytes, started: Started, event: A2aEvent) -> None:
         """Remember what the first event of a request is, or belongs to."""
         if isinstance(event, Message):
             # A sent message never changes, so the object itself can be kept.

@@ -35,7 +35,7 @@ from a2a.types import (
 )
 
 from accp_adapters.a2a.retries import StartedRequests
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_adapters.a2a.wire.errors import to_a2a_error
 from accp_adapters.a2a.wire.events import AnyEvent
 from accp_adapters.a2a.wire.extension import is_requested
@@ -68,7 +68,7 @@ class AccpRequestHandler(RequestHandler):
         self.inner: Final = inner
         self._never_larger: Final = never_larger
         self._started: Final = StartedRequests(inner)
-        self._encoded: Final[SizedCache[tuple[int, int], tuple[Event, asyncio.Future[Any]]]] = SizedCache(
+        self._encoded: Final[SizedCache[tuple[int, int], tuple[A2aEvent, asyncio.Future[Any]]]] = SizedCache(
             MAX_ENCODED_BYTES
         )
 
@@ -89,7 +89,7 @@ class AccpRequestHandler(RequestHandler):
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[A2aEvent, None]:
         """Run the plain request and encode each event for a caller that requests frames; as `on_message_send`."""
         if is_requested(context):
             stream = self._encode_stream(self._started.stream(await _decoded_request(params), context))
@@ -101,7 +101,7 @@ class AccpRequestHandler(RequestHandler):
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[A2aEvent, None]:
         """Yield the task and then its events, encoded for a caller that requests frames."""
         inner = self.inner.on_subscribe_to_task(params, context)
         async with aclosing(self._encode_stream(inner) if is_requested(context) else inner) as events:
@@ -157,7 +157,7 @@ class AccpRequestHandler(RequestHandler):
         """Let the inner handler delete the configuration."""
         await self.inner.on_delete_task_push_notification_config(params, context)
 
-    async def _encode_stream(self, inner: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    async def _encode_stream(self, inner: AsyncGenerator[A2aEvent, None]) -> AsyncGenerator[A2aEvent, None]:
         parts = PartCounter()
         async with aclosing(inner) as events:
             async for event in events:

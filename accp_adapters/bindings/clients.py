@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Literal, overload
 
-from accp_adapters.bindings.accp.addresses import Token
+from accp_adapters.bindings.accp.addresses import TokenSource
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions
 from accp_adapters.bindings.accp.connect import connect as accp_connect
 from accp_adapters.bindings.acp.connect import acp_connect
 from accp_adapters.bindings.acp.sessions.host import AcpAgent
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_core.accp.codec import Codec
 from accp_core.acp import AgentCard
@@ -31,7 +31,7 @@ def connect(
     *,
     protocol: Literal["accp"] | None = None,
     agent_id: str = "client",
-    token: Token = None,
+    token: TokenSource = None,
     tls: ssl.SSLContext | None = None,
     session_id: str | None = None,
     codec: Codec | None = None,
@@ -50,7 +50,7 @@ def connect(
     token: str = "",
     tls: ssl.SSLContext | None = None,
     relay: str = "",
-    limits: AcpLimits = DEFAULT_LIMITS,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
     wait_seconds: float | None = 30.0,
 ) -> AbstractAsyncContextManager[AcpSession]: ...
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from accp_adapters.fetching.page import line_page, may_fit, row_page, view_of
-from accp_adapters.fetching.paths import ABSENT, find_rows, follow
+from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
 from accp_adapters.fetching.request import FetchRequest
 from accp_adapters.fetching.source_text import shown_source
 from accp_adapters.fetching.sql.catalog import Catalog
@@ -125,8 +125,8 @@ def value_at(text: str, query: str, *, databases: DatabaseCache = _DATABASES) ->
         one_column = all(len(row) == 1 for row in rows)
         return (cells[0] if len(cells) == 1 else cells) if one_column else rows
     value = _open(text).value
-    found = follow(value, query.strip()) if not isinstance(value, str) or not query.strip() else ABSENT
-    if found is ABSENT:
+    found = follow(value, query.strip()) if not isinstance(value, str) or not query.strip() else NO_VALUE
+    if found is NO_VALUE:
         reason = f"expected a path to a value, or a SELECT, found {query[:_MAX_SHOWN]!r}"
         raise ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
     return found
@@ -201,10 +201,10 @@ def _other(
     opened = [_open(text) for text in texts.values()]
     found = _at_path(query, opened)
     before = _before(opened)
-    if found is not ABSENT and not isinstance(found, dict | list):
+    if found is not NO_VALUE and not isinstance(found, dict | list):
         return _page(found, query, request, limit, counter)
     limit = _room(limit, before, counter)
-    if found is not ABSENT:
+    if found is not NO_VALUE:
         return before + _page(found, query, request, limit, counter)
     is_text = all(isinstance(each.value, str) for each in opened)
     if is_text and has_phrase(query, opened):
@@ -235,4 +235,4 @@ def _open(text: str) -> OpenedText:
 
 def _at_path(query: str, opened: list[OpenedText]) -> object:
     values = [follow(each.value, query) for each in opened if not isinstance(each.value, str)]
-    return next((value for value in values if value is not ABSENT), ABSENT)
+    return next((value for value in values if value is not NO_VALUE), NO_VALUE)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ABSENT", "RowSelection", "find_rows", "follow"]
+__all__ = ["NO_VALUE", "RowSelection", "find_rows", "follow"]
 
-ABSENT: Final = object()
+NO_VALUE: Final = object()
 """Nothing is at a path."""
 
 _IN_BRACKETS: Final = re.compile(r"\[\s*(?:(-?\d+)|\"([^\"]*)\"|'([^']*)')\s*\]|\.\"([^\"]*)\"")
@@ -59,11 +59,11 @@ def follow(value: Any, path: str) -> Any:
     if not path:
         return value
     found = _follow(value, path)
-    if found is not ABSENT:
+    if found is not NO_VALUE:
         return found
     dotted = _IN_BRACKETS.sub(lambda key: "." + next(filter(None, key.groups()), ""), path)
     rest = (dotted[1:] if dotted.startswith("$.") else dotted).removeprefix(".")
-    return _follow(value, rest) if rest != path else ABSENT
+    return _follow(value, rest) if rest != path else NO_VALUE
 
 
 def _follow(value: Any, path: str) -> Any:
@@ -84,4 +84,4 @@ def _follow(value: Any, path: str) -> Any:
                 if not dot:
                     return value[int(index)]
                 waiting.append((value[int(index)], rest))
-    return ABSENT
+    return NO_VALUE

@@ -19,7 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langchain.messages import program_calls
 from accp_adapters.langgraph.summary import folded_text, rows_of, summarize
-from accp_adapters.langgraph.turns import Turn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
+from accp_adapters.langgraph.turns import ToolTurn, as_json, count_tokens, has_thoughts, turns_of, without_thoughts
 from accp_adapters.policy import Size
 from accp_core.ports import Summarizer, TokenCounter
 from accp_core.projection.memoized import count_once
@@ -185,7 +185,7 @@ class Folder:
             digest=_digest(turns),
         )
 
-    def _cut(self, messages: Sequence[BaseMessage], turns: Sequence[Turn], project: _Project) -> int:
+    def _cut(self, messages: Sequence[BaseMessage], turns: Sequence[ToolTurn], project: _Project) -> int:
         """Return the index of the first message that stays: never within a turn, nor after a result not sent yet.
 
         What stays is counted as it is sent when nothing is before it, so that a repeat marker counts as its lines.
@@ -217,7 +217,7 @@ def folded_source(messages: Sequence[BaseMessage], fold: Fold) -> str | None:
     return text if key_of(text) == fold.key else None
 
 
-def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str]) -> list[Turn]:
+def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str]) -> list[ToolTurn]:
     """Return the turns of `messages` that are all text, without those of excluded tools and of programs."""
     return [
         turn
@@ -228,7 +228,7 @@ def foldable_turns(messages: Sequence[BaseMessage], exclude_tools: Container[str
     ]
 
 
-def _digest(turns: Iterable[Turn]) -> str:
+def _digest(turns: Iterable[ToolTurn]) -> str:
     return key_of("\0".join(result.text for turn in turns for result in turn.results))
 
 

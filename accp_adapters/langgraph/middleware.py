@@ -45,7 +45,7 @@ from accp_adapters.langgraph.runtime import (
 )  # fmt: skip
 from accp_adapters.langgraph.summarization import count_projected_tokens, summarizing_model
 from accp_adapters.policy import ContextSize, Offer, Policy, names_in, read_size
-from accp_adapters.telemetry import Rewriting, Stats, Telemetry
+from accp_adapters.telemetry import RewritingRecord, Stats, Telemetry
 from accp_core.bounded import BoundedDict
 from accp_core.compression import ResultLimits
 from accp_core.error_codes import ErrorCode
@@ -94,7 +94,7 @@ class _ModelCall:
     """What the store gets and loses before the call."""
     update: dict[str, Any] = field(default_factory=dict)
     """The update of the private state after the call."""
-    rewritten: tuple[Rewriting, ...] = ()
+    rewritten: tuple[RewritingRecord, ...] = ()
     """What the model is sent in another form for the first time."""
 
     def with_update(self, answer: ModelAnswer) -> ModelAnswer | ExtendedModelResponse[Any]:
@@ -276,7 +276,7 @@ class AccpMiddleware(AgentMiddleware[AccpState, Any, Any]):
             retention=retention,
             update=update,
             rewritten=tuple(
-                Rewriting(
+                RewritingRecord(
                     source=message.name or message.type,
                     tokens_before=projected.tokens_before,
                     tokens_after=projected.tokens_after,

@@ -11,15 +11,15 @@ from langchain_core.messages.tool import ToolCall
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.fetching.sources import open_source
-from accp_adapters.langgraph.turns import Turn, turns_of
+from accp_adapters.langgraph.turns import ToolTurn, turns_of
 from accp_adapters.tokens import count_o200k
 from accp_core.accp import state
 from accp_core.markers import MarkerStart, escape_markers
 from accp_core.ports import Summarizer, TokenCounter
 
-__all__ = ["Row", "folded_text", "rows_of", "summarize", "summarize_messages"]
+__all__ = ["SummaryRow", "folded_text", "rows_of", "summarize", "summarize_messages"]
 
-Row = dict[str, Any]
+SummaryRow = dict[str, Any]
 """One result with its call: "tool", "args", "result"; or what the model ("said") or the "user" wrote."""
 
 SUMMARY_TOKENS: Final = 100
@@ -28,7 +28,7 @@ _MAX_COLUMNS: Final = 8
 """Names of columns that the summary of a table holds."""
 
 
-def rows_of(turns: Iterable[Turn]) -> Iterator[Row]:
+def rows_of(turns: Iterable[ToolTurn]) -> Iterator[SummaryRow]:
     """Yield the texts and results of `turns`, each result as its tool returned it, parsed where it is JSON."""
     for turn in turns:
         if turn.request.text.strip():
@@ -47,7 +47,7 @@ def _shown_args(call: ToolCall) -> dict[str, Any]:
 
 
 def summarize(
-    rows: Sequence[Row],
+    rows: Sequence[SummaryRow],
     *,
     counter: TokenCounter = count_o200k,
     limit: int = SUMMARY_TOKENS,
@@ -96,7 +96,7 @@ def summarize_messages(
         summarizer: As in `summarize`.
     """
     turns = {turn.start: turn for turn in turns_of(messages)}
-    rows: list[Row] = []
+    rows: list[SummaryRow] = []
     for position, message in enumerate(messages):
         if turn := turns.get(position):
             rows += rows_of([turn])
@@ -105,7 +105,7 @@ def summarize_messages(
     return summarize(rows, counter=counter, limit=limit, summarizer=summarizer) or "nothing was said"
 
 
-def _entry(number: int, row: Row) -> state.Entry:
+def _entry(number: int, row: SummaryRow) -> state.Entry:
     tool = row.get("tool")
     if tool is None:
         kind, words = next(iter(row.items()))

@@ -14,14 +14,14 @@ from accp_core.errors import EncodeError
 from accp_core.ports import TokenCounter
 from accp_core.strict_json import compact_json
 
-__all__ = ["Turn", "as_json", "count_tokens", "find_request", "has_thoughts", "turns_of", "without_thoughts"]
+__all__ = ["ToolTurn", "as_json", "count_tokens", "find_request", "has_thoughts", "turns_of", "without_thoughts"]
 
 _SIGNED: Final = frozenset({"thinking", "redacted_thinking"})
 _THOUGHTS: Final = _SIGNED | {"reasoning"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class ToolTurn:
     """A message that makes calls and all their results directly after it; a provider wants both or neither."""
 
     start: int
@@ -37,13 +37,13 @@ class Turn:
         return self.start + 1 + len(self.results)
 
 
-def turns_of(messages: Sequence[BaseMessage]) -> Iterator[Turn]:
+def turns_of(messages: Sequence[BaseMessage]) -> Iterator[ToolTurn]:
     """Yield the turns of `messages` in which every call has exactly one result."""
     for start, message in enumerate(messages):
         if isinstance(message, AIMessage) and message.tool_calls:
             results = tuple(_results_from(messages, start + 1))
             if sorted(str(call["id"]) for call in message.tool_calls) == sorted(r.tool_call_id for r in results):
-                yield Turn(start=start, request=message, results=results)
+                yield ToolTurn(start=start, request=message, results=results)
 
 
 def _results_from(messages: Sequence[BaseMessage], position: int) -> Iterator[ToolMessage]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
+from accp_adapters.messages.placed import MessageItem, Placed, json_call, text_parts, with_cited, with_projected
 from accp_core.projection import CallRecord, MessageRecord, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
 
 
-def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
+def read_messages(messages: Sequence[MessageItem]) -> Iterator[Placed]:
     """Yield a record for the words of each message, and one for each result in it, which come first."""
     for index, message in enumerate(messages):
         content = message.get("content")
@@ -29,14 +29,14 @@ def _is(block: Any, kind: str) -> bool:
     return isinstance(block, Mapping) and block.get("type") == kind
 
 
-def _result(block: Item, index: int, number: int) -> Placed:
+def _result(block: MessageItem, index: int, number: int) -> Placed:
     texts, places = text_parts(block.get("content"), (index, "content", number, "content"))
     failed, call_id = block.get("is_error") is True, block.get("tool_use_id")
     record = MessageRecord(role=Role.TOOL, blocks=texts, call_id=call_id, failed=failed)
     return Placed(record=record, places=places)
 
 
-def _words(message: Item, index: int) -> Placed:
+def _words(message: MessageItem, index: int) -> Placed:
     content = message["content"]
     texts, places = text_parts(content, (index, "content"))
     blocks = content if isinstance(content, list) else []
@@ -50,7 +50,7 @@ def fetch_tool() -> dict[str, Any]:
     return {"name": FETCH_NAME, "description": FETCH_DESCRIPTION, "input_schema": FETCH_PARAMETERS}
 
 
-def read_call(call: Item) -> CallRecord:
+def read_call(call: MessageItem) -> CallRecord:
     """Return the record of a block `tool_use`."""
     return json_call(call.get("id"), call.get("name"), call.get("input"), call.get("caller"))
 

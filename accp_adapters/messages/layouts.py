@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol, cast
 
 from accp_adapters.messages import anthropic, openai_chat, openai_responses
-from accp_adapters.messages.placed import Item, Placed
+from accp_adapters.messages.placed import MessageItem, Placed
 from accp_core.projection import CallRecord, Projected
 
 __all__ = ["Layout", "LayoutModule", "check_messages", "find_layout", "module_of"]
@@ -46,7 +46,7 @@ class LayoutModule(Protocol):
         """Return the definition of the fetch tool."""
         ...
 
-    def read_call(self, call: Item) -> CallRecord:
+    def read_call(self, call: MessageItem) -> CallRecord:
         """Return the record of a tool call."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Placed, json_call, text_parts, with_cited, with_projected
+from accp_adapters.messages.placed import MessageItem, Placed, json_call, text_parts, with_cited, with_projected
 from accp_core.projection import CallRecord, MessageRecord, Role
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -15,7 +15,7 @@ _ANSWERS = ("tool", "function")
 _INSTRUCTIONS = ("system", "developer")
 
 
-def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
+def read_messages(messages: Sequence[MessageItem]) -> Iterator[Placed]:
     """Yield the record of each message."""
     for index, message in enumerate(messages):
         texts, places = text_parts(message.get("content"), (index, "content"))
@@ -31,7 +31,7 @@ def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
         yield from with_cited(placed) if record.role is Role.USER else (placed,)
 
 
-def _role_of(message: Item) -> Role:
+def _role_of(message: MessageItem) -> Role:
     if message.get("role") in _ANSWERS:
         return Role.TOOL
     if message.get("role") in _INSTRUCTIONS:
@@ -39,7 +39,7 @@ def _role_of(message: Item) -> Role:
     return Role.MODEL if message.get("role") == "assistant" else Role.USER
 
 
-def _calls_of(message: Item) -> Iterator[CallRecord]:
+def _calls_of(message: MessageItem) -> Iterator[CallRecord]:
     for call in message.get("tool_calls") or ():
         match call:
             case {"function": Mapping() as function}:
@@ -54,7 +54,7 @@ def fetch_tool() -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def read_call(call: Item) -> CallRecord:
+def read_call(call: MessageItem) -> CallRecord:
     """Return the record of an entry of `tool_calls`."""
     function = call.get("function")
     named = function if isinstance(function, Mapping) else {}

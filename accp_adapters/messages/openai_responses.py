@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from accp_adapters.fetching import FETCH_DESCRIPTION, FETCH_NAME, FETCH_PARAMETERS
-from accp_adapters.messages.placed import Item, Place, Placed, json_call, text_parts, with_cited, with_projected
+from accp_adapters.messages.placed import (
+    MessageItem,
+    Placed,
+    TextPath,
+    json_call,
+    text_parts,
+    with_cited,
+    with_projected,
+)
 from accp_core.projection import CallRecord, MessageRecord, Role, is_program
 
 __all__ = ["answer_message", "fetch_tool", "read_call", "read_messages", "with_projected"]
@@ -16,7 +24,7 @@ _OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
 _CALLS: Final = frozenset({"function_call", "custom_tool_call"})
 
 
-def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
+def read_messages(messages: Sequence[MessageItem]) -> Iterator[Placed]:
     """Yield the record of each message and output, and one for all items that the model wrote in a turn."""
     turn: list[int] = []
     for index, item in enumerate(messages):
@@ -31,16 +39,16 @@ def read_messages(messages: Sequence[Item]) -> Iterator[Placed]:
         yield _turn(messages, turn)
 
 
-def _is_of_model(item: Item) -> bool:
+def _is_of_model(item: MessageItem) -> bool:
     """Return whether the model wrote an item: its words, reasoning, a call."""
     if item.get("type", "message") == "message":
         return item.get("role") == "assistant"
     return item.get("type") not in _OUTPUTS
 
 
-def _turn(messages: Sequence[Item], turn: Sequence[int]) -> Placed:
+def _turn(messages: Sequence[MessageItem], turn: Sequence[int]) -> Placed:
     texts: list[str | None] = []
-    places: list[Place | None] = []
+    places: list[TextPath | None] = []
     for index in turn:
         found = text_parts(messages[index].get("content"), (index, "content"), _TEXTS)
         texts += found[0]
@@ -49,7 +57,7 @@ def _turn(messages: Sequence[Item], turn: Sequence[int]) -> Placed:
     return Placed(record=MessageRecord(role=Role.MODEL, blocks=tuple(texts), calls=calls), places=tuple(places))
 
 
-def _other_item(item: Item, index: int) -> Iterator[Placed]:
+def _other_item(item: MessageItem, index: int) -> Iterator[Placed]:
     is_output = item.get("type") in _OUTPUTS
     field = "output" if is_output else "content"
     texts, places = text_parts(item.get(field), (index, field), _TEXTS)
@@ -67,7 +75,7 @@ def fetch_tool() -> dict[str, Any]:
     return {"type": "function", **definition, "strict": False}
 
 
-def read_call(call: Item) -> CallRecord:
+def read_call(call: MessageItem) -> CallRecord:
     """Return the record of an item with a call."""
     arguments = call.get("arguments") if "arguments" in call else {"input": call.get("input")}
     return json_call(call.get("call_id"), call.get("name"), arguments, call.get("caller"))

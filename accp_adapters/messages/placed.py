@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from accp_core.projection import CallRecord, MessageRecord, Projected, Role, is_program
 from accp_core.references import find_references, key_of
 
-__all__ = ["Item", "Place", "Placed", "json_call", "text_parts", "with_cited", "with_projected"]
+__all__ = ["MessageItem", "Placed", "TextPath", "json_call", "text_parts", "with_cited", "with_projected"]
 
-Item: TypeAlias = Mapping[str, Any]
+MessageItem: TypeAlias = Mapping[str, Any]
 """A message, or an item of a request, as JSON."""
-Place: TypeAlias = tuple[str | int, ...]
+TextPath: TypeAlias = tuple[str | int, ...]
 """The indexes and names that lead from the list of messages to a text."""
 
 
@@ -24,13 +24,13 @@ class Placed:
 
     record: MessageRecord
     """The record."""
-    places: tuple[Place | None, ...]
+    places: tuple[TextPath | None, ...]
     """Of each of its blocks the place of the text; None for a block that is not text."""
 
 
 def text_parts(
-    content: Any, place: Place, types: Sequence[str] = ("text",)
-) -> tuple[tuple[str | None, ...], tuple[Place | None, ...]]:
+    content: Any, place: TextPath, types: Sequence[str] = ("text",)
+) -> tuple[tuple[str | None, ...], tuple[TextPath | None, ...]]:
     """Return the texts of a content and their places.
 
     Args:
@@ -89,7 +89,9 @@ def json_call(call_id: Any, name: Any, arguments: Any, caller: Any = None) -> Ca
     return CallRecord(id=own_id, name=str(name or ""), args=known, by_program=is_program(caller))
 
 
-def with_projected(messages: Sequence[Item], placed: Sequence[Placed], projected: Sequence[Projected]) -> list[Any]:
+def with_projected(
+    messages: Sequence[MessageItem], placed: Sequence[Placed], projected: Sequence[Projected]
+) -> list[Any]:
     """Return the messages as the model is sent them; what does not change is the object that was given."""
     texts = {
         place: text
@@ -100,11 +102,11 @@ def with_projected(messages: Sequence[Item], placed: Sequence[Placed], projected
     return _with_texts(messages, texts)
 
 
-def _with_texts(messages: Sequence[Any], texts: Mapping[Place, str]) -> list[Any]:
+def _with_texts(messages: Sequence[Any], texts: Mapping[TextPath, str]) -> list[Any]:
     changed = list(messages)
-    copied: dict[Place, Any] = {}
+    copied: dict[TextPath, Any] = {}
     for (index, *way), text in texts.items():
-        place: Place = (index,)
+        place: TextPath = (index,)
         node = copied.get(place)
         if node is None:
             node = copied[place] = dict(changed[index])  # type: ignore[index]  # the first step is a number

@@ -9,7 +9,7 @@ from typing import Any
 
 from accp_adapters.fetching import FETCH_NAME, open_and_answer, read_request
 from accp_adapters.messages.layouts import Layout, check_messages, find_layout, module_of
-from accp_adapters.messages.placed import Item, Placed, json_call
+from accp_adapters.messages.placed import MessageItem, Placed, json_call
 from accp_adapters.policy import Policy
 from accp_core.errors import ProtocolError
 from accp_core.projection import MessageRecord, PromptProjector, Role
@@ -37,7 +37,7 @@ class Projection:
     _policy: Policy = field(repr=False)
     _records: Sequence[Placed] = field(repr=False)
 
-    def open(self, call: Item) -> Any | None:
+    def open(self, call: MessageItem) -> Any | None:
         """Return the message that answers a call of the fetch tool; None: it is a call of another tool.
 
         A reference opens if its text stands in the conversation. What cannot be answered is answered with an error that

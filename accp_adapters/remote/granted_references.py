@@ -9,10 +9,10 @@ from accp_adapters.remote.reference_request import DEFAULT_TOKENS, PeerAnswer, R
 from accp_core import references
 from accp_core.aci import AgentContext, check_context_grant
 
-__all__ = ["GrantedReferences", "OpenRequest"]
+__all__ = ["AskedReference", "GrantedReferences"]
 
 
-class OpenRequest(NamedTuple):
+class AskedReference(NamedTuple):
     """What the agent asks the master for."""
 
     request: ReferenceRequest
@@ -26,7 +26,7 @@ class GrantedReferences:
     def __init__(self, context: AgentContext) -> None:
         """Grant the references of `context`."""
         self._context = context
-        self._requests: asyncio.Queue[OpenRequest] = asyncio.Queue()
+        self._requests: asyncio.Queue[AskedReference] = asyncio.Queue()
 
     async def open(self, reference: str) -> str:
         """Return the text behind `reference`, such as "$cold.…", from the master.
@@ -61,7 +61,7 @@ class GrantedReferences:
             check_context_grant(self._context, reference)
         return await query_peer(request, self._ask, self.open)
 
-    async def next_request(self, work: asyncio.Future[Any]) -> OpenRequest | None:
+    async def next_request(self, work: asyncio.Future[Any]) -> AskedReference | None:
         """Return the next reference that the agent opens, None when its work is done; waits for either."""
         request = asyncio.ensure_future(self._requests.get())
         either: set[asyncio.Future[Any]] = {work, request}
@@ -72,6 +72,6 @@ class GrantedReferences:
             request.cancel()
 
     async def _ask(self, request: ReferenceRequest) -> PeerAnswer:
-        asked = OpenRequest(request, asyncio.get_running_loop().create_future())
+        asked = AskedReference(request, asyncio.get_running_loop().create_future())
         self._requests.put_nowait(asked)
         return await asked.answer

@@ -14,9 +14,9 @@ from accp_core.references import reference_to, uri_to_key
 if TYPE_CHECKING:
     from accp_adapters.remote.granted_references import GrantedReferences
 
-__all__ = ["TEXTS_KEY", "run_graph"]
+__all__ = ["HANDED_TEXTS_KEY", "run_graph"]
 
-TEXTS_KEY: Final = "accp_texts"
+HANDED_TEXTS_KEY: Final = "accp_texts"
 """The state key of texts that another agent handed over, key to text."""
 
 
@@ -37,7 +37,7 @@ async def run_graph(
     keys = [key for uri in context.context_uri if (key := uri_to_key(uri)) and key.startswith("cold.")]
     texts = {key: await references.open(reference_to(key)) for key in keys}
     message = {"role": "user", "content": aci.brief(context, counter=counter)}
-    found = await graph.ainvoke({"messages": [message], **({TEXTS_KEY: texts} if texts else {})})
+    found = await graph.ainvoke({"messages": [message], **({HANDED_TEXTS_KEY: texts} if texts else {})})
     structured = _field(found, "structured_response")
     if structured is not None:
         return aci.reply_from_value(context, structured)

@@ -12,12 +12,12 @@ from accp_adapters.serving.off_loop import in_thread
 from accp_adapters.tokens import o200k_base
 from accp_core.references import parse_reference
 
-__all__ = ["DEFAULT_TOKENS", "FETCH", "PeerAnswer", "ReferenceRequest", "answer_request", "query_peer"]
+__all__ = ["DEFAULT_TOKENS", "FETCH_OPERATION", "PeerAnswer", "ReferenceRequest", "answer_request", "query_peer"]
 
-FETCH: Final = "fetch"
+FETCH_OPERATION: Final = "fetch"
 """The operation that opens a reference."""
 DEFAULT_TOKENS: Final = 4_000
-MAX_TOKENS: Final = 32_000
+MAX_ANSWER_TOKENS: Final = 32_000
 """Upper limit of the tokens of an answer; a request cannot raise it."""
 
 
@@ -89,7 +89,7 @@ async def answer_request(request: ReferenceRequest, text_of: Callable[[str], Awa
         return await text_of(request.ref)
     asked = request.to_fetch()
     texts: Mapping[str, str] = {parse_reference(ref): await text_of(ref) for ref in asked.references}
-    limit = min(request.tokens, MAX_TOKENS)
+    limit = min(request.tokens, MAX_ANSWER_TOKENS)
     return await in_thread(lambda: fetching.answer(texts, asked, limit=limit, counter=o200k_base()))
 
 

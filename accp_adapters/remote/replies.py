@@ -12,9 +12,9 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.references import reference_to, uri_to_key
 
-__all__ = ["MAX_REFERENCES", "AgentResult", "accept", "check_agent", "reply_with", "with_stored_results"]
+__all__ = ["MAX_OPENED", "AgentResult", "accept", "check_agent", "reply_with", "with_stored_results"]
 
-MAX_REFERENCES: Final = 100
+MAX_OPENED: Final = 100
 """Requests that an agent may make in one delivery, and long results that one reply may have."""
 
 
@@ -45,8 +45,8 @@ def accept(sent: AgentContext, reply: AgentReply) -> AcceptedReply:
         ProtocolError: As `AcceptedReply.of`; E2003, it cites too many long results.
     """
     accepted = AcceptedReply.of(sent, reply)
-    if len(accepted.stored) > MAX_REFERENCES:
-        reason = f"expected at most {MAX_REFERENCES} long results, found {len(accepted.stored)!r}"
+    if len(accepted.stored) > MAX_OPENED:
+        reason = f"expected at most {MAX_OPENED} long results, found {len(accepted.stored)!r}"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
     return accepted
 

@@ -17,13 +17,13 @@ from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
 from accp_core.ports import ColdStore, TokenCounter
 
-__all__ = ["StoredResults"]
+__all__ = ["AgentResults"]
 
 MAX_STORED_BYTES: Final = 256 << 20
 """Bytes of the long results of all A2A contexts; those of the oldest context are deleted."""
 
 
-class StoredResults:
+class AgentResults:
     """Long results in a store, in one session for each caller and A2A context."""
 
     def __init__(self, store: ColdStore | None, limits: ResultLimits | None, counter: TokenCounter | None) -> None:

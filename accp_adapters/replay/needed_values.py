@@ -18,11 +18,20 @@ from typing import Final
 
 from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["Detector", "Value", "contains", "forget_texts", "mentions_of", "numbers_in", "unescaped_forms", "values_of"]
+__all__ = [
+    "Detector",
+    "WantedValue",
+    "contains",
+    "forget_texts",
+    "mentions_of",
+    "numbers_in",
+    "unescaped_forms",
+    "values_of",
+]
 
-Value = str | Decimal
+WantedValue = str | Decimal
 """Text that must be found as it is, or a number in any spelling: `1,234.50` is `1234.5`."""
-Detector = Callable[[Sequence[RecordedMessage]], frozenset[Value]]
+Detector = Callable[[Sequence[RecordedMessage]], frozenset[WantedValue]]
 """Returns the values in the output of a model call."""
 
 _TEXT_LENGTHS: Final = range(4, 2001)
@@ -69,15 +78,15 @@ _MAX_FORMS: Final = 4
 """A text as it is and with up to three levels of escapes removed."""
 
 
-def values_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
+def values_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
     """Return the values in model outputs: the leaves of JSON arguments, the names and numbers of a text."""
-    values: set[Value] = set()
+    values: set[WantedValue] = set()
     for message in messages:
         values.update(_values_in(message.text) if message.value is None else _leaves(message.value))
     return frozenset(values)
 
 
-def mentions_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
+def mentions_of(messages: Sequence[RecordedMessage]) -> frozenset[WantedValue]:
     """Return the values that `values_of` returns and all others that a reader would look up.
 
     These are the values in each string of JSON arguments, names of capitalised words, what stands in quotes, backticks
@@ -87,7 +96,7 @@ def mentions_of(messages: Sequence[RecordedMessage]) -> frozenset[Value]:
     return values_of(messages).union(*map(_values_in, texts), *map(_mentions, texts))
 
 
-def contains(value: Value, text: str) -> bool:
+def contains(value: WantedValue, text: str) -> bool:
     """Return whether `text`, as it is or with its escapes removed, contains `value` as whole words."""
     if isinstance(value, Decimal):
         return value in numbers_in(text)
@@ -117,7 +126,7 @@ def forget_texts() -> None:
     _values_in.cache_clear()
 
 
-def _leaves(value: object) -> Iterator[Value]:
+def _leaves(value: object) -> Iterator[WantedValue]:
     match value:
         case Mapping():
             for item in value.values():
@@ -150,7 +159,7 @@ def _strings(value: object) -> Iterator[str]:
             yield str(value)
 
 
-def _mentions(text: str) -> Iterator[Value]:
+def _mentions(text: str) -> Iterator[WantedValue]:
     for number in _NUMBER.findall(text):
         yield from _number(number, _MIN_DIGITS_MENTIONED)
     for name in _PROPER_NAME.findall(text):
@@ -160,7 +169,7 @@ def _mentions(text: str) -> Iterator[Value]:
         yield "".join(quoted).strip(" .,:;")
 
 
-def _text_leaf(text: str) -> Iterator[Value]:
+def _text_leaf(text: str) -> Iterator[WantedValue]:
     if _NUMBER.fullmatch(text):
         yield from _number(text)
     elif len(text) in _TEXT_LENGTHS:
@@ -168,11 +177,11 @@ def _text_leaf(text: str) -> Iterator[Value]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _values_in(text: str) -> frozenset[Value]:
+def _values_in(text: str) -> frozenset[WantedValue]:
     return frozenset(_in_text(text))
 
 
-def _in_text(text: str) -> Iterator[Value]:
+def _in_text(text: str) -> Iterator[WantedValue]:
     for match in _IN_TEXT.finditer(text):
         word = match.group()
         if match.lastgroup == "plain":
@@ -185,7 +194,7 @@ def _in_text(text: str) -> Iterator[Value]:
             yield word
 
 
-def _number(text: str, min_digits: int = _MIN_DIGITS) -> Iterator[Value]:
+def _number(text: str, min_digits: int = _MIN_DIGITS) -> Iterator[WantedValue]:
     if sum(map(str.isdigit, text)) >= min_digits:
         yield _decimal(text)
 

@@ -13,7 +13,7 @@ from itertools import dropwhile, groupby, islice
 from typing import Any, Final
 
 from accp_adapters.messages.openai_chat import read_messages
-from accp_adapters.messages.placed import Place
+from accp_adapters.messages.placed import TextPath
 from accp_adapters.replay.recorded_run import RecordedCall, RecordedMessage, Role, Run
 from accp_core.projection import MessageRecord
 from accp_core.strict_json import compact_json
@@ -91,7 +91,7 @@ class SeenMessages:
         return {"role": "user", "content": content, **_named(first)}
 
 
-def _number(place: Place) -> int:
+def _number(place: TextPath) -> int:
     """Return which text of a message stands at a place: its content is one text, or a list of them."""
     number = place[2] if len(place) > 2 else 0
     assert isinstance(number, int)

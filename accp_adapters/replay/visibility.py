@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.replay.needed_values import Detector, Value, contains, values_of
+from accp_adapters.replay.needed_values import Detector, WantedValue, contains, values_of
 from accp_adapters.replay.recorded_run import RecordedCall, Run, is_foreign
 from accp_adapters.replay.strategy import SentMessage
 
@@ -44,7 +44,7 @@ class OneFetch:
         self.ask: Final = functools.cache(self._ask)
         """Returns what `ask(text, value)` brings: of the queries that a model might write the first that finds it."""
 
-    def _ask(self, text: str, value: Value) -> Fetched:
+    def _ask(self, text: str, value: WantedValue) -> Fetched:
         if self._fetch is None:
             return Fetched(answer=text, found=True)
         answers = [""]
@@ -56,7 +56,7 @@ class OneFetch:
         return Fetched(answer=shown, found=False)
 
 
-def _queries(value: Value) -> Iterator[str]:
+def _queries(value: WantedValue) -> Iterator[str]:
     """Yield the value as a model may write it, then its words."""
     if not isinstance(value, str):
         yield from dict.fromkeys((f"{value:f}", f"{value:,f}"))
@@ -71,7 +71,7 @@ def _queries(value: Value) -> Iterator[str]:
 class NeededValue:
     """One value that the output of one call needed."""
 
-    value: Value
+    value: WantedValue
     """The value."""
     visible: bool
     """Whether it stands in the prompt that was sent."""
@@ -102,8 +102,10 @@ class VisibilityCheck:
         """
         self._run = run
         self._detector = detector
-        self._contains: Callable[[Value, str], bool] = looked_up._contains if looked_up else functools.cache(contains)
-        self._sources: dict[RecordedCall, Mapping[Value, list[int]]] = {}
+        self._contains: Callable[[WantedValue, str], bool] = (
+            looked_up._contains if looked_up else functools.cache(contains)
+        )
+        self._sources: dict[RecordedCall, Mapping[WantedValue, list[int]]] = {}
 
     def needed_values(
         self, call: RecordedCall, sent: Mapping[int, SentMessage], one_fetch: OneFetch
@@ -122,7 +124,7 @@ class VisibilityCheck:
             self._look_up(value, holders, foreign, sent, one_fetch) for value, holders in self._sources[call].items()
         ]
 
-    def _find_sources(self, call: RecordedCall) -> Iterator[tuple[Value, list[int]]]:
+    def _find_sources(self, call: RecordedCall) -> Iterator[tuple[WantedValue, list[int]]]:
         """Yield each value that the output of `call` needed, and the positions of the messages that held it."""
         messages, foreign = self._run.messages, self._foreign(call)
         others = set(call.prompt).difference(foreign)
@@ -135,12 +137,12 @@ class VisibilityCheck:
     def _foreign(self, call: RecordedCall) -> list[int]:
         return [i for i in call.prompt if is_foreign(self._run.messages[i], call.agent)]
 
-    def _is_in(self, value: Value, texts: Iterable[str]) -> bool:
+    def _is_in(self, value: WantedValue, texts: Iterable[str]) -> bool:
         return any(self._contains(value, text) for text in texts)
 
     def _look_up(
         self,
-        value: Value,
+        value: WantedValue,
         holders: Sequence[int],
         foreign: Sequence[int],
         sent: Mapping[int, SentMessage],
@@ -158,7 +160,7 @@ class VisibilityCheck:
         fetched = next((each for each in answers if each.found), None) or one_fetch.ask(sources[0], value)
         return NeededValue(value, visible=False, fetched=fetched)
 
-    def _is_in_parts(self, value: Value, text: str) -> bool:
+    def _is_in_parts(self, value: WantedValue, text: str) -> bool:
         """Return whether `value` is an address that `text` writes as other characters around a value that it shows."""
         return isinstance(value, str) and any(
             value.startswith(before) and value.endswith(behind) and self._contains(part, text)

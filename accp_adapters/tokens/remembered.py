@@ -9,12 +9,12 @@ from typing import Final
 from accp_adapters.tokens.counters import count_o200k, encode_o200k
 from accp_core.bounded import SizedCache
 
-__all__ = ["MAX_BYTES", "count_remembered", "remembered_ids"]
+__all__ = ["MAX_REMEMBERED_BYTES", "count_remembered", "remembered_ids"]
 
-MAX_BYTES: Final = 64 << 20
+MAX_REMEMBERED_BYTES: Final = 64 << 20
 """Bytes of the texts and tokens that are remembered."""
 
-_known: Final[SizedCache[str, Sequence[int]]] = SizedCache(MAX_BYTES)
+_known: Final[SizedCache[str, Sequence[int]]] = SizedCache(MAX_REMEMBERED_BYTES)
 
 
 def remembered_ids(text: str, /) -> Sequence[int]:

@@ -22,7 +22,7 @@ from accp_core.aacp.instruction import Instruction, find_omissions
 from accp_core.aacp.packet import Packet, parse_packet, serialize_packet, with_fields
 from accp_core.aacp.patterns.matching import PatternBook
 from accp_core.aacp.patterns.phrases import Phrasebook
-from accp_core.aacp.patterns.templates import Shape, fill_template, make_template, read_shape
+from accp_core.aacp.patterns.templates import SentenceShape, fill_template, make_template, read_shape
 from accp_core.aacp.registry import InstructionStore, RegistryEntry
 from accp_core.aacp.steps import Workflow
 from accp_core.aacp.validation import find_unusable, validate
@@ -180,7 +180,7 @@ class FallbackEncoder:
         return self._translation(instruction, shape, entry, EncodingTier.MODEL if made else EncodingTier.PATTERN)
 
     def _serve(
-        self, instruction: Instruction, shape: Shape, entry: RegistryEntry, *, forget: bool = True
+        self, instruction: Instruction, shape: SentenceShape, entry: RegistryEntry, *, forget: bool = True
     ) -> Translation | None:
         """Return the packet of a stored entry; one that is no packet for the instruction is forgotten or refused."""
         tier = EncodingTier.EXACT if entry.key == instruction.key else EncodingTier.PATTERN
@@ -206,7 +206,7 @@ class FallbackEncoder:
             priority=instruction.priority,
         )
 
-    def _entry(self, instruction: Instruction, shape: Shape, answer: str) -> RegistryEntry:
+    def _entry(self, instruction: Instruction, shape: SentenceShape, answer: str) -> RegistryEntry:
         """Return the entry of a model's answer: a template where one can be made, else the packet."""
         packet = self._checked(instruction, answer, "the model")
         omitted = any(find_omissions(instruction, packet))
@@ -220,7 +220,7 @@ class FallbackEncoder:
         )
 
     def _translation(
-        self, instruction: Instruction, shape: Shape, entry: RegistryEntry, tier: EncodingTier
+        self, instruction: Instruction, shape: SentenceShape, entry: RegistryEntry, tier: EncodingTier
     ) -> Translation:
         source = f"the registry ({entry.source})"
         values = shape.values if entry.pattern == shape.key else None

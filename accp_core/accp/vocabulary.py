@@ -15,10 +15,14 @@ __all__ = [
     "ID_FIELDS",
     "INTEGER_FIELDS",
     "INTENTS",
+    "MEDIA_TYPE",
     "RESUME_OPERATION",
     "Intent",
     "is_delta",
 ]
+
+MEDIA_TYPE: Final = "application/accp"
+"""The media type of a frame (section 11.1)."""
 
 
 class Intent(StrEnum):

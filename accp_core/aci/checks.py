@@ -13,8 +13,21 @@ from accp_core.references import is_reference
 from accp_core.strict_json import compact_json
 
 __all__ = [
-    "MAX_ABSTRACT_CHARS", "MAX_CONTEXT_CHARS", "MAX_DEPTH", "MAX_ENTRIES", "MAX_TEXT_CHARS", "Json", "check_context",
-    "check_entries", "check_json", "check_text", "check_unique", "is_map", "is_time", "time_text", "violation",
+    "MAX_ABSTRACT_CHARS",
+    "MAX_CONTEXT_CHARS",
+    "MAX_ENTRIES",
+    "MAX_JSON_DEPTH",
+    "MAX_TEXT_CHARS",
+    "Json",
+    "check_context",
+    "check_entries",
+    "check_json",
+    "check_text",
+    "check_unique",
+    "is_map",
+    "is_time",
+    "time_text",
+    "violation",
 ]  # fmt: skip
 
 Json: TypeAlias = Any
@@ -28,7 +41,7 @@ MAX_ABSTRACT_CHARS: Final = 2_000
 """Characters of an abstract. A longer text is a full output, which belongs behind a reference."""
 MAX_CONTEXT_CHARS: Final = 1_000_000
 """Characters of one inline context, as compact JSON."""
-MAX_DEPTH: Final = 50
+MAX_JSON_DEPTH: Final = 50
 """Levels of arrays and objects in inline context."""
 
 # The value of a peer may be deep or long: an error shows only a part of it.
@@ -105,7 +118,7 @@ def check_json(name: str, value: Json) -> Json:
         ProtocolError: E1004, it is not JSON; E2003, it has too many characters or levels.
     """
     if _is_too_deep(value):
-        raise violation(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {MAX_DEPTH} levels", "more")
+        raise violation(ErrorCode.BUDGET_EXCEEDED, f"{name} of at most {MAX_JSON_DEPTH} levels", "more")
     try:
         text = compact_json(value)
     except EncodeError:
@@ -117,7 +130,7 @@ def check_json(name: str, value: Json) -> Json:
 
 def _is_too_deep(value: Json) -> bool:
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_JSON_DEPTH + 1):
         level = [member for parent in level for member in _members(parent)]
         if not level:
             return False

@@ -31,7 +31,7 @@ from accp_core.aci.evaluation import Claim, Evaluation, NotJudged, OpenItem, Ver
 from accp_core.aci.isolation import delivery_json, isolate, with_results
 from accp_core.aci.items import Outcome, Status
 from accp_core.aci.plan import Plan
-from accp_core.aci.progress import ENDED, Move, Progress, SubtaskState, known_context, verified_context
+from accp_core.aci.progress import ENDED, ItemMove, Progress, SubtaskState, known_context, verified_context
 from accp_core.aci.replies import NO_USAGE, Usage
 from accp_core.aci.reply import AcceptedReply, AgentReply
 from accp_core.aci.results import Results, SubtaskResult
@@ -184,7 +184,7 @@ class Interaction:
         after = self
         for subtask_id in self.ready:
             progress = self.progress[subtask_id]
-            after = after._with(subtask_id, progress.advance(Move.DELIVER, attempts=progress.attempts + 1))
+            after = after._with(subtask_id, progress.advance(ItemMove.DELIVER, attempts=progress.attempts + 1))
             deliveries.append(after.delivery(subtask_id))
         return after._at(now, self), tuple(deliveries)
 
@@ -223,7 +223,7 @@ class Interaction:
         new = tuple(uri for uri in reply.context.context_uri if uri not in sent.context_uri)
         progress = self.progress[subtask_id]
         accepted = progress.advance(
-            Move.ACCEPT,
+            ItemMove.ACCEPT,
             reply=reply.context,
             unread=dict(reply.unread),
             reported=tuple(reply.reported),
@@ -301,7 +301,7 @@ class Interaction:
         verified = {**progress.verified, **{item: abstracts[item] for item in evaluation.verified}}
         judged = replace(progress, verified=verified, open=evaluation.open, reply=None, unread={}, reported=())
         if evaluation.complete:
-            return self._with(subtask_id, judged.advance(Move.COMPLETE))
+            return self._with(subtask_id, judged.advance(ItemMove.COMPLETE))
         return self._with(subtask_id, judged)._again_or_end(subtask_id, may_repeat=progress.are_undone(evaluation.open))
 
     def _after_loss(self, subtask_id: str, reason: str, outcome: Outcome) -> Interaction:
@@ -315,9 +315,9 @@ class Interaction:
     def _again_or_end(self, subtask_id: str, *, may_repeat: bool) -> Interaction:
         progress = self.progress[subtask_id]
         if progress.attempts <= self.retries and (may_repeat or subtask_id in self.plan.repeatable):
-            return self._with(subtask_id, progress.advance(Move.RETRY))
+            return self._with(subtask_id, progress.advance(ItemMove.RETRY))
         has_failed = any(item.outcome is Outcome.FAILED for item in progress.open)
-        after = self._with(subtask_id, progress.advance(Move.FAIL if has_failed else Move.DOUBT))
+        after = self._with(subtask_id, progress.advance(ItemMove.FAIL if has_failed else ItemMove.DOUBT))
         for dependant in self.plan.dependants(subtask_id):
             after = after._stop(dependant, subtask_id)
         return after
@@ -333,7 +333,7 @@ class Interaction:
         reason = f"stopped: subtask {named} {verb}: {ended.reason}"[:MAX_TEXT_CHARS]
         items = self.plan.subtasks[subtask_id].todo_items
         undone = tuple(OpenItem(item_id=item.item_id, reason=reason) for item in items)
-        return self._with(subtask_id, progress.advance(Move.FAIL, open=undone, stopped_by=cause))
+        return self._with(subtask_id, progress.advance(ItemMove.FAIL, open=undone, stopped_by=cause))
 
     def _at(self, now: float | None, before: Interaction) -> Interaction:
         """Return the interaction with the time `now` in each subtask that changed since `before`."""

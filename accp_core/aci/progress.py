@@ -16,7 +16,7 @@ from accp_core.aci.replies import Usage
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import LocalProtocolError
 
-__all__ = ["ENDED", "TRANSITIONS", "Move", "Progress", "SubtaskState", "known_context", "verified_context"]
+__all__ = ["ENDED", "TRANSITIONS", "ItemMove", "Progress", "SubtaskState", "known_context", "verified_context"]
 
 
 class SubtaskState(StrEnum):
@@ -36,7 +36,7 @@ class SubtaskState(StrEnum):
     """Nobody knows whether an item is done; the agent's answer is kept."""
 
 
-class Move(StrEnum):
+class ItemMove(StrEnum):
     """An event in the course of a subtask."""
 
     DELIVER = "deliver"
@@ -47,18 +47,18 @@ class Move(StrEnum):
     DOUBT = "doubt"
 
 
-TRANSITIONS: Final[Mapping[tuple[SubtaskState, Move], SubtaskState]] = MappingProxyType(
+TRANSITIONS: Final[Mapping[tuple[SubtaskState, ItemMove], SubtaskState]] = MappingProxyType(
     {
-        (SubtaskState.WAITING, Move.DELIVER): SubtaskState.DELIVERED,
-        (SubtaskState.WAITING, Move.FAIL): SubtaskState.FAILED,
-        (SubtaskState.DELIVERED, Move.ACCEPT): SubtaskState.RETURNED,
-        (SubtaskState.DELIVERED, Move.RETRY): SubtaskState.WAITING,
-        (SubtaskState.DELIVERED, Move.FAIL): SubtaskState.FAILED,
-        (SubtaskState.RETURNED, Move.COMPLETE): SubtaskState.COMPLETED,
-        (SubtaskState.RETURNED, Move.RETRY): SubtaskState.WAITING,
-        (SubtaskState.RETURNED, Move.FAIL): SubtaskState.FAILED,
-        (SubtaskState.DELIVERED, Move.DOUBT): SubtaskState.UNVERIFIED,
-        (SubtaskState.RETURNED, Move.DOUBT): SubtaskState.UNVERIFIED,
+        (SubtaskState.WAITING, ItemMove.DELIVER): SubtaskState.DELIVERED,
+        (SubtaskState.WAITING, ItemMove.FAIL): SubtaskState.FAILED,
+        (SubtaskState.DELIVERED, ItemMove.ACCEPT): SubtaskState.RETURNED,
+        (SubtaskState.DELIVERED, ItemMove.RETRY): SubtaskState.WAITING,
+        (SubtaskState.DELIVERED, ItemMove.FAIL): SubtaskState.FAILED,
+        (SubtaskState.RETURNED, ItemMove.COMPLETE): SubtaskState.COMPLETED,
+        (SubtaskState.RETURNED, ItemMove.RETRY): SubtaskState.WAITING,
+        (SubtaskState.RETURNED, ItemMove.FAIL): SubtaskState.FAILED,
+        (SubtaskState.DELIVERED, ItemMove.DOUBT): SubtaskState.UNVERIFIED,
+        (SubtaskState.RETURNED, ItemMove.DOUBT): SubtaskState.UNVERIFIED,
     }
 )
 """State and move to the next state; only verification leads to completed."""
@@ -117,7 +117,7 @@ class Progress:
         ended = (self.ended or time) if self.state in ENDED else None
         return replace(self, started=started, updated=time, ended=ended)
 
-    def advance(self, move: Move, **changes: Any) -> Progress:
+    def advance(self, move: ItemMove, **changes: Any) -> Progress:
         """Return the progress after `move`, with the attributes in `changes` set.
 
         Raises:

@@ -26,7 +26,7 @@ from accp_core.acp.events import (
     UnknownReceived,
 )
 from accp_core.acp.framing import (
-    LineReader,
+    ByteLineReader,
     SseEvent,
     SseReader,
     error_body,
@@ -49,6 +49,7 @@ __all__ = [
     "AgentCard",
     "Attempt",
     "Binding",
+    "ByteLineReader",
     "CardMessage",
     "CardReceived",
     "Connection",
@@ -57,7 +58,6 @@ __all__ = [
     "ErrorMessage",
     "ErrorReceived",
     "FilePart",
-    "LineReader",
     "Link",
     "OpaquePart",
     "Part",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from accp_core.acp.document import MAX_MESSAGE_BYTES, Json
+from accp_core.acp.document import MAX_ACP_BYTES, Json
 from accp_core.acp.link import Binding
 from accp_core.acp.parts import describe, expect_text
 
@@ -58,7 +58,7 @@ class AgentCard:
             "streaming": Binding.HTTP_SSE in self.bindings,
             "push_notifications": False,
             "server_seq": True,
-            "max_msg_bytes": MAX_MESSAGE_BYTES,
+            "max_msg_bytes": MAX_ACP_BYTES,
             "bindings": [binding.value for binding in self.bindings],
         }
         card = {

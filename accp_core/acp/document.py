@@ -10,15 +10,15 @@ from accp_core.acp.error_codes import AcpError
 from accp_core.errors import DecodeError, EncodeError
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["MAX_MESSAGE_BYTES", "Json", "read_object", "refusal", "write_object"]
+__all__ = ["MAX_ACP_BYTES", "Json", "read_object", "refusal", "write_object"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-MAX_MESSAGE_BYTES: Final = 1 << 20
+MAX_ACP_BYTES: Final = 1 << 20
 """Bytes of a message in UTF-8."""
 
 
-def read_object(text: str, *, limit: int = MAX_MESSAGE_BYTES) -> dict[str, Any]:
+def read_object(text: str, *, limit: int = MAX_ACP_BYTES) -> dict[str, Any]:
     """Return the value of a text that is one JSON object, read by the rules of `accp_core.strict_json`.
 
     Args:
@@ -46,7 +46,7 @@ def read_object(text: str, *, limit: int = MAX_MESSAGE_BYTES) -> dict[str, Any]:
     return data
 
 
-def write_object(data: Mapping[str, Any], *, limit: int = MAX_MESSAGE_BYTES) -> str:
+def write_object(data: Mapping[str, Any], *, limit: int = MAX_ACP_BYTES) -> str:
     """Return the JSON text of an object, on one line, in UTF-8; half of a surrogate pair is escaped.
 
     Args:

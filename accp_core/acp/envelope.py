@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, read_object, refusal, write_object
+from accp_core.acp.document import MAX_ACP_BYTES, Json, read_object, refusal, write_object
 from accp_core.acp.error_codes import AcpError
 from accp_core.acp.parts import Part, describe, expect_text, part_to_json, parts_of
 from accp_core.errors import EncodeError
@@ -120,7 +120,7 @@ OPTIONAL: Final = ("message_id", "task_id", "context_id", "correlation_id", "to_
 MESSAGE_FIELDS: Final = frozenset({*OPTIONAL, "type", "server_seq", "ts", "from", "role", "parts", "identity"})
 
 
-def parse_envelope(text: str, *, limit: int = MAX_MESSAGE_BYTES, require_role: bool = False) -> AcpEnvelope:
+def parse_envelope(text: str, *, limit: int = MAX_ACP_BYTES, require_role: bool = False) -> AcpEnvelope:
     """Return the envelope of a text.
 
     Args:
@@ -161,7 +161,7 @@ def message_from_json(data: Mapping[str, Any], *, require_role: bool = False) ->
     )
 
 
-def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_MESSAGE_BYTES) -> str:
+def serialize_envelope(envelope: AcpEnvelope, *, limit: int = MAX_ACP_BYTES) -> str:
     """Return the text of an envelope, on one line.
 
     Raises:

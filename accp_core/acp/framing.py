@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.acp.document import MAX_MESSAGE_BYTES, read_object, refusal, write_object
+from accp_core.acp.document import MAX_ACP_BYTES, read_object, refusal, write_object
 from accp_core.acp.envelope import AcpMessage, message_from_json, timestamp
 from accp_core.acp.error_codes import AcpError
 from accp_core.errors import DecodeError
 
 __all__ = [
     "KEEPALIVE",
-    "LineReader",
+    "ByteLineReader",
     "SseEvent",
     "SseReader",
     "error_body",
@@ -38,10 +38,10 @@ RELAY_FIELDS: Final = frozenset({"id", "seq", "ts", SENT_AT})
 """The fields that a relay writes, and our field for the sender's time."""
 
 
-class LineReader:
+class ByteLineReader:
     """Splits a byte stream into lines of bounded size, at LF only (sections 4.2 and 7.2)."""
 
-    def __init__(self, limit: int = MAX_MESSAGE_BYTES, *, keep_empty: bool = False) -> None:
+    def __init__(self, limit: int = MAX_ACP_BYTES, *, keep_empty: bool = False) -> None:
         """Read lines of at most `limit` bytes; blank lines are skipped, unless `keep_empty`."""
         self._limit = limit
         self._keep_empty = keep_empty
@@ -108,10 +108,10 @@ class SseEvent:
 class SseReader:
     """Reads events from a byte stream and skips comments, which keep it open."""
 
-    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
+    def __init__(self, limit: int = MAX_ACP_BYTES) -> None:
         """Read events of at most `limit` bytes of data."""
         self._limit = limit
-        self._lines = LineReader(limit + EVENT_OVERHEAD, keep_empty=True)
+        self._lines = ByteLineReader(limit + EVENT_OVERHEAD, keep_empty=True)
         self._fields: dict[str, list[str]] = {}
         self._size = 0
 
@@ -119,7 +119,7 @@ class SseReader:
         """Return the events that are complete after `data`; events without data are skipped.
 
         Raises:
-            DecodeError: As `LineReader.feed`.
+            DecodeError: As `ByteLineReader.feed`.
         """
         events = []
         for line in self._lines.feed(data):
@@ -142,7 +142,7 @@ class SseReader:
             self._fields.setdefault(name, []).append(value.removeprefix(" "))
 
 
-def read_request(body: str, *, require_role: bool = False, limit: int = MAX_MESSAGE_BYTES) -> AcpMessage:
+def read_request(body: str, *, require_role: bool = False, limit: int = MAX_ACP_BYTES) -> AcpMessage:
     """Return the message in the body of `POST /message:send` (section 6.3); its type may be missing.
 
     Raises:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from accp_core.acp.card import AgentCard
-from accp_core.acp.document import MAX_MESSAGE_BYTES, Json, write_object
+from accp_core.acp.document import MAX_ACP_BYTES, Json, write_object
 from accp_core.acp.envelope import (
     AcpMessage,
     AcpReply,
@@ -102,7 +102,7 @@ class Connection:
         new_id: Callable[[], str],
         max_ids: int = 10_000,
         max_waiting: int = 1_000,
-        limit: int = MAX_MESSAGE_BYTES,
+        limit: int = MAX_ACP_BYTES,
         reply_timeout: float = 30.0,
         pulls: bool = False,
     ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from accp_adapters.evaluation.reading.questions import Answer
+from accp_adapters.evaluation.reading.questions import ExpectedAnswer
 from integrations.agent_tasks.world import World
 
 __all__ = ["Layout", "Maker", "Task", "fitting"]
@@ -31,7 +31,7 @@ class Task:
     """What it takes: filter, maximum, count, sum, join, chain, edit, needle, agents, handoff, summary."""
     turns: tuple[str, ...]
     """What the user says, one text a turn; the answer to the last one counts."""
-    answer: Answer
+    answer: ExpectedAnswer
     """What is right."""
     asks: Mapping[str, Any] = field(default_factory=dict)
     """The values in the user's words, by name."""
@@ -43,7 +43,7 @@ class Task:
     """The path of a file to a line that it holds afterwards."""
 
     @classmethod
-    def of(cls, name: str, kind: str, words: str, answer: Answer, /, *earlier: str, **fields: Any) -> Task:
+    def of(cls, name: str, kind: str, words: str, answer: ExpectedAnswer, /, *earlier: str, **fields: Any) -> Task:
         """Return a task whose words hold `asks` in braces; `earlier` are the turns before the last."""
         asks = fields.pop("asks", {})
         listed = _LISTED if isinstance(answer, tuple) else ""

@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from accp_adapters import telemetry
 from accp_adapters.langgraph import AccpMiddleware
-from accp_adapters.telemetry import ADAPTER, METRICS, Rewriting, Stats, Telemetry
+from accp_adapters.telemetry import ADAPTER, METRICS, RewritingRecord, Stats, Telemetry
 from accp_adapters.tokens import count_o200k
 from tests.adapters.langgraph.jobs import LOOK_UP, ROWS, crm, fetch_last, refs_in
 from tests.scripted_model import ScriptedModel, call, calls
@@ -101,7 +101,7 @@ def test_the_sdk_exports_every_counter_and_the_spans_that_were_current(
     reader, spans = exported
     told = Telemetry("mcp")
     with telemetry.trace.get_tracer("test").start_as_current_span("call"):
-        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+        told.rewritten([RewritingRecord(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
     told.opened(["cold.1", "cold.2"])
     told.refused("E5002: no")
     told.answered(3)
@@ -153,7 +153,7 @@ def test_the_documents_name_what_is_told_and_nothing_else(
     reader, spans = exported
     told = Telemetry("langgraph")
     with told.model_call("clerk", "orders"):
-        told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+        told.rewritten([RewritingRecord(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
         told.answered(1)
     with told.fetch("clerk", "orders"):
         told.opened(["cold.1"])

@@ -1,8 +1,16 @@
 """Any text is an ACP envelope or is refused; a connection has one event for it; an envelope survives its text."""
 
 from accp_core import DecodeError, EncodeError
-from accp_core.acp import AgentCard, Connection, LineReader, SseReader, parse_envelope, parse_link, serialize_envelope
-from accp_core.acp.document import MAX_MESSAGE_BYTES
+from accp_core.acp import (
+    AgentCard,
+    ByteLineReader,
+    Connection,
+    SseReader,
+    parse_envelope,
+    parse_link,
+    serialize_envelope,
+)
+from accp_core.acp.document import MAX_ACP_BYTES
 
 __all__ = ["check"]
 
@@ -18,18 +26,18 @@ def check(data: bytes) -> None:
         assert refusal.code in {"ERR_INVALID_REQUEST", "ERR_MSG_TOO_LARGE"}, refusal
         assert 0 <= refusal.position <= len(text), refusal
     else:
-        assert parse_envelope(serialize_envelope(envelope, limit=2 * MAX_MESSAGE_BYTES)) == envelope
+        assert parse_envelope(serialize_envelope(envelope, limit=2 * MAX_ACP_BYTES)) == envelope
     check_stream(data)
     check_link(text)
 
 
 def check_stream(data: bytes) -> None:
     """Check that the bytes give the same lines and events when they are cut in two."""
-    for reader in (LineReader, SseReader):
+    for reader in (ByteLineReader, SseReader):
         assert results(reader(), data) == results(reader(), data[: len(data) // 2], data[len(data) // 2 :])
 
 
-def results(reader: LineReader | SseReader, *pieces: bytes) -> list[object]:
+def results(reader: ByteLineReader | SseReader, *pieces: bytes) -> list[object]:
     """Return the results of a reader for pieces, or the code of its error."""
     try:
         return [each for piece in pieces for each in reader.feed(piece)]

@@ -16,7 +16,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import generate_latest
 
 from accp_adapters import telemetry
-from accp_adapters.telemetry import METRICS, Rewriting, Telemetry
+from accp_adapters.telemetry import METRICS, RewritingRecord, Telemetry
 from tests.limits import LONG
 
 FOLDER = Path(__file__).parents[2] / "integrations" / "telemetry"
@@ -38,7 +38,7 @@ def queries() -> list[str]:
 
 def test_the_dashboard_asks_for_exactly_the_counters_that_are_exported(meters: MeterProvider) -> None:
     told = Telemetry("langgraph")
-    told.rewritten([Rewriting(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
+    told.rewritten([RewritingRecord(source="crm", tokens_before=90, tokens_after=30, references=("cold.1",))])
     told.opened(["cold.1"])
     told.refused("E5002: no")
     told.answered(1)

@@ -37,7 +37,7 @@ from accp_adapters.a2a.teams.reference_messages import (
 from accp_adapters.a2a.wire.errors import error_code
 from accp_adapters.a2a.wire.extension import is_declared
 from accp_adapters.a2a.wire.states import state_kind
-from accp_adapters.remote import MAX_REFERENCES, PeerAnswer, ReferenceRequest, SharedTexts
+from accp_adapters.remote import MAX_OPENED, PeerAnswer, ReferenceRequest, SharedTexts
 from accp_core.accp import ErrorCode
 from accp_core.aci import AgentContext, AgentReply
 from accp_core.errors import ProtocolError
@@ -101,7 +101,7 @@ class _A2aConnection:
         message_id = secrets.token_hex(6)
         parts = delivery_parts(context, message_id, frames=is_declared(self.card))
         answer = await self._send(Message(message_id=message_id, role=Role.ROLE_USER, parts=parts))
-        for _ in range(MAX_REFERENCES):
+        for _ in range(MAX_OPENED):
             request = request_in(_parts_of(answer))
             if request is None:
                 break

@@ -14,7 +14,6 @@ from typing import Final
 
 from a2a.types import Part
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.parts import codec, msg_id, read_frame
 from accp_adapters.a2a.wire.values import read_value, write_value
 from accp_adapters.remote.replies import reply_with
@@ -22,6 +21,7 @@ from accp_adapters.tokens import o200k_base
 from accp_core import serialize_frame
 from accp_core.accp import ErrorCode, error_message, read_error
 from accp_core.accp import Message as AccpMessage
+from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.aci import AgentContext, AgentReply, brief, reply_from_words
 from accp_core.bridges.aci_in_accp import EXECUTE, completion_message, delivery_message, read_context
 from accp_core.errors import ProtocolError

@@ -29,11 +29,11 @@ from accp_adapters.a2a.teams.reference_messages import (
 )
 from accp_adapters.remote import (
     AgentResult,
+    AgentResults,
+    AskedReference,
     GrantedReferences,
-    OpenRequest,
     PeerAnswer,
     ReferenceRequest,
-    StoredResults,
     check_agent,
 )
 from accp_core.accp import ErrorCode
@@ -68,7 +68,7 @@ class _RunningDelivery:
     work: asyncio.Future[AgentResult]
     size: int
     """Bytes that the delivery takes while it waits."""
-    waits_for: OpenRequest | None = None
+    waits_for: AskedReference | None = None
     """What the master was asked for last."""
 
 
@@ -96,7 +96,7 @@ class ContextExecutor(AgentExecutor):
         self._agent = agent
         self._agent_id = agent_id
         self._sender = escape_key(agent_id)
-        self._results: Final = StoredResults(store, limits, counter)
+        self._results: Final = AgentResults(store, limits, counter)
         self._waiting: Final[SizedCache[str, _RunningDelivery]] = SizedCache(MAX_WAITING_BYTES)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -168,7 +168,7 @@ class ContextExecutor(AgentExecutor):
         else:
             await self._ask(run, call, request)
 
-    async def _ask(self, run: _RunningDelivery, call: Call, request: OpenRequest) -> None:
+    async def _ask(self, run: _RunningDelivery, call: Call, request: AskedReference) -> None:
         """Ask the master for a text, and let the task wait for it."""
         run.waits_for = request
         for _, evicted in self._waiting.put(call.updater.task_id, run, run.size):

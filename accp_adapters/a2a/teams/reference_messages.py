@@ -17,12 +17,12 @@ from typing import Final
 from a2a.types import AgentCard, AgentSkill, Part
 
 from accp_adapters.a2a.teams.contexts import accp_message_in, frame_part
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.parts import msg_id
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.remote.reference_request import FETCH, ReferenceRequest
+from accp_adapters.remote.reference_request import FETCH_OPERATION, ReferenceRequest
 from accp_core.accp import Envelope, Intent
 from accp_core.accp import Message as AccpMessage
+from accp_core.accp.vocabulary import MEDIA_TYPE
 
 __all__ = ["answer_parts", "declare_queries", "has_queries", "is_answered", "request_in", "request_part"]
 
@@ -37,7 +37,7 @@ def request_part(request: ReferenceRequest, *, sender: str, message_id: str) -> 
     message = AccpMessage(
         sender=sender,
         intent=Intent.QUERY,
-        operation=FETCH,
+        operation=FETCH_OPERATION,
         payload=request.payload,
         envelope=Envelope(correlation_id=msg_id(message_id, 0)),
     )
@@ -47,7 +47,7 @@ def request_part(request: ReferenceRequest, *, sender: str, message_id: str) -> 
 def request_in(parts: Iterable[Part]) -> ReferenceRequest | None:
     """Return the request that a message makes, None for any other message."""
     message = accp_message_in(parts)
-    if message is None or (message.intent, message.operation) != (Intent.QUERY, FETCH):
+    if message is None or (message.intent, message.operation) != (Intent.QUERY, FETCH_OPERATION):
         return None
     envelope = message.envelope
     correlation_id = envelope.correlation_id or envelope.msg_id or ""
@@ -59,7 +59,7 @@ def answer_parts(request: ReferenceRequest, text: str, *, sender: str, message_i
     message = AccpMessage(
         sender=sender,
         intent=Intent.COMPLETE,
-        operation=FETCH,
+        operation=FETCH_OPERATION,
         payload=request.payload,
         envelope=Envelope(correlation_id=request.correlation_id),
     )

@@ -15,25 +15,23 @@ from typing import Final, TypeAlias
 from a2a.types import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.struct_pb2 import Value
 
-__all__ = ["MEDIA_TYPE", "METADATA_KEY", "Event", "clear_flag", "has_flag_key", "is_flagged", "set_flag"]
+__all__ = ["METADATA_KEY", "A2aEvent", "clear_flag", "has_flag_key", "is_flagged", "set_flag"]
 
-Event: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+A2aEvent: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
 """An A2A object that has parts; the SDK's event queues call it by this name, too."""
 
-MEDIA_TYPE: Final = "application/accp"
-"""The media type of a part that is a frame (ACCP section 12.1)."""
 METADATA_KEY: Final = "accp"
 """The key of the flag in metadata, and of our error codes in the data of an A2A error."""
 _PREVIOUS: Final = "was"
 
 
-def has_flag_key(event: Event) -> bool:
+def has_flag_key(event: A2aEvent) -> bool:
     """Return whether the metadata have the key of the flag, written by us or by others."""
     # Reading a key that is not there would create it.
     return event.HasField("metadata") and METADATA_KEY in event.metadata.fields
 
 
-def is_flagged(event: Event) -> bool:
+def is_flagged(event: A2aEvent) -> bool:
     """Return whether the flag says that the parts are frames."""
     if not has_flag_key(event):
         return False
@@ -43,7 +41,7 @@ def is_flagged(event: Event) -> bool:
     return value.WhichOneof("kind") == "bool_value"
 
 
-def set_flag(event: Event) -> None:
+def set_flag(event: A2aEvent) -> None:
     """Set the flag, and keep in it what `clear_flag` needs to restore the metadata."""
     value = Value(bool_value=not event.HasField("metadata") or bool(event.metadata.fields))
     if has_flag_key(event):
@@ -51,7 +49,7 @@ def set_flag(event: Event) -> None:
     event.metadata.fields[METADATA_KEY].CopyFrom(value)
 
 
-def clear_flag(event: Event) -> None:
+def clear_flag(event: A2aEvent) -> None:
     """Remove the flag and restore the metadata; the inverse of `set_flag`."""
     value = Value()
     value.CopyFrom(event.metadata.fields[METADATA_KEY])

@@ -14,18 +14,19 @@ from typing import Final, TypeVar
 
 from a2a.types import Message, Part, Task, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE, Event, clear_flag, is_flagged, set_flag
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent, clear_flag, is_flagged, set_flag
 from accp_adapters.a2a.wire.part_locations import located_parts
 from accp_adapters.a2a.wire.parts import PartLocation, frame_of_part, frame_to_part
 from accp_adapters.a2a.wire.values import protojson_text
 from accp_adapters.tokens import o200k_base
+from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["AnyEvent", "decode", "encode", "is_larger"]
 
 _MAX_COUNTED_BYTES: Final = 1 << 16
 """The tokens of a larger object are not counted: that would block every other call of the event loop."""
-AnyEvent = TypeVar("AnyEvent", bound=Event)
+AnyEvent = TypeVar("AnyEvent", bound=A2aEvent)
 
 
 def encode(event: AnyEvent, first_index: int = 0, *, never_larger: bool = True) -> AnyEvent:
@@ -90,11 +91,11 @@ def _frame(event: AnyEvent, first_index: int, *, prose: bool) -> AnyEvent | None
     return framed_event
 
 
-def _has_texts(event: Event) -> bool:
+def _has_texts(event: A2aEvent) -> bool:
     return any(part.WhichOneof("content") == "text" for part, _ in located_parts(event))
 
 
-def _would_change(event: Event, first_index: int) -> bool:
+def _would_change(event: A2aEvent, first_index: int) -> bool:
     """Return whether `decode` would change a plain object of others; such an object must be encoded."""
     return is_flagged(event) and any(_would_decode(*located) for located in located_parts(event, first_index))
 
@@ -107,7 +108,7 @@ def _would_decode(part: Part, location: PartLocation) -> bool:
         return True
 
 
-def _map_ids(event: Event, change: Callable[[str, str], str]) -> None:
+def _map_ids(event: A2aEvent, change: Callable[[str, str], str]) -> None:
     """Replace the context and task ids of the messages inside `event` by `change(id, id of the event)`."""
     if isinstance(event, Message | TaskArtifactUpdateEvent):
         return
@@ -132,7 +133,7 @@ def _restored_id(inner_id: str, outer_id: str) -> str:
     return inner_id.removeprefix(" ") if inner_id else outer_id
 
 
-def is_larger(framed: Event, plain: Event) -> bool:
+def is_larger(framed: A2aEvent, plain: A2aEvent) -> bool:
     """Return whether `framed` takes more than `plain`: bytes as protobuf, bytes as JSON, or tokens.
 
     It counts as larger where JSON cannot hold it (NaN over gRPC).

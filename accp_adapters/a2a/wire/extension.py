@@ -8,9 +8,9 @@ from typing import Final
 from a2a.server.context import ServerCallContext
 from a2a.types import AgentCard, AgentExtension
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.values import write_struct
 from accp_core import accp
+from accp_core.accp.vocabulary import MEDIA_TYPE
 
 __all__ = ["EXTENSION", "declare", "is_declared", "is_requested"]
 

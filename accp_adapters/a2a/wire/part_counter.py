@@ -11,7 +11,7 @@ from typing import Final
 
 from a2a.types import Task, TaskArtifactUpdateEvent
 
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_core.bounded import BoundedDict
 
 __all__ = ["PartCounter"]
@@ -27,13 +27,13 @@ class PartCounter:
         """Start with a stream that has sent nothing."""
         self._counts: Final[BoundedDict[str, int]] = BoundedDict(MAX_ARTIFACTS)
 
-    def first_index(self, event: Event) -> int:
+    def first_index(self, event: A2aEvent) -> int:
         """Return the index of the first part of a chunk; 0 for any other event."""
         if not isinstance(event, TaskArtifactUpdateEvent) or not event.append:
             return 0
         return self._counts.get(event.artifact.artifact_id, 0)
 
-    def count(self, event: Event) -> None:
+    def count(self, event: A2aEvent) -> None:
         """Count the parts of an event that was sent or received; a whole task replaces all counts."""
         if isinstance(event, Task):
             self._counts.clear()

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from a2a.types import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_adapters.a2a.wire.parts import PartLocation
 from accp_adapters.a2a.wire.states import (
     STREAM_CHUNK,
@@ -26,7 +26,7 @@ LocatedPart: TypeAlias = tuple[Part, PartLocation]
 """A part of an object, which may be changed in place, and its location there."""
 
 
-def located_parts(event: Event, first_index: int = 0) -> Iterator[LocatedPart]:
+def located_parts(event: A2aEvent, first_index: int = 0) -> Iterator[LocatedPart]:
     """Yield each part of `event`; `first_index` is the index of a chunk's first part in its artifact."""
     if isinstance(event, Message):
         yield from message_parts(event, message_kind(event))

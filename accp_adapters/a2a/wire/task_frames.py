@@ -19,7 +19,6 @@ from typing import Any, Final, TypeAlias
 from a2a.types import Artifact, Message, Part, Role, Task, TaskStatus
 from google.protobuf.json_format import Error, ParseDict
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.part_locations import LocatedPart, artifact_parts, history_parts, message_parts
 from accp_adapters.a2a.wire.parts import codec, frame_of_part, has_content, msg_id, write_content
 from accp_adapters.a2a.wire.states import STREAM_CHUNK, WORKING, state_kind, task_state
@@ -27,6 +26,7 @@ from accp_adapters.a2a.wire.values import protojson
 from accp_core import parse_frame, serialize_frame
 from accp_core.accp import Envelope, ErrorCode, Frame, Intent
 from accp_core.accp import Message as AccpMessage
+from accp_core.accp.vocabulary import MEDIA_TYPE
 from accp_core.errors import EncodeError, ProtocolError
 
 __all__ = ["frames_to_task", "task_to_frames"]

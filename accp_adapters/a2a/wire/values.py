@@ -18,9 +18,9 @@ from accp_core.accp import ErrorCode
 from accp_core.errors import EncodeError
 from accp_core.strict_json import compact_json
 
-__all__ = ["MAX_DEPTH", "protojson", "protojson_text", "read_struct", "read_value", "write_struct", "write_value"]
+__all__ = ["MAX_VALUE_DEPTH", "protojson", "protojson_text", "read_struct", "read_value", "write_struct", "write_value"]
 
-MAX_DEPTH: Final = 64
+MAX_VALUE_DEPTH: Final = 64
 """Levels of arrays and maps; protobuf itself reads no more than a hundred levels of messages."""
 _MAX_EXACT_INT: Final = 2**53
 """Every smaller whole number has a double of its own."""
@@ -114,8 +114,8 @@ def protojson_text(message: Message, *, sort_keys: bool = False) -> str:
 
 
 def _check_depth(depth: int) -> None:
-    if depth >= MAX_DEPTH:
-        raise EncodeError(f"expected at most {MAX_DEPTH} levels, found more", code=ErrorCode.INVALID_TYPE)
+    if depth >= MAX_VALUE_DEPTH:
+        raise EncodeError(f"expected at most {MAX_VALUE_DEPTH} levels, found more", code=ErrorCode.INVALID_TYPE)
 
 
 def _read_number(number: float) -> int | float:

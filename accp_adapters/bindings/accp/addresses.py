@@ -9,14 +9,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 from accp_adapters.bindings.identity import is_loopback
 
-__all__ = ["FRAMES_PATH", "WEBSOCKET_PATH", "Address", "Token", "parse_address"]
+__all__ = ["FRAMES_PATH", "WEBSOCKET_PATH", "Address", "TokenSource", "parse_address"]
 
 # "Method: POST /accp/v1/frames" (section 11.1); the draft gives the WebSocket no path.
 FRAMES_PATH: Final = "/accp/v1/frames"
 WEBSOCKET_PATH: Final = "/accp/v1/ws"
 _PATHS: Final = {"http": FRAMES_PATH, "https": FRAMES_PATH, "ws": WEBSOCKET_PATH, "wss": WEBSOCKET_PATH}
 
-Token: TypeAlias = str | Callable[[], str] | None
+TokenSource: TypeAlias = str | Callable[[], str] | None
 """A bearer token, or what returns the one that is valid now."""
 
 
@@ -56,7 +56,7 @@ def parse_address(url: str, *, has_token: bool, allow_plain_text: bool = False) 
     return Address(urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.scheme in ("ws", "wss"))
 
 
-def token_fields(token: Token) -> dict[str, str]:
+def token_fields(token: TokenSource) -> dict[str, str]:
     """Return the header field for a token."""
     current = token() if callable(token) else token
     return {"authorization": f"Bearer {current}"} if current else {}

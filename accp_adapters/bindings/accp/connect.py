@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from accp_adapters.bindings.accp.addresses import Address, Token, parse_address
+from accp_adapters.bindings.accp.addresses import Address, TokenSource, parse_address
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
@@ -57,7 +57,7 @@ async def connect(
     url: str,
     *,
     agent_id: str = "client",
-    token: Token = None,
+    token: TokenSource = None,
     tls: ssl.SSLContext | None = None,
     session_id: str | None = None,
     codec: Codec | None = None,
@@ -125,7 +125,7 @@ def _session_options(address: Address, chosen: ClientOptions) -> SessionOptions:
 
 
 def _carrier(
-    session: ClientSession, address: Address, token: Token, tls: ssl.SSLContext | None, chosen: ClientOptions
+    session: ClientSession, address: Address, token: TokenSource, tls: ssl.SSLContext | None, chosen: ClientOptions
 ) -> HttpCarrier | WebSocketCarrier:
     if address.is_websocket:
         return WebSocketCarrier(

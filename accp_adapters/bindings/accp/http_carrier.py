@@ -10,15 +10,14 @@ from typing import Final
 
 import httpx2
 
-from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
+from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused
 from accp_adapters.bindings.accp.client_session import ClientSession
-from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
 from accp_core.accp.head import frame_head
 from accp_core.accp.parser import parse_frame
 from accp_core.accp.session.delivery import FrameText
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError
 
@@ -38,7 +37,7 @@ class HttpCarrier:
         session: ClientSession,
         address: Address,
         *,
-        token: Token,
+        token: TokenSource,
         tls: ssl.SSLContext | None,
         parallel: int,
         answer_time: float,

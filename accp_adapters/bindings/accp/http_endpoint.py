@@ -19,12 +19,11 @@ from accp_adapters.serving.hosts import Headers
 from accp_adapters.serving.principals import Principal
 from accp_adapters.serving.responses import ResponseWriter
 from accp_core.accp.head import frame_head
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.errors import DecodeError
 
-__all__ = ["MEDIA_TYPE", "HttpEndpoint"]
+__all__ = ["HttpEndpoint"]
 
-MEDIA_TYPE: Final = "application/accp"
 _FIELDS: Final = ((b"content-type", b"application/accp; charset=utf-8"), (b"cache-control", b"no-store"))
 
 

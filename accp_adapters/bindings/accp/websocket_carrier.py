@@ -11,7 +11,7 @@ from typing import Any, Final
 import websockets
 from websockets.asyncio.client import ClientConnection
 
-from accp_adapters.bindings.accp.addresses import Address, Token, token_fields
+from accp_adapters.bindings.accp.addresses import Address, TokenSource, token_fields
 from accp_adapters.bindings.accp.backoff import Backoff
 from accp_adapters.bindings.accp.client_errors import ConnectionRefused, SessionLost
 from accp_adapters.bindings.accp.client_session import ClientSession
@@ -40,7 +40,7 @@ class WebSocketCarrier:
         session: ClientSession,
         address: Address,
         *,
-        token: Token,
+        token: TokenSource,
         tls: ssl.SSLContext | None,
         frame_bytes: int,
         backoff: Backoff,

@@ -14,13 +14,12 @@ from typing import Final
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
 from accp_adapters.bindings.hosts import Attachment, SessionHost
 from accp_adapters.serving.admission import Gate, Refusal, refusal_of
 from accp_adapters.serving.bodies import BodyRefused, Receive, Scope, Send
 from accp_adapters.serving.principals import AccessDenied, Principal
 from accp_core.accp.frame import Frame
-from accp_core.accp.vocabulary import RESUME_OPERATION, Intent
+from accp_core.accp.vocabulary import MEDIA_TYPE, RESUME_OPERATION, Intent
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import DecodeError, ProtocolError
 

@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket
 from accp_adapters.bindings.acp.http_sse.endpoints import HttpEndpoints
 from accp_adapters.bindings.acp.http_sse.requests import AcpGate, refuse
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.web_socket import serve_web_socket
 from accp_adapters.bindings.identity import Authenticate, loopback_only
 from accp_adapters.serving.hosts import AllowedHosts
@@ -32,7 +32,7 @@ def acp_app(
     agent: AcpAgent | AcpHost,
     *,
     authenticate: Authenticate = loopback_only,
-    limits: AcpLimits = DEFAULT_LIMITS,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
     hosts: Iterable[str] = (),
     controllers: Collection[str] = (),
     require_role: bool = False,

@@ -15,7 +15,7 @@ from accp_adapters.bindings.acp.http_sse.client import open_http
 from accp_adapters.bindings.acp.relay.client import Position, open_relay
 from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, Channel, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import DUPLICATE, AcpAgent
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import FATAL_CODES, AcpSession
 from accp_adapters.bindings.acp.stdio import open_process
 from accp_adapters.bindings.acp.tcp import open_tcp
@@ -94,7 +94,7 @@ async def acp_connect(
     token: str = "",
     tls: ssl.SSLContext | None = None,
     relay: str = "",
-    limits: AcpLimits = DEFAULT_LIMITS,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
     wait_seconds: float | None = 30.0,
 ) -> AsyncIterator[AcpSession]:
     """Connect to a peer and stay connected while the context lasts; what is sent meanwhile arrives once, in order.

@@ -9,7 +9,7 @@ import anyio
 from anyio.abc import ByteStream
 
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed, EndOfInput
-from accp_core.acp import Binding, ErrorMessage, LineReader, serialize_envelope
+from accp_core.acp import Binding, ByteLineReader, ErrorMessage, serialize_envelope
 from accp_core.acp.document import read_object, write_object
 
 __all__ = ["TOKEN", "LineChannel"]
@@ -38,7 +38,7 @@ class LineChannel:
         self.binding = binding
         self._token = token
         self._stream = stream
-        self._reader = LineReader(limit)
+        self._reader = ByteLineReader(limit)
         self._lines: deque[str] = deque()
 
     async def send(self, text: str) -> None:

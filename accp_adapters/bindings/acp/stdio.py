@@ -14,7 +14,7 @@ from anyio.abc import ByteStream, Process
 from accp_adapters.bindings.acp.lines import LineChannel
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import ANONYMOUS, loopback_only
 from accp_core.acp import Binding
 
@@ -25,7 +25,7 @@ _GRACE_SECONDS: Final = 2.0
 """For a process to end by itself once its input has ended, and again once it was told to."""
 
 
-async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_LIMITS) -> ChannelClosed:
+async def serve_stdio(agent: AcpAgent | AcpHost, *, limits: AcpLimits = DEFAULT_ACP_LIMITS) -> ChannelClosed:
     """Serve an agent to the process that started this one, until the input ends; return why it ended.
 
     What the peer has said is answered before. Nothing else may write to standard output meanwhile: `print` and the like

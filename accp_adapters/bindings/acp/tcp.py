@@ -17,7 +17,7 @@ from anyio.streams.tls import TLSAttribute, TLSListener, TLSStream
 from accp_adapters.bindings.acp.lines import TOKEN, LineChannel
 from accp_adapters.bindings.acp.sessions.channel import UNTRUSTED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
 from accp_core.acp import AcpError, Binding, CardMessage, parse_envelope
 from accp_core.errors import DecodeError, LocalProtocolError
@@ -38,7 +38,7 @@ async def serve_tcp(
     port: int = 0,
     ssl: ssl.SSLContext | None = None,
     authenticate: Authenticate = loopback_only,
-    limits: AcpLimits = DEFAULT_LIMITS,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
 ) -> AsyncIterator[int]:
     """Serve an agent over TCP while the context lasts; yields the port.
 

@@ -21,14 +21,14 @@ from accp_core.acp.card import ACP_VERSION
 from accp_core.acp.handshake import CLOSE_INVALID_TOKEN, TOKEN_HEADER
 from accp_core.errors import DecodeError, LocalProtocolError
 
-__all__ = ["INVALID_TOKEN", "open_web_socket", "serve_web_socket"]
+__all__ = ["TOKEN_REFUSED", "open_web_socket", "serve_web_socket"]
 
-INVALID_TOKEN: Final = "invalid_token"
+TOKEN_REFUSED: Final = "invalid_token"
 CLOSE_CODES: Final[Mapping[str, int]] = {
     "": 1000,
     REPLACED: 1000,
     DUPLICATE: 1000,
-    INVALID_TOKEN: CLOSE_INVALID_TOKEN,
+    TOKEN_REFUSED: CLOSE_INVALID_TOKEN,
     AcpError.TOO_LARGE: 1009,
     AcpError.NOT_CONNECTED: 1013,
 }
@@ -50,7 +50,7 @@ async def serve_web_socket(server: AcpHost, socket: WebSocket) -> None:
             await server.serve(_ServerChannel(socket), principal)
     except (AccessDenied, LocalProtocolError) as error:
         await socket.accept()
-        await _ServerChannel(socket).aclose(INVALID_TOKEN if isinstance(error, AccessDenied) else error.code)
+        await _ServerChannel(socket).aclose(TOKEN_REFUSED if isinstance(error, AccessDenied) else error.code)
 
 
 async def open_web_socket(
@@ -158,7 +158,7 @@ class _ClientChannel:
             message = await self._socket.recv()
         except ConnectionClosed as closed:
             is_denied = closed.rcvd is not None and closed.rcvd.code == CLOSE_INVALID_TOKEN
-            raise ChannelClosed(f"the WebSocket is closed: {closed}", code=INVALID_TOKEN if is_denied else "") from None
+            raise ChannelClosed(f"the WebSocket is closed: {closed}", code=TOKEN_REFUSED if is_denied else "") from None
         return text_of(message)
 
     async def keep_alive(self) -> None:

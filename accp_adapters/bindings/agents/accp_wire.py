@@ -14,7 +14,7 @@ from typing import Any, Final
 from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.agents.context_messages import TextAnswer, TextWanted, ask_message, text_in
-from accp_adapters.remote import MAX_REFERENCES, PeerAnswer, ReferenceRequest, SharedTexts
+from accp_adapters.remote import MAX_OPENED, PeerAnswer, ReferenceRequest, SharedTexts
 from accp_adapters.remote.replies import reply_with
 from accp_adapters.tokens import o200k_base
 from accp_core.accp import PRACTICAL_LIMITS, Codec
@@ -76,8 +76,8 @@ class _AccpConnection:
                 if wanted is None:
                     return reply_with(read_context(part)[0], context), delivery
                 opened += 1
-                if opened > MAX_REFERENCES:
-                    reason = f"expected an agent that opens at most {MAX_REFERENCES} references, found more"
+                if opened > MAX_OPENED:
+                    reason = f"expected an agent that opens at most {MAX_OPENED} references, found more"
                     raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
                 for piece in (await _answer(texts, wanted, delivery)).in_pieces():
                     await self._session.request(piece.to_message())

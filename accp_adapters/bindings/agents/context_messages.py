@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.remote.reference_request import FETCH, ReferenceRequest
+from accp_adapters.remote.reference_request import FETCH_OPERATION, ReferenceRequest
 from accp_core.accp import Envelope, Intent, Message
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -36,7 +36,7 @@ class TextWanted:
     def to_message(self) -> Message:
         """Return the message that says so; the sender adds the correlation_id of the delivery."""
         payload = {"number": self.number, **self.request.payload}
-        return Message(sender="", intent=Intent.WAITING, operation=FETCH, payload=payload)
+        return Message(sender="", intent=Intent.WAITING, operation=FETCH_OPERATION, payload=payload)
 
     @classmethod
     def read(cls, message: Message) -> TextWanted | None:
@@ -45,7 +45,7 @@ class TextWanted:
         Raises:
             ProtocolError: E1004, it has no number.
         """
-        if (message.intent, message.operation) != (Intent.WAITING, FETCH):
+        if (message.intent, message.operation) != (Intent.WAITING, FETCH_OPERATION):
             return None
         return cls(number=read_number(message.payload), request=ReferenceRequest.from_payload(message.payload))
 
@@ -71,7 +71,7 @@ class TextAnswer:
         payload: dict[str, Any] = {"delivery": self.delivery, "number": self.number, **said}
         if self.piece or self.has_more:
             payload |= {"piece": self.piece, "more": self.has_more}
-        return Message(sender="", intent=Intent.REQUEST, operation=FETCH, payload=payload)
+        return Message(sender="", intent=Intent.REQUEST, operation=FETCH_OPERATION, payload=payload)
 
     def in_pieces(self) -> list[TextAnswer]:
         """Return the answers that carry the text in pieces, each short enough for a frame."""
@@ -117,7 +117,7 @@ def read_number(payload: Mapping[str, Any], key: str = "number", *, default: int
 def ask_message(request: ReferenceRequest, delivery: str) -> Message:
     """Return the message that opens or queries what the agent stored in a delivery."""
     payload = {"delivery": delivery, **request.payload}
-    return Message(sender="", intent=Intent.QUERY, operation=FETCH, payload=payload, envelope=Envelope())
+    return Message(sender="", intent=Intent.QUERY, operation=FETCH_OPERATION, payload=payload, envelope=Envelope())
 
 
 def cut_pieces(text: str) -> list[str]:

@@ -20,13 +20,13 @@ from accp_adapters.bindings.agents.text_exchange import TextExchange, TextExchan
 from accp_adapters.bindings.hosts import Answer, Handler, Request
 from accp_adapters.remote import (
     AgentResult,
+    AgentResults,
     GrantedReferences,
     ReferenceRequest,
-    StoredResults,
     check_agent,
     run_graph,
 )
-from accp_adapters.remote.reference_request import FETCH
+from accp_adapters.remote.reference_request import FETCH_OPERATION
 from accp_adapters.stores import SqliteColdStore
 from accp_adapters.tokens import o200k_base
 from accp_core.accp import Intent, Message
@@ -74,14 +74,14 @@ def serve_contexts(
             return await run_graph(graph, context, references, counter=counted)
 
     kept = store or SqliteColdStore()
-    return _ContextHandler(agent, agent_id, StoredResults(kept, limits, counted), TextExchanges(kept), deliveries)
+    return _ContextHandler(agent, agent_id, AgentResults(kept, limits, counted), TextExchanges(kept), deliveries)
 
 
 class _ContextHandler:
     """What a peer may ask of an agent that takes contexts."""
 
     def __init__(
-        self, agent: ContextAgent, agent_id: str, results: StoredResults, texts: TextExchanges, deliveries: int
+        self, agent: ContextAgent, agent_id: str, results: AgentResults, texts: TextExchanges, deliveries: int
     ) -> None:
         self._agent: Final = agent
         self._agent_id: Final = agent_id
@@ -93,11 +93,11 @@ class _ContextHandler:
         """Answer a delivery, take a text that the agent waits for, or open what it stored."""
         payload: Mapping[str, Any] = request.message.payload
         asked = request.message.intent, request.message.operation
-        if asked == (Intent.REQUEST, FETCH):
+        if asked == (Intent.REQUEST, FETCH_OPERATION):
             answer = TextAnswer.read(payload)
             await self._texts.take(_scope(request, answer.delivery, "texts"), answer)
             return {}
-        if asked == (Intent.QUERY, FETCH):
+        if asked == (Intent.QUERY, FETCH_OPERATION):
             scope = _scope(request, str(payload.get("delivery")), "results")
             return _pieces(await self._results.answer(ReferenceRequest.from_payload(payload), scope))
         return self._deliver(request, self._context_in(request.message))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from accp_adapters.bindings.agents.context_messages import TextAnswer, TextWanted
-from accp_adapters.remote import MAX_REFERENCES, OpenRequest, PeerAnswer, ReferenceRequest
+from accp_adapters.remote import MAX_OPENED, AskedReference, PeerAnswer, ReferenceRequest
 from accp_adapters.serving.off_loop import in_thread
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
@@ -110,15 +110,15 @@ class TextExchange:
             if wanted.request.payload == request.payload:
                 self._before.remove(wanted)
                 return wanted, False
-        if self._count >= MAX_REFERENCES:
-            reason = f"expected an agent that opens at most {MAX_REFERENCES} references, found more"
+        if self._count >= MAX_OPENED:
+            reason = f"expected an agent that opens at most {MAX_OPENED} references, found more"
             raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
         wanted = TextWanted(number=self._count, request=request)
         self._count += 1
         await in_thread(partial(self._store.put, self._scope, f"wanted.{wanted.number}", compact_json(request.payload)))
         return wanted, True
 
-    async def resolve(self, wanted: TextWanted, opened: OpenRequest) -> None:
+    async def resolve(self, wanted: TextWanted, opened: AskedReference) -> None:
         """Give the agent its text as soon as that is there, or the master's refusal."""
         while (end := await self._get(f"end.{wanted.number}")) is None:
             self.arrived.clear()

@@ -14,11 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from accp_adapters.bindings.hosts.journal import Journal, Place
+from accp_adapters.bindings.hosts.journal import Journal, SessionPlace
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.hosts.requests import Handler, Request, answers_of, failure_of
-from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.serving.off_loop import size_of
 from accp_core.accp.message import Message
 from accp_core.accp.session.options import whole_seconds
@@ -87,18 +87,18 @@ class Handling:
         self._agent: Final = agent
         self._clock: Final = clock
         self._slots: Final = asyncio.Semaphore(limits.handlers)
-        self._runs: Final[dict[tuple[str, str], tuple[Place, asyncio.Task[None]]]] = {}
+        self._runs: Final[dict[tuple[str, str], tuple[SessionPlace, asyncio.Task[None]]]] = {}
         self._recording: Final[set[tuple[str, str]]] = set()
         """Requests of which an answer is being recorded: their handlers learn that it was, and end by themselves."""
         self._is_closed = False
         journal.on_current = self._tend
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[SessionPlace]:
         """Return the sessions in which handlers run, and those in which some may have to."""
         running = {place.name: place for place, _ in self._runs.values()}
         return list({**running, **{place.name: place for place in self._journal.unsure()}}.values())
 
-    def _tend(self, place: Place, replica: Replica) -> None:
+    def _tend(self, place: SessionPlace, replica: Replica) -> None:
         """Begin to handle the requests that are ours, and stop the handlers of those that are not any more."""
         ours = {mid for mid, entry in replica.open.items() if entry.request and entry.worker == self._worker}
         for (name, mid), (_, task) in list(self._runs.items()):
@@ -112,7 +112,7 @@ class Handling:
                 self._runs[place.name, mid] = place, task
                 task.add_done_callback(partial(self._finished, (place.name, mid)))
 
-    def taken_over(self, other: str, replica: Replica) -> Step | None:
+    def taken_over(self, other: str, replica: Replica) -> SessionStep | None:
         """Return the step that takes over the requests of a worker that is gone, None where it has none."""
         if not any(entry.request and entry.worker == other for entry in replica.open.values()):
             return None
@@ -138,7 +138,7 @@ class Handling:
             runs=entry.runs,
         )
 
-    async def _run(self, place: Place, mid: str, request: Request, known: _Recorded) -> None:
+    async def _run(self, place: SessionPlace, mid: str, request: Request, known: _Recorded) -> None:
         async with self._slots:
             failure: Exception
             try:
@@ -158,7 +158,7 @@ class Handling:
             with suppress(_NotOurs):
                 await self._fail(place, mid, request, failure)
 
-    async def _fail(self, place: Place, mid: str, request: Request, failure: Exception) -> None:
+    async def _fail(self, place: SessionPlace, mid: str, request: Request, failure: Exception) -> None:
         """Record a failure; one that cannot be carried is an internal error, and where not even that can, nothing."""
         for message in (failure_of(request, failure), failure_of(request, _INTERNAL)):
             try:
@@ -168,11 +168,11 @@ class Handling:
                 _LOG.error("session %r: the failure of %r could not be recorded: %r", request.session_id, mid, error)
         await self._journal.commit(place, partial(self._given_up, mid))
 
-    def _given_up(self, mid: str, replica: Replica) -> Step | None:
+    def _given_up(self, mid: str, replica: Replica) -> SessionStep | None:
         """Return the step that closes a request without an answer."""
         return self._step(replica, StepKind.GIVE_UP, name=mid) if mid in replica.open else None
 
-    async def _answer(self, place: Place, mid: str, request: Request, recorded: _Recorded) -> None:
+    async def _answer(self, place: SessionPlace, mid: str, request: Request, recorded: _Recorded) -> None:
         """Record the answers of a handler; those that an earlier run has recorded must come again."""
         number, (sent, known) = 0, recorded
         async for message in _without_exit(answers_of(self._handler, request)):
@@ -188,7 +188,7 @@ class Handling:
         if entry is not None and entry.request is not None and entry.worker == self._worker:
             raise ProtocolError("the handler ended without an answer", code=ErrorCode.INTERNAL_ERROR)
 
-    async def _record(self, place: Place, mid: str, message: Message, number: int | None = None) -> None:
+    async def _record(self, place: SessionPlace, mid: str, message: Message, number: int | None = None) -> None:
         """Record one message, as soon as the peer has room for it and the log is within reach.
 
         Args:
@@ -215,7 +215,7 @@ class Handling:
             finally:
                 self._recording.discard((place.name, mid))
 
-    def _sent(self, mid: str, message: Message, number: int | None, replica: Replica) -> Step | None:
+    def _sent(self, mid: str, message: Message, number: int | None, replica: Replica) -> SessionStep | None:
         """Return the step that answers a request, None for an answer that was recorded already.
 
         Raises:
@@ -229,9 +229,9 @@ class Handling:
         text = replica.to_log(message)
         return replace(self._step(replica, StepKind.SEND, name=mid, text=text), message=message)
 
-    def _step(self, replica: Replica, kind: StepKind, *, name: str, text: str = "") -> Step:
+    def _step(self, replica: Replica, kind: StepKind, *, name: str, text: str = "") -> SessionStep:
         now = whole_seconds(replica.time(self._clock()))
-        return Step(kind=kind, now=now, worker=self._worker, name=name, text=text)
+        return SessionStep(kind=kind, now=now, worker=self._worker, name=name, text=text)
 
     def _finished(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
         self._runs.pop(key, None)

@@ -19,7 +19,7 @@ from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.hosts.agreement import Agreement
 from accp_adapters.bindings.hosts.attachment import Attachment
 from accp_adapters.bindings.hosts.handling import Handling
-from accp_adapters.bindings.hosts.journal import Journal, Place
+from accp_adapters.bindings.hosts.journal import Journal, SessionPlace
 from accp_adapters.bindings.hosts.names import (
     attachment_name,
     check_session_id,
@@ -32,7 +32,7 @@ from accp_adapters.bindings.hosts.names import (
 from accp_adapters.bindings.hosts.options import HOST_SESSION, HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind, digest_of
 from accp_adapters.bindings.hosts.requests import Handler
-from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.hosts.workers import Worker, end_task
 from accp_adapters.bindings.identity import Principal
 from accp_adapters.bindings.logs import FrameLog, MemoryFrameLog
@@ -256,37 +256,37 @@ class SessionHost:
                 with _warned():
                     await self._journal.refresh(place)
 
-    def _place(self, principal: Principal, head: Frame) -> Place:
+    def _place(self, principal: Principal, head: Frame) -> SessionPlace:
         """Return the place of a frame's session; frames without a session id have one of their principal and sender."""
         session_id = head.envelope.session_id
         if session_id is not None:
             return self._journal.place(session_name(principal, session_id), session_id)
         return self._journal.place(sender_name(principal, head.sender), head.sender)
 
-    def _received(self, principal: Principal, msg_id: str, text: str, replica: Replica) -> Step | None:
+    def _received(self, principal: Principal, msg_id: str, text: str, replica: Replica) -> SessionStep | None:
         """Return the step that takes a frame, None for one that was taken."""
         if _is_known(replica, msg_id, text):
             return None
         return self._step(replica, StepKind.RECEIVE, principal, name=msg_id, text=text)
 
-    def _connected(self, principal: Principal, name: str, replica: Replica) -> Step | None:
+    def _connected(self, principal: Principal, name: str, replica: Replica) -> SessionStep | None:
         """Return the step that takes a connection, None for one that is older than that of the session."""
         if is_older(name, replica.connection):
             return None
         return self._step(replica, StepKind.CONNECT, principal, name=name)
 
-    def _disconnected(self, name: str, replica: Replica) -> Step | None:
+    def _disconnected(self, name: str, replica: Replica) -> SessionStep | None:
         return self._step(replica, StepKind.DISCONNECT, name=name) if replica.connection == name else None
 
-    def _timed(self, replica: Replica) -> Step | None:
+    def _timed(self, replica: Replica) -> SessionStep | None:
         """Return the step for a time that was reached."""
         timer = replica.session.get_timer()
         return None if timer is None or timer > replica.time(self._clock()) else self._step(replica, StepKind.TIMER)
 
     def _step(
         self, replica: Replica, kind: StepKind, principal: Principal | None = None, *, text: str = "", name: str = ""
-    ) -> Step:
-        return Step(
+    ) -> SessionStep:
+        return SessionStep(
             kind=kind,
             now=whole_seconds(replica.time(self._clock())),
             worker=self._worker.name,
@@ -296,7 +296,7 @@ class SessionHost:
             agents=tuple(sorted(principal.agents)) if principal and principal.agents is not None else None,
         )
 
-    async def _take(self, principal: Principal, place: Place, text: str) -> None:
+    async def _take(self, principal: Principal, place: SessionPlace, text: str) -> None:
         """Take a frame of a connection."""
         head = self.head(principal, text)
         if head.envelope.session_id not in (None, place.session_id):
@@ -306,7 +306,7 @@ class SessionHost:
         if place.replica is not None and place.replica.is_lost:
             raise ProtocolError("expected a session that can be resumed", code=ErrorCode.SEQUENCE_GAP)
 
-    async def _follow(self, place: Place, msg_id: str) -> AsyncIterator[str]:
+    async def _follow(self, place: SessionPlace, msg_id: str) -> AsyncIterator[str]:
         """Yield the frames that answer a received frame until it is answered."""
         sent, refused, clock, entry = 0, -1, asyncio.get_running_loop().time, None
         until = clock() + self.limits.answer_wait
@@ -324,7 +324,7 @@ class SessionHost:
                 raise ProtocolError("expected an answer in time", code=ErrorCode.TIMEOUT)
             await self._await_step(place)
 
-    async def _watch(self, place: Place) -> None:
+    async def _watch(self, place: SessionPlace) -> None:
         """Follow a session that has a connection: steps of other workers, and times that are reached."""
         while True:
             try:
@@ -333,7 +333,7 @@ class SessionHost:
                 _LOG.warning("the log of the sessions is out of reach: %s", error)
                 await asyncio.sleep(self.limits.lease / 3)
 
-    async def _await_step(self, place: Place) -> None:
+    async def _await_step(self, place: SessionPlace) -> None:
         """Return after the next step of a session, taken by any worker, or after some time."""
         replica = place.replica or await self._journal.refresh(place)
         others = {entry.worker for entry in replica.open.values() if entry.request} - {self._worker.name}

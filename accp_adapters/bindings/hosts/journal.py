@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from accp_adapters.bindings.hosts.names import owner_of
 from accp_adapters.bindings.hosts.options import HostLimits
 from accp_adapters.bindings.hosts.replica import Replica, SessionKind
-from accp_adapters.bindings.hosts.steps import Step
+from accp_adapters.bindings.hosts.steps import SessionStep
 from accp_adapters.bindings.hosts.workers import end_task
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog
 from accp_adapters.serving.off_loop import LONG, off_loop
@@ -24,7 +24,7 @@ from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["Journal", "Place"]
+__all__ = ["Journal", "SessionPlace"]
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ _LONGEST_PAUSE: Final = 0.05
 _ATTEMPTS: Final = 3
 
 
-class Place:
+class SessionPlace:
     """Where a worker keeps one session."""
 
     def __init__(self, name: str, session_id: str) -> None:
@@ -92,22 +92,22 @@ class Journal:
         self._kind: Final = kind
         self._limits: Final = limits
         self._worker: Final = worker
-        self.on_current: Callable[[Place, Replica], None] = lambda place, replica: None
+        self.on_current: Callable[[SessionPlace, Replica], None] = lambda place, replica: None
         """Called with a session that has all logged steps, while its place is locked, after each look at the log."""
-        self._places: Final[BoundedDict[str, Place]] = BoundedDict(limits.replicas)
+        self._places: Final[BoundedDict[str, SessionPlace]] = BoundedDict(limits.replicas)
         self._tasks: Final[set[asyncio.Task[Any]]] = set()
         self._shares: Final = Shares(limits.sessions, limits.sessions_each)
         self._numbers: Final[BoundedDict[str, int]] = BoundedDict(limits.sessions)
         """The number of the last step of each session, as far as this worker knows."""
 
-    def place(self, name: str, session_id: str) -> Place:
+    def place(self, name: str, session_id: str) -> SessionPlace:
         """Return the place of a session."""
-        place = self._places.get(name) or Place(name, session_id)
+        place = self._places.get(name) or SessionPlace(name, session_id)
         self._places.put(name, place)
         return place
 
     async def commit(
-        self, place: Place, decide: Callable[[Replica], Step | None], *, size: int = 0
+        self, place: SessionPlace, decide: Callable[[Replica], SessionStep | None], *, size: int = 0
     ) -> list[str] | None:
         """Take the step that `decide` returns for the session as it is now; return its frames, None without a step.
 
@@ -127,7 +127,7 @@ class Journal:
                 return await self._finish(self._commit(place, decide, size))
         return await self._finish(self._commit(place, decide, size))
 
-    async def refresh(self, place: Place) -> Replica:
+    async def refresh(self, place: SessionPlace) -> Replica:
         """Return the session with the steps that were logged until now.
 
         Raises:
@@ -150,7 +150,9 @@ class Journal:
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.debug("a step was not taken: %r", error)  # the task that waits for it is told, if there still is one
 
-    async def _commit(self, place: Place, decide: Callable[[Replica], Step | None], size: int) -> list[str] | None:
+    async def _commit(
+        self, place: SessionPlace, decide: Callable[[Replica], SessionStep | None], size: int
+    ) -> list[str] | None:
         async with place.lock:
             await self._make_room(place.name)
             fence = await self._lease(place.name)
@@ -201,7 +203,7 @@ class Journal:
                 await self._log.release(fence)
 
     @asynccontextmanager
-    async def _working(self, place: Place, replica: Replica, fence: Fence, size: int) -> AsyncIterator[None]:
+    async def _working(self, place: SessionPlace, replica: Replica, fence: Fence, size: int) -> AsyncIterator[None]:
         """Keep a session for a step: while a thread works on it no other task reads it, and its lease goes on."""
         number = replica.number
         renewing = asyncio.ensure_future(self._renew(fence)) if size > LONG else None
@@ -224,7 +226,7 @@ class Journal:
             await asyncio.sleep(self._limits.lease / 3)
             await self._log.renew(fence, self._limits.lease)
 
-    async def _record(self, place: Place, replica: Replica, step: Step, fence: Fence) -> None:
+    async def _record(self, place: SessionPlace, replica: Replica, step: SessionStep, fence: Fence) -> None:
         """Log a step that the session has taken; where that is not certain, the session is read again."""
         try:
             await replica.store_texts()
@@ -234,7 +236,7 @@ class Journal:
             place.replica, place.is_unsure = None, True
             raise
 
-    async def _save_sometimes(self, replica: Replica, step: Step, fence: Fence) -> None:
+    async def _save_sometimes(self, replica: Replica, step: SessionStep, fence: Fence) -> None:
         limits = self._limits
         is_old = step.now - replica.unsaved_since > limits.snapshot_age
         if is_old or replica.number % limits.snapshot_every == 0:
@@ -249,17 +251,17 @@ class Journal:
         except ProtocolError as error:
             _LOG.warning("no snapshot of the session %r: %s", replica.name, error)
 
-    async def _refresh(self, place: Place) -> Replica:
+    async def _refresh(self, place: SessionPlace) -> Replica:
         async with place.lock:
             replica = await self._catch_up(place, None)
             self.on_current(place, replica)
             return replica
 
-    def unsure(self) -> list[Place]:
+    def unsure(self) -> list[SessionPlace]:
         """Return the sessions whose last step may have been logged or not."""
         return [place for place in self._places.values() if place.is_unsure]
 
-    async def _catch_up(self, place: Place, last: int | None) -> Replica:
+    async def _catch_up(self, place: SessionPlace, last: int | None) -> Replica:
         """Return the session with the steps of other workers, up to number `last` where it is known.
 
         Raises:
@@ -271,19 +273,19 @@ class Journal:
         place.replica, place.is_unsure = replica, False
         return replica
 
-    async def _read_on(self, place: Place, replica: Replica, last: int | None) -> bool:
+    async def _read_on(self, place: SessionPlace, replica: Replica, last: int | None) -> bool:
         """Take the logged steps that follow; return whether none is missing."""
         if last is not None and replica.number >= last:
             return True
         async for number, text in self._log.read(place.name, replica.number):
             if number != replica.number + 1:
                 return False
-            place.announce(replica, await replica.apply(Step.from_text(text), len(text)))
+            place.announce(replica, await replica.apply(SessionStep.from_text(text), len(text)))
             if number == last:
                 break
         return last is None or replica.number >= last
 
-    async def _read_whole(self, place: Place, last: int | None) -> Replica:
+    async def _read_whole(self, place: SessionPlace, last: int | None) -> Replica:
         known = -1
         while True:
             replica = await self._read_again(place)
@@ -295,7 +297,7 @@ class Journal:
                 raise ProtocolError("expected the whole log of the session", code=ErrorCode.REF_EXPIRED)
             known = saved
 
-    async def _read_again(self, place: Place) -> Replica:
+    async def _read_again(self, place: SessionPlace) -> Replica:
         """Return the session of the snapshot; a connection here has missed what led to it since the last step."""
         found = await self._log.snapshot(place.name)
         text = found[1] if found else None

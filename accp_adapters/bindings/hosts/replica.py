@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from accp_adapters.bindings.hosts.cold_texts import in_store
 from accp_adapters.bindings.hosts.names import is_named
-from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.serving.off_loop import off_loop
 from accp_core.accp.budget import FrameLimits
 from accp_core.accp.codec import Codec
@@ -163,7 +163,7 @@ class Replica:
             each for each in found if isinstance(each, Message) and each.schema == "ST" and not is_frame_chunk(each)
         ]
 
-    async def apply(self, step: Step, size: int = 0) -> list[str]:
+    async def apply(self, step: SessionStep, size: int = 0) -> list[str]:
         """Take a step; return the frames that it leads to.
 
         Args:
@@ -249,7 +249,7 @@ class Replica:
         for stored in self.session.texts_to_store():
             await in_store(self._kind.store.put, self.name, stored.key, stored.text)
 
-    async def _receive(self, step: Step, size: int) -> list[str]:
+    async def _receive(self, step: SessionStep, size: int) -> list[str]:
         peer = None if step.agents is None else Peer(principal=step.principal, agents=frozenset(step.agents))
         entry = self._entry(step)
         events = await off_loop(size, partial(self.session.receive, step.text, step.now, peer=peer))
@@ -269,14 +269,14 @@ class Replica:
             taken += events
         return taken
 
-    def _entry(self, step: Step) -> Incoming:
+    def _entry(self, step: SessionStep) -> Incoming:
         """Return the entry of a received frame; a frame that only has the msg_id of another one is not kept."""
         entry = Incoming(digest=digest_of(step.text))
         if step.name and self.find(step.name) is None:
             self.open[step.name] = entry
         return entry
 
-    def _note(self, event: Event, step: Step) -> None:
+    def _note(self, event: Event, step: SessionStep) -> None:
         """Keep what is to be answered later."""
         self.is_lost = self.is_lost or isinstance(event, ResumeImpossible)
         if isinstance(event, FrameHeld) and event.msg_id in self.open:
@@ -303,7 +303,7 @@ class Replica:
             if not entry.is_open:
                 self._keep(mid, self.open.pop(mid))
 
-    def _send(self, step: Step) -> list[str]:
+    def _send(self, step: SessionStep) -> list[str]:
         message = step.message or self._read(step.text)
         frames: list[str] = [*self.session.send(message, step.now)]
         self.session.handle_timer(step.now)  # takes the events of our own frames
@@ -338,17 +338,17 @@ class Replica:
             self._codecs = known, codec
         return codec
 
-    def _connect(self, step: Step) -> list[str]:
+    def _connect(self, step: SessionStep) -> list[str]:
         self.connection = step.name
         return list(self.session.connected(step.now))
 
-    def _disconnect(self, step: Step) -> list[str]:
+    def _disconnect(self, step: SessionStep) -> list[str]:
         if self.connection == step.name:
             self.connection = ""
             self.session.disconnected(step.now)
         return []
 
-    def _handle_timer(self, step: Step) -> list[str]:
+    def _handle_timer(self, step: SessionStep) -> list[str]:
         self.session.handle_timer(step.now)
         frames = self.session.frames_to_send()
         for frame in frames:
@@ -356,14 +356,14 @@ class Replica:
                 entry.frames.append(frame)
         return list(frames)
 
-    def _take_over(self, step: Step) -> list[str]:
+    def _take_over(self, step: SessionStep) -> list[str]:
         for entry in self.open.values():
             if entry.worker == step.name:
                 entry.worker = step.worker
                 entry.runs += 1
         return []
 
-    def _give_up(self, step: Step) -> list[str]:
+    def _give_up(self, step: SessionStep) -> list[str]:
         if entry := self.open.get(step.name):
             entry.request = None
         return []
@@ -375,7 +375,7 @@ class Replica:
         return hmac.digest(self._kind.secret, words.encode("utf-8", "surrogatepass"), "sha256")[:_ID_BYTES].hex()
 
 
-_ACTIONS: Final[Mapping[StepKind, Callable[[Replica, Step], list[str]]]] = {
+_ACTIONS: Final[Mapping[StepKind, Callable[[Replica, SessionStep], list[str]]]] = {
     StepKind.SEND: Replica._send,
     StepKind.CONNECT: Replica._connect,
     StepKind.DISCONNECT: Replica._disconnect,

@@ -15,7 +15,7 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from accp_core.strict_json import compact_json, read_json
 
-__all__ = ["Step", "StepKind"]
+__all__ = ["SessionStep", "StepKind"]
 
 
 class StepKind(StrEnum):
@@ -38,7 +38,7 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SessionStep:
     """One input of a session."""
 
     kind: StepKind
@@ -66,7 +66,7 @@ class Step:
         return compact_json({short: value for short, value in fields.items() if value or short == "t"})
 
     @classmethod
-    def from_text(cls, text: str) -> Step:
+    def from_text(cls, text: str) -> SessionStep:
         """Return the step that `to_text` wrote.
 
         Raises:

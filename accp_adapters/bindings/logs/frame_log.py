@@ -17,8 +17,8 @@ from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
 __all__ = [
-    "MAX_TEXTS",
-    "MAX_TEXT_BYTES",
+    "MAX_LOG_TEXTS",
+    "MAX_LOG_TEXT_BYTES",
     "Fence",
     "Fenced",
     "FrameLog",
@@ -28,9 +28,9 @@ __all__ = [
     "log_gap",
 ]
 
-MAX_TEXTS: Final = 100_000
+MAX_LOG_TEXTS: Final = 100_000
 """Texts of a log after its snapshot."""
-MAX_TEXT_BYTES: Final = 1 << 20
+MAX_LOG_TEXT_BYTES: Final = 1 << 20
 """Bytes of one text in UTF-8: what a NATS server accepts unless it is told otherwise."""
 
 
@@ -152,9 +152,9 @@ def check_texts(count: int, text: str, size: int | None = None) -> None:
         ProtocolError: E2003.
     """
     found = len(text.encode("utf-8", "surrogatepass")) if size is None else size
-    if found > MAX_TEXT_BYTES:
-        reason = f"expected a text of at most {MAX_TEXT_BYTES:,} bytes, found {found:,}"
+    if found > MAX_LOG_TEXT_BYTES:
+        reason = f"expected a text of at most {MAX_LOG_TEXT_BYTES:,} bytes, found {found:,}"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
-    if count > MAX_TEXTS:
-        reason = f"expected at most {MAX_TEXTS:,} texts after a snapshot, found another one"
+    if count > MAX_LOG_TEXTS:
+        reason = f"expected at most {MAX_LOG_TEXTS:,} texts after a snapshot, found another one"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)

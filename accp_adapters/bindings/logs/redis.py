@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import redis.asyncio
 
-from accp_adapters.bindings.logs.frame_log import MAX_TEXTS, Fence, Fenced, LogError, check_texts, log_gap
+from accp_adapters.bindings.logs.frame_log import MAX_LOG_TEXTS, Fence, Fenced, LogError, check_texts, log_gap
 from accp_adapters.serving.off_loop import off_loop
 from accp_adapters.stores.passwords import without_password
 from accp_adapters.stores.redis import redis_refusals
@@ -117,11 +117,11 @@ class RedisFrameLog:
     async def append(self, fence: Fence, number: int, text: str) -> bool:
         """Append a text, as `FrameLog.append`."""
         check_texts(0, text)
-        result = await self._run("append", fence.name, fence.token, number, text, self._ttl, MAX_TEXTS)
+        result = await self._run("append", fence.name, fence.token, number, text, self._ttl, MAX_LOG_TEXTS)
         if result == _LOST:
             raise Fenced(fence)
         if result == _FULL:
-            check_texts(MAX_TEXTS + 1, "")
+            check_texts(MAX_LOG_TEXTS + 1, "")
         if result < _LOST:
             raise log_gap(fence.name, -1 - result, number)
         return bool(result)

@@ -10,7 +10,7 @@ import typer
 
 from accp_adapters.cli.errors import ExtraMissing, InputRefused
 from accp_adapters.cli.groups import HelpGroup
-from accp_adapters.cli.prices import read_budget
+from accp_adapters.cli.price_options import read_budget
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from accp_adapters.cli.errors import InputRefused
-from accp_adapters.cli.prices import read_price_option
+from accp_adapters.cli.price_options import read_price_option
 from accp_adapters.cli.sources import write_text
 
 if TYPE_CHECKING:

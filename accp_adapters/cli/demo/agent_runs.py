@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from accp_adapters.cli.demo.scripted_model import INSTRUCTIONS, JOB
-from accp_adapters.cli.demo.snapshot import Snapshot
+from accp_adapters.cli.demo.snapshot import FolderSnapshot
 from accp_adapters.cli.demo.tool_answers import last_reference
 from accp_adapters.cli.demo.tools import folder_tools
 from accp_adapters.langgraph import AccpMiddleware
@@ -65,7 +65,7 @@ class AgentRun:
         return [name or "the final answer" for name in names]
 
 
-def run_job(model: BaseChatModel, snapshot: Snapshot, middleware: AccpMiddleware | None) -> AgentRun:
+def run_job(model: BaseChatModel, snapshot: FolderSnapshot, middleware: AccpMiddleware | None) -> AgentRun:
     """Let an agent do the job.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from accp_adapters.cli.demo.snapshot import Snapshot
+from accp_adapters.cli.demo.snapshot import FolderSnapshot
 
 __all__ = ["SCHEMA", "build_database", "query_rows"]
 
@@ -24,7 +24,7 @@ class _Database(sqlite3.Connection):
         self.close()
 
 
-def build_database(snapshot: Snapshot) -> sqlite3.Connection:
+def build_database(snapshot: FolderSnapshot) -> sqlite3.Connection:
     """Return a read-only database of `snapshot`, which any thread may use."""
     database = sqlite3.connect(":memory:", check_same_thread=False, factory=_Database)
     database.executescript(SCHEMA)

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from accp_adapters.cli.demo.snapshot import Snapshot
+from accp_adapters.cli.demo.snapshot import FolderSnapshot
 
 __all__ = ["read_history"]
 
@@ -16,7 +16,7 @@ _TIMEOUT: Final = 20
 """Seconds that git may take."""
 
 
-def read_history(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
+def read_history(snapshot: FolderSnapshot, limit: int) -> list[dict[str, Any]]:
     """Return the last `limit` changes, the latest first.
 
     In a git repository these are commits with author, date, subject and files. Elsewhere, and where git is not
@@ -43,7 +43,7 @@ def _commit(record: str) -> dict[str, Any]:
     return dict(zip(_FIELDS, fields, strict=True)) | {"files": [path for path in files.split("\n") if path]}
 
 
-def _newest_files(snapshot: Snapshot, limit: int) -> list[dict[str, Any]]:
+def _newest_files(snapshot: FolderSnapshot, limit: int) -> list[dict[str, Any]]:
     latest = sorted(snapshot.files, key=lambda file: (file.modified, file.path), reverse=True)
     return [
         {"commit": "", "author": "", "date": file.modified, "subject": "", "files": [file.path]}

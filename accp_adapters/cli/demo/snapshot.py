@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Definition", "Snapshot", "SourceFile", "read_folder"]
+__all__ = ["Definition", "FolderSnapshot", "SourceFile", "read_folder"]
 
 _MAX_FILES: Final = 2_000
 _MAX_TOTAL_BYTES: Final = 40_000_000
@@ -76,7 +76,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class FolderSnapshot:
     """The text files of a folder, ordered by path."""
 
     root: Path
@@ -89,7 +89,7 @@ class Snapshot:
         return next((file for file in self.files if file.path == path), None)
 
 
-def read_folder(root: Path) -> Snapshot:
+def read_folder(root: Path) -> FolderSnapshot:
     """Return the text files below `root`, without hidden and very large ones and without installed packages."""
     paths = (Path(folder, name) for folder, _, names in _walk(root) for name in sorted(names))
     files: list[SourceFile] = []
@@ -99,7 +99,7 @@ def read_folder(root: Path) -> Snapshot:
         if left < 0 or len(files) == _MAX_FILES:
             break
         files.append(file)
-    return Snapshot(root=root, files=tuple(files))
+    return FolderSnapshot(root=root, files=tuple(files))
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, ToolException, tool
 
 from accp_adapters.cli.demo.database import SCHEMA, build_database, query_rows
 from accp_adapters.cli.demo.git_history import read_history
-from accp_adapters.cli.demo.snapshot import Snapshot
+from accp_adapters.cli.demo.snapshot import FolderSnapshot
 
 __all__ = ["folder_tools"]
 
@@ -18,7 +18,7 @@ _MAX_CHANGES: Final = 40
 _MAX_MATCHES: Final = 60
 
 
-def folder_tools(snapshot: Snapshot) -> list[BaseTool]:
+def folder_tools(snapshot: FolderSnapshot) -> list[BaseTool]:
     """Return the tools list_files, git_history, search_text, query_database and read_file."""
     database = build_database(snapshot)
 
@@ -60,7 +60,7 @@ def folder_tools(snapshot: Snapshot) -> list[BaseTool]:
     return [list_files, git_history, search_text, query_database, read_file]
 
 
-def _matches(snapshot: Snapshot, words: str) -> list[dict[str, Any]]:
+def _matches(snapshot: FolderSnapshot, words: str) -> list[dict[str, Any]]:
     matches = (
         {"path": file.path, "line": number, "text": line.strip()[:200]}
         for file in snapshot.files

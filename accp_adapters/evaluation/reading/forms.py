@@ -12,7 +12,7 @@ from accp_core.ports import TokenCounter
 from accp_core.projection import Repeats, Shortened
 from accp_core.view import Options, render_text
 
-__all__ = ["BASELINE", "FORMS", "Form", "available_forms"]
+__all__ = ["BASELINE", "READING_FORMS", "Form", "available_forms"]
 
 Form: TypeAlias = Callable[[Document, TokenCounter], str]
 """Returns the text of a document in one form."""
@@ -41,7 +41,7 @@ def _without_repeats(document: Document, text: str, counter: TokenCounter) -> st
     return repeats.shorten([text], counter=counter)[0].text
 
 
-FORMS: Final[Mapping[str, Form]] = MappingProxyType(
+READING_FORMS: Final[Mapping[str, Form]] = MappingProxyType(
     {
         BASELINE: lambda document, counter: document.source,
         "view": _as_view,
@@ -54,4 +54,4 @@ FORMS: Final[Mapping[str, Form]] = MappingProxyType(
 
 def available_forms() -> tuple[str, ...]:
     """Return the names of the forms whose libraries are installed."""
-    return tuple(name for name in FORMS if name != "toon" or importlib.util.find_spec("toon_format"))
+    return tuple(name for name in READING_FORMS if name != "toon" or importlib.util.find_spec("toon_format"))

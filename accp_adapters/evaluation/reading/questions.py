@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from accp_adapters.evaluation.reading.documents import Document
 from accp_adapters.evaluation.reading.tables import (
+    DocumentTable,
     Scalar,
-    Table,
     find_tables,
     is_same,
     path_in_words,
@@ -22,11 +22,11 @@ from accp_adapters.evaluation.reading.tables import (
     texts_by_path,
 )
 
-__all__ = ["KINDS", "Answer", "Question", "questions_of"]
+__all__ = ["QUESTION_KINDS", "ExpectedAnswer", "Question", "questions_of"]
 
-Answer: TypeAlias = Scalar | tuple[Scalar, ...]
+ExpectedAnswer: TypeAlias = Scalar | tuple[Scalar, ...]
 """What is right: a value, or the values of a list in any order."""
-_Made: TypeAlias = tuple[str, dict[str, Any], Answer]
+_Made: TypeAlias = tuple[str, dict[str, Any], ExpectedAnswer]
 """The words of a question, what it asks in terms of the data, and its answer."""
 
 _MIN_COUNT: Final = 2
@@ -45,10 +45,10 @@ class Question:
     document: str
     """The name of its document."""
     kind: str
-    """One of `KINDS`."""
+    """One of `QUESTION_KINDS`."""
     text: str
     """The question."""
-    answer: Answer
+    answer: ExpectedAnswer
     """What is right."""
     asks: Mapping[str, Any] = field(default_factory=dict)
     """The same in terms of the data: path of the list, key, column, conditions."""
@@ -59,7 +59,7 @@ class Question:
 def questions_of(document: Document, *, seed: int, per_kind: int = 1) -> list[Question]:
     """Return questions about a document, `per_kind` of each kind that it allows; the same seed gives the same ones."""
     found: list[Question] = []
-    for kind, make in KINDS.items():
+    for kind, make in QUESTION_KINDS.items():
         chance = random.Random(f"{seed} {document.name} {kind}")
         made: dict[str, Question] = {}
         for _ in range(per_kind * 4):
@@ -70,7 +70,9 @@ def questions_of(document: Document, *, seed: int, per_kind: int = 1) -> list[Qu
     return found
 
 
-def _question(document: Document, kind: str, number: int, text: str, asks: dict[str, Any], answer: Answer) -> Question:
+def _question(
+    document: Document, kind: str, number: int, text: str, asks: dict[str, Any], answer: ExpectedAnswer
+) -> Question:
     return Question(
         id=f"{document.name}/{kind}/{number}",
         document=document.name,
@@ -110,14 +112,16 @@ def _wide_lookup(value: Any, chance: random.Random) -> _Made | None:
 def _repeated_lookup(value: Any, chance: random.Random) -> _Made | None:
     """A value that occurs in several rows, which a view may write once and refer to."""
 
-    def shared(table: Table, row: Mapping[str, Scalar]) -> list[str]:
+    def shared(table: DocumentTable, row: Mapping[str, Scalar]) -> list[str]:
         return [name for name in _others(table, row) if type(row[name]) is str and len(str(row[name])) > 20]
 
     return _look_up(_pick(chance, find_tables(value)), chance, shared)
 
 
 def _look_up(
-    table: Table | None, chance: random.Random, choose: Callable[[Table, Mapping[str, Scalar]], list[str]]
+    table: DocumentTable | None,
+    chance: random.Random,
+    choose: Callable[[DocumentTable, Mapping[str, Scalar]], list[str]],
 ) -> _Made | None:
     row = _pick(chance, table.rows if table else [])
     column = _pick(chance, choose(table, row) if table and row else [])
@@ -187,7 +191,7 @@ def _filter(value: Any, chance: random.Random) -> _Made | None:
     where = {column: row[column]}
     text = (
         f"In {path_in_words(table.path)}, which `{table.key}` have the entries with {_conditions(where)}? "
-        "Answer with all of them as a JSON list."
+        "ExpectedAnswer with all of them as a JSON list."
     )
     return text, _asks(table, where=where), tuple(row[table.key] for row in _matching(table, where))
 
@@ -251,7 +255,7 @@ def _pairs_in(text: str) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if names[name] == 1]
 
 
-KINDS: Final[Mapping[str, Callable[[Any, random.Random], _Made | None]]] = MappingProxyType(
+QUESTION_KINDS: Final[Mapping[str, Callable[[Any, random.Random], _Made | None]]] = MappingProxyType(
     {
         "lookup": _lookup,
         "wide lookup": _wide_lookup,
@@ -277,15 +281,15 @@ def _pick(chance: random.Random, choices: Sequence[Any]) -> Any:
     return chance.choice(choices) if choices else None
 
 
-def _others(table: Table, row: Mapping[str, Scalar]) -> list[str]:
+def _others(table: DocumentTable, row: Mapping[str, Scalar]) -> list[str]:
     return [name for name in table.columns if name in row and name != table.key]
 
 
-def _matching(table: Table, where: Mapping[str, Scalar]) -> list[dict[str, Scalar]]:
+def _matching(table: DocumentTable, where: Mapping[str, Scalar]) -> list[dict[str, Scalar]]:
     return [row for row in table.rows if all(name in row and is_same(row[name], each) for name, each in where.items())]
 
 
-def _asks(table: Table, **more: Any) -> dict[str, Any]:
+def _asks(table: DocumentTable, **more: Any) -> dict[str, Any]:
     return {"path": table.path, "key": table.key, **more}
 
 
@@ -297,7 +301,7 @@ def _conditions(where: Mapping[str, Scalar]) -> str:
     return " and ".join(f"`{name}` = {_word(value)}" for name, value in where.items())
 
 
-def _is_numeric(table: Table, column: str) -> bool:
+def _is_numeric(table: DocumentTable, column: str) -> bool:
     values = table.values(column)
     return len(values) == len(table.rows) and all(type(value) in (int, float) for value in values)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.evaluation.models import Answered, Model
 from accp_adapters.evaluation.reading.documents import Document
-from accp_adapters.evaluation.reading.forms import FORMS, available_forms
+from accp_adapters.evaluation.reading.forms import READING_FORMS, available_forms
 from accp_adapters.evaluation.reading.grading import grade, read_answers
 from accp_adapters.evaluation.reading.questions import Question, questions_of
 from accp_adapters.evaluation.reading.report import Report
@@ -41,8 +41,8 @@ class ReadingOptions:
     """Of the choice of questions; the same seed gives the same ones."""
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.forms if name not in FORMS]:
-            raise ValueError(f"expected forms of {', '.join(FORMS)}, found {unknown[0]!r}")
+        if unknown := [name for name in self.forms if name not in READING_FORMS]:
+            raise ValueError(f"expected forms of {', '.join(READING_FORMS)}, found {unknown[0]!r}")
         if not self.forms or min(self.per_kind, self.batch) < 1:
             raise ValueError(f"expected at least one form, question and batch, found {self!r}")
 
@@ -116,7 +116,7 @@ def _prompts(documents: Iterable[Document], options: ReadingOptions, counter: To
     for document in documents:
         questions = questions_of(document, seed=options.seed, per_kind=options.per_kind)
         for form in options.forms:
-            text = FORMS[form](document, counter)
+            text = READING_FORMS[form](document, counter)
             for start in range(0, len(questions), options.batch):
                 part = questions[start : start + options.batch]
                 yield _Prompt(document, form, make_prompt(document, text, part), part, counter(text))

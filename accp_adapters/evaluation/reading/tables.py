@@ -9,7 +9,14 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 __all__ = [
-    "Path", "Scalar", "Table", "find_tables", "is_same", "is_scalar", "path_in_words", "scalars_by_path",
+    "DocumentTable",
+    "Path",
+    "Scalar",
+    "find_tables",
+    "is_same",
+    "is_scalar",
+    "path_in_words",
+    "scalars_by_path",
     "texts_by_path",
 ]  # fmt: skip
 
@@ -25,7 +32,7 @@ _MAX_ANSWER: Final = 80
 
 
 @dataclass(frozen=True)
-class Table:
+class DocumentTable:
     """A list of objects."""
 
     path: Path
@@ -61,9 +68,9 @@ class Table:
         return usable and len(values) == len(self.rows) == len(set(map(str, values)))
 
 
-def find_tables(value: Any) -> list[Table]:
+def find_tables(value: Any) -> list[DocumentTable]:
     """Return the lists of four and more objects that a key tells apart, from the outside to the inside."""
-    tables = [Table(path, _plain_rows(rows)) for path, rows in _lists(value, ())]
+    tables = [DocumentTable(path, _plain_rows(rows)) for path, rows in _lists(value, ())]
     return [table for table in tables if table.key is not None and len(table.columns) > 1]
 
 

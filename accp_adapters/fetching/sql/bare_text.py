@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from accp_adapters.fetching.sql.scope import is_keyword
-from accp_adapters.fetching.sql.tokens import Token
+from accp_adapters.fetching.sql.tokens import SqlToken
 
 __all__ = ["COMPARES", "digits_of_text", "end_of_text", "end_of_text_with_digits"]
 
@@ -20,7 +20,7 @@ _NO_NUMBER: Final = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d+(\.\d+){2,}|[\d.]*(?:[^
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
 
 
-def end_of_text(source: str, tokens: Sequence[Token], at: int, *, of_words: bool) -> int:
+def end_of_text(source: str, tokens: Sequence[SqlToken], at: int, *, of_words: bool) -> int:
     """Return the position in `source` behind the text that begins with the token `at`; a quoted name ends with itself.
 
     `of_words`: a text may have several words; it ends before AND, OR, a sign or the end.
@@ -31,7 +31,7 @@ def end_of_text(source: str, tokens: Sequence[Token], at: int, *, of_words: bool
     return _end_of_words(source, tokens, run.end()) if of_words else run.end()
 
 
-def end_of_text_with_digits(source: str, token: Token) -> int | None:
+def end_of_text_with_digits(source: str, token: SqlToken) -> int | None:
     """Return the position behind a text that begins with the number `token`; None where it is a number."""
     run = _TEXT.match(source, token.start)
     if run is None or run.end() == token.end or _PLAIN_NUMBER.fullmatch(run[0]):
@@ -44,7 +44,7 @@ def digits_of_text(written: str) -> bool:
     return written[:1] == "0" and written[1:2].isdigit()
 
 
-def _end_of_words(source: str, tokens: Sequence[Token], end: int) -> int:
+def _end_of_words(source: str, tokens: Sequence[SqlToken], end: int) -> int:
     for at, token in enumerate(tokens):
         if token.start < end:
             continue

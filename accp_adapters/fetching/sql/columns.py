@@ -11,7 +11,7 @@ from typing import Any, Final
 from accp_adapters.fetching.sql.catalog import quoted_name
 from accp_adapters.fetching.sql.comparing.numerals import ASCENDING
 from accp_adapters.fetching.sql.database import Database
-from accp_adapters.fetching.sql.resolver import Comparison
+from accp_adapters.fetching.sql.resolver import ComparedColumn
 from accp_adapters.fetching.sql.run import open_connection
 from accp_adapters.fetching.sql.scope import quote
 from accp_adapters.fetching.sql.storage import StoredColumn
@@ -31,14 +31,14 @@ _SECONDS: Final = 1.0
 _NOT_PLAIN: Final = re.compile(r"""[();"\[\]…\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 
 
-def describe_comparisons(comparisons: Sequence[Comparison], databases: Sequence[Database]) -> str:
+def describe_comparisons(comparisons: Sequence[ComparedColumn], databases: Sequence[Database]) -> str:
     """Return what each compared column holds: `status has: late (12), paid (588)`."""
     by_column = {(each.table.number, each.table.name, each.column): each for each in comparisons}
     described = [_describe(each, databases) for each in list(by_column.values())[:_MAX_COMPARISONS]]
     return "; ".join(filter(None, described))
 
 
-def _describe(comparison: Comparison, databases: Sequence[Database]) -> str:
+def _describe(comparison: ComparedColumn, databases: Sequence[Database]) -> str:
     table, column = comparison.table, comparison.column
     try:
         with open_connection([databases[table.number]], _SECONDS) as connection:
@@ -48,7 +48,7 @@ def _describe(comparison: Comparison, databases: Sequence[Database]) -> str:
         return ""
 
 
-def _values(comparison: Comparison, connection: sqlite3.Connection) -> str:
+def _values(comparison: ComparedColumn, connection: sqlite3.Connection) -> str:
     stored = comparison.table.stored.columns[comparison.column]
     beside = [f"{kind} ({count:,})" for kind in _BESIDE if (count := stored.kinds.get(kind))]
     shown = _scalars(comparison, stored, connection) if set(stored.kinds) - set(_BESIDE) else []
@@ -58,7 +58,7 @@ def _values(comparison: Comparison, connection: sqlite3.Connection) -> str:
     return f"{'' if shown and shown[0].startswith(' ') else ': '}{text}{_inside(comparison, stored)}"
 
 
-def _scalars(comparison: Comparison, stored: StoredColumn, connection: sqlite3.Connection) -> list[str]:
+def _scalars(comparison: ComparedColumn, stored: StoredColumn, connection: sqlite3.Connection) -> list[str]:
     """Return the values of a column that are no arrays or objects: each with its number, their range, or some."""
     name = quote(comparison.column)
     cell = f"accp_scalar({name})" if stored.holds_json else name
@@ -79,7 +79,7 @@ def _scalars(comparison: Comparison, stored: StoredColumn, connection: sqlite3.C
     return [f" {different} values, such as {nearest}"]
 
 
-def _inside(comparison: Comparison, stored: StoredColumn) -> str:
+def _inside(comparison: ComparedColumn, stored: StoredColumn) -> str:
     """Return how to query what is in the arrays and objects of a column."""
     table, column = comparison.table, comparison.column
     name = quoted_name(column)

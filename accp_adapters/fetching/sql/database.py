@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from accp_adapters.fetching.sql.storage import ABSENT, StoredColumn, store_column
+from accp_adapters.fetching.sql.storage import NO_CELL, StoredColumn, store_column
 from accp_core.bounded import SizedCache
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
@@ -131,7 +131,7 @@ def _add_table(
     types: dict[str, str] = {}
     cells: list[list[Any]] = []
     for name in names:
-        columns[name], values = store_column(row.get(name, ABSENT) for row in table.rows)
+        columns[name], values = store_column(row.get(name, NO_CELL) for row in table.rows)
         # No word in the digits of a key, or in those of a number, changes the type's affinity.
         types[f"{columns[name].type}_{key.rpartition('.')[2]}_{next(numbers)}"] = name
         cells.append(values)

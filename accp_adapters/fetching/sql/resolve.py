@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
 from accp_adapters.fetching.sql.comparing.comparisons import compare_by_value
 from accp_adapters.fetching.sql.comparing.spans import spread_chains
-from accp_adapters.fetching.sql.resolver import Comparison, Resolver
-from accp_adapters.fetching.sql.scope import Scope, Source, find_scope, is_keyword, quote
-from accp_adapters.fetching.sql.tokens import Token, tokenize
+from accp_adapters.fetching.sql.resolver import ComparedColumn, Resolver
+from accp_adapters.fetching.sql.scope import FromTable, SqlScope, find_scope, is_keyword, quote
+from accp_adapters.fetching.sql.tokens import SqlToken, tokenize
 
 __all__ = ["ResolvedQuery", "resolve_condition", "resolve_select"]
 
@@ -27,9 +27,9 @@ class ResolvedQuery:
     sql: str = ""
     tables: list[NamedTable] = field(default_factory=list)
     """The tables in its FROM clauses."""
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[ComparedColumn] = field(default_factory=list)
     """The columns that its conditions compare."""
-    numeric: list[Comparison] = field(default_factory=list)
+    numeric: list[ComparedColumn] = field(default_factory=list)
     """The columns of texts that it compares, sorts or adds as numbers."""
     shows_rows: bool = False
     """Whether it shows whole rows: `*`."""
@@ -69,7 +69,7 @@ def resolve_condition(
     Raises:
         ProtocolError: E1004, a column or function is unknown; E2003, the condition is too long.
     """
-    scope = Scope([Source(table.name, table)])
+    scope = SqlScope([FromTable(table.name, table)])
     condition = spread_chains(condition)
     tokens = tokenize(condition)
     resolver = Resolver(condition, tokens, scope, catalog, is_condition=True)
@@ -81,20 +81,20 @@ def resolve_condition(
     return ResolvedQuery(sql, [table], resolver.comparisons, numeric, shows_rows=not columns)
 
 
-def _add_main(tokens: list[Token], scope: Scope, catalog: Catalog) -> None:
+def _add_main(tokens: list[SqlToken], scope: SqlScope, catalog: Catalog) -> None:
     """Add the FROM clause that the model left out, where only one table can be meant."""
     table = catalog.main()
     if table is None:
         return
-    scope.sources.append(Source(table.name, table))
+    scope.sources.append(FromTable(table.name, table))
     ends = ("WHERE", "GROUP", "ORDER", "LIMIT", "HAVING")
     at = next((at for at, token in enumerate(tokens) if token.upper in ends and is_keyword(tokens, at)), len(tokens))
     position = tokens[at].start if at < len(tokens) else tokens[-1].end
     out = f" FROM r{table.number}.{quote(table.name)} AS {quote(table.name)} "
-    tokens.insert(at, Token("sign", "", position, position, out))
+    tokens.insert(at, SqlToken("sign", "", position, position, out))
 
 
-def _write(source: str, tokens: Sequence[Token]) -> str:
+def _write(source: str, tokens: Sequence[SqlToken]) -> str:
     """Return the query with the blanks of the source."""
     parts, at = [], 0
     for token in tokens:
@@ -105,9 +105,9 @@ def _write(source: str, tokens: Sequence[Token]) -> str:
     return "".join(parts)
 
 
-def _has_star(tokens: Sequence[Token]) -> bool:
+def _has_star(tokens: Sequence[SqlToken]) -> bool:
     """Return whether a SELECT shows all columns: a star that is no operand and not that of `count(*)`."""
-    before = [Token("sign", "", 0, 0), *tokens]
+    before = [SqlToken("sign", "", 0, 0), *tokens]
     return any(
         token.text == "*" and previous.upper in ("SELECT", "DISTINCT", "ALL", ",", ".")
         for previous, token in zip(before, tokens, strict=False)

@@ -9,12 +9,12 @@ from accp_adapters.fetching.sql.bare_text import COMPARES, digits_of_text, end_o
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, quoted_name
 from accp_adapters.fetching.sql.functions import FUNCTIONS
 from accp_adapters.fetching.sql.operands import has_arithmetic_behind, is_column_before, is_text_call_before
-from accp_adapters.fetching.sql.scope import BEGINS_QUERY, Scope, Source, chain_at, is_keyword, quote
+from accp_adapters.fetching.sql.scope import BEGINS_QUERY, FromTable, SqlScope, chain_at, is_keyword, quote
 from accp_adapters.fetching.sql.storage import StoredColumn
-from accp_adapters.fetching.sql.tokens import Token, refuse
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse
 from accp_core.references import find_references
 
-__all__ = ["Comparison", "Resolver"]
+__all__ = ["ComparedColumn", "Resolver"]
 
 _BEGINS_OPERAND: Final = frozenset(("AND", "OR", "WHEN", "THEN", "ELSE", ",", "SELECT", "WHERE", "ON", "HAVING"))
 _OPENS: Final = frozenset(("IN", "CAST"))
@@ -29,7 +29,7 @@ _SOME: Final = "count, sum, avg, min, max, total, round, substr, instr, lower, c
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedColumn:
     """A column that a query compares with something."""
 
     table: NamedTable
@@ -42,7 +42,7 @@ class Resolver:
     """One walk through a query that decides on every name and value in it."""
 
     def __init__(
-        self, source: str, tokens: list[Token], scope: Scope, catalog: Catalog, *, is_condition: bool = False
+        self, source: str, tokens: list[SqlToken], scope: SqlScope, catalog: Catalog, *, is_condition: bool = False
     ) -> None:
         self._source = source
         self._tokens = tokens
@@ -52,13 +52,13 @@ class Resolver:
         self._in_where = is_condition
         self._calls: list[str] = []
         """What each open parenthesis belongs to: a function, IN, or nothing."""
-        self._left: Comparison | None = None
+        self._left: ComparedColumn | None = None
         """The column in front of the last operator."""
         self._left_is_column = False
         """Whether that column is all that stands in front of the operator."""
         self._left_is_call = False
         """Whether it is a call of that column which returns a text where the column has one: `lower(status)`."""
-        self._last: Comparison | None = None
+        self._last: ComparedColumn | None = None
         """The last column."""
         self._last_run = (0, 0)
         """The index of its first token, and the one behind its last."""
@@ -66,8 +66,8 @@ class Resolver:
         self._is_between = False
         self._second_bound = -1
         """The index behind the AND of a BETWEEN."""
-        self.comparisons: list[Comparison] = []
-        self.columns: dict[int, tuple[int, Comparison]] = {}
+        self.comparisons: list[ComparedColumn] = []
+        self.columns: dict[int, tuple[int, ComparedColumn]] = {}
         """The columns by the index of their first token, each with the one behind its last."""
         self.derived: dict[int, tuple[int, str]] = {}
         """The same of names that the query itself gives."""
@@ -141,10 +141,10 @@ class Resolver:
             return at > 1 and self._tokens[at - 2].upper == "IS"
         return previous in COMPARES or previous == "BETWEEN" or at == self._second_bound
 
-    def _string(self, token: Token) -> None:
+    def _string(self, token: SqlToken) -> None:
         self._write_text(token, token.name)
 
-    def _write_text(self, token: Token, text: str) -> None:
+    def _write_text(self, token: SqlToken, text: str) -> None:
         """Write a text as a value; `'true'` beside a column of booleans is true."""
         left = self._left_column()
         if left is not None and left.is_boolean and text.upper() in _BOOLEANS:
@@ -153,7 +153,7 @@ class Resolver:
         doubled = text.replace("'", "''").replace("\0", "")
         token.out = f"'{doubled}'"
         if self._is_equality and self.comparisons and self._left is self.comparisons[-1] and self._left.text is None:
-            self.comparisons[-1] = Comparison(self._left.table, self._left.column, text)
+            self.comparisons[-1] = ComparedColumn(self._left.table, self._left.column, text)
 
     def _left_column(self) -> StoredColumn | None:
         return None if self._left is None else self._left.table.stored.columns[self._left.column]
@@ -227,7 +227,7 @@ class Resolver:
             token.out = ""
         return end
 
-    def _literal(self, token: Token) -> None:
+    def _literal(self, token: SqlToken) -> None:
         """Write `null`, `true` or `false` in the form in which the preceding column stores it."""
         if token.upper in _NULLS:
             token.out = "NULL"
@@ -311,7 +311,7 @@ class Resolver:
             self._write_column(at, end, source, name, is_qualified=bool(qualifier))
         return bool(found)
 
-    def _sources(self, qualifier: str, at: int) -> list[Source]:
+    def _sources(self, qualifier: str, at: int) -> list[FromTable]:
         """Return the tables that `qualifier` may mean, those of the innermost SELECT first."""
         sources = self._scope.all_from(at)
         if not qualifier:
@@ -319,7 +319,7 @@ class Resolver:
         named = [source for source in sources if source.alias.casefold() == qualifier.casefold()]
         return named or _only_named(qualifier, self._scope.visible(at)) or _only_named(qualifier, sources)
 
-    def _may_be_text(self, at: int, qualifier: str, source: Source, name: str) -> bool:
+    def _may_be_text(self, at: int, qualifier: str, source: FromTable, name: str) -> bool:
         """Return whether a text may be meant by the name of a column: `status = paid` beside a boolean `paid`."""
         left = self._left_column() if self._left_is_column or self._left_is_call else None
         is_word = not qualifier and self._tokens[at].text[0] not in "`[" and self._is_value(at)
@@ -342,10 +342,10 @@ class Resolver:
         for token in self._tokens[at:end]:
             token.out = ""
 
-    def _write_column(self, at: int, end: int, source: Source, name: str, *, is_qualified: bool) -> None:
+    def _write_column(self, at: int, end: int, source: FromTable, name: str, *, is_qualified: bool) -> None:
         self._tokens[at].out = f"{quote(source.alias)}.{quote(name)}" if is_qualified else quote(name)
         self._clear(at + 1, end)
-        self._last, self._last_run = Comparison(source.table, name), (at, end)
+        self._last, self._last_run = ComparedColumn(source.table, name), (at, end)
         self.columns[at] = (end, self._last)
 
     def _bare_text(self, at: int, end: int) -> int:
@@ -376,7 +376,7 @@ class Resolver:
         return refuse(f"expected a column of {self._catalog.describe(tables)}; found {name[:60]!r}")
 
 
-def _only_named(name: str, sources: list[Source]) -> list[Source]:
+def _only_named(name: str, sources: list[FromTable]) -> list[FromTable]:
     meant = find_name(name, [source.table.name for source in sources])
     named = [source for source in sources if source.table.name in meant]
     return named if len(named) == 1 else []

@@ -13,7 +13,7 @@ from accp_adapters.fetching.sql.catalog import Catalog, NamedTable, find_name, q
 from accp_adapters.fetching.sql.columns import describe_comparisons
 from accp_adapters.fetching.sql.resolve import ResolvedQuery, resolve_condition, resolve_select
 from accp_adapters.fetching.sql.run import QueryResult, run_query
-from accp_adapters.fetching.sql.tokens import Token, refuse, tokenize
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse, tokenize
 from accp_core.errors import ProtocolError
 from accp_core.markers import escape_markers
 from accp_core.ports import TokenCounter
@@ -57,7 +57,7 @@ def answer_condition(query: str, catalog: Catalog, request: FetchRequest, limit:
     return _answer(_resolve_parts(parts, catalog), catalog, request, limit, counter)
 
 
-def _split(query: str, tokens: Sequence[Token]) -> list[str]:
+def _split(query: str, tokens: Sequence[SqlToken]) -> list[str]:
     """Return the parts of a query between the commas outside parentheses."""
     depth, start, parts = 0, 0, []
     for token in tokens:

@@ -10,10 +10,10 @@ from typing import Final
 
 from accp_adapters.fetching.sql.catalog import Catalog, NamedTable
 from accp_adapters.fetching.sql.functions import TABLE_FUNCTIONS
-from accp_adapters.fetching.sql.tokens import Token, refuse
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse
 from accp_core.references import find_references
 
-__all__ = ["BEGINS_QUERY", "KEYWORDS", "Scope", "Source", "chain_at", "find_scope", "is_keyword", "quote"]
+__all__ = ["BEGINS_QUERY", "KEYWORDS", "FromTable", "SqlScope", "chain_at", "find_scope", "is_keyword", "quote"]
 
 _INDEX: Final = re.compile(r"\.[0-9]+|\[\s*-?[0-9]+\s*\]")
 _MAX_SHOWN: Final = 60
@@ -55,7 +55,7 @@ def quote(name: str) -> str:
 
 
 @dataclass(slots=True)
-class Source:
+class FromTable:
     """A table in a FROM clause."""
 
     alias: str
@@ -67,20 +67,20 @@ class Source:
 
 
 @dataclass(slots=True)
-class Scope:
+class SqlScope:
     """The tables and the other names of a query."""
 
-    sources: list[Source] = field(default_factory=list)
+    sources: list[FromTable] = field(default_factory=list)
     derived: set[str] = field(default_factory=set)
     """Names that the query itself gives, in lower case: of columns, of subqueries, of WITH."""
     calls_table: bool = False
     """Whether the source is a table-valued function, such as `json_each`, instead of a table."""
 
-    def visible(self, at: int) -> list[Source]:
+    def visible(self, at: int) -> list[FromTable]:
         """Return the tables that the token at `at` may mean."""
         return [source for source in self.sources if source.start <= at < source.end]
 
-    def all_from(self, at: int) -> list[Source]:
+    def all_from(self, at: int) -> list[FromTable]:
         """Return the visible tables, those of the innermost SELECT first, then the others.
 
         An ORDER BY behind a UNION may name a column of its first part.
@@ -90,7 +90,7 @@ class Scope:
         )
 
 
-def is_keyword(tokens: Sequence[Token], at: int) -> bool:
+def is_keyword(tokens: Sequence[SqlToken], at: int) -> bool:
     """Return whether the word at `at` is a keyword there and not the name of a column."""
     word = tokens[at].upper
     if tokens[at].kind != "word" or word not in KEYWORDS:
@@ -106,7 +106,7 @@ def is_keyword(tokens: Sequence[Token], at: int) -> bool:
     return True
 
 
-def chain_at(tokens: Sequence[Token], at: int) -> int:
+def chain_at(tokens: Sequence[SqlToken], at: int) -> int:
     """Return the index behind the names at `at` that dots join, such as `data.orders`."""
     end = at + 1
     while end + 1 < len(tokens) and tokens[end].text == "." and (tokens[end + 1].is_name):
@@ -114,20 +114,20 @@ def chain_at(tokens: Sequence[Token], at: int) -> int:
     return end
 
 
-def find_scope(tokens: list[Token], catalog: Catalog) -> Scope:
+def find_scope(tokens: list[SqlToken], catalog: Catalog) -> SqlScope:
     """Return the scope of a query, and write the tables in it as SQLite has them: `r0.`orders` AS `orders``.
 
     Raises:
         ProtocolError: E1004, a table is unknown or ambiguous.
     """
-    scope = Scope()
+    scope = SqlScope()
     _find_with(tokens, scope)
     _Tables(tokens, catalog, scope).find()
     _find_aliases(tokens, scope)
     return scope
 
 
-def _find_with(tokens: list[Token], scope: Scope) -> None:
+def _find_with(tokens: list[SqlToken], scope: SqlScope) -> None:
     """Collect the names of WITH, and their columns."""
     if not tokens or tokens[0].upper != "WITH":
         return
@@ -146,7 +146,7 @@ def _find_with(tokens: list[Token], scope: Scope) -> None:
             _derive(tokens[before], scope)
 
 
-def _derive(token: Token, scope: Scope) -> None:
+def _derive(token: SqlToken, scope: SqlScope) -> None:
     if token.is_name or token.kind == "string":
         scope.derived.add(token.name.casefold())
         token.out = quote(token.name)
@@ -161,14 +161,14 @@ class _Level:
     """Whether a table comes next."""
     start: int = 0
     """The index of the first token of its SELECT."""
-    clause: list[Source] = field(default_factory=list)
+    clause: list[FromTable] = field(default_factory=list)
     """The tables of its FROM clause so far."""
 
 
 class _Tables:
     """One walk through a query that finds the tables behind FROM, JOIN and commas."""
 
-    def __init__(self, tokens: list[Token], catalog: Catalog, scope: Scope) -> None:
+    def __init__(self, tokens: list[SqlToken], catalog: Catalog, scope: SqlScope) -> None:
         self._tokens = tokens
         self._catalog = catalog
         self._scope = scope
@@ -257,7 +257,7 @@ class _Tables:
         )
         name = self._free_name(table) if alias is None else alias.name
         level = self._levels[-1]
-        level.clause.append(Source(name, table, level.start))
+        level.clause.append(FromTable(name, table, level.start))
         self._scope.sources.append(level.clause[-1])
         first.out = f"r{table.number}.{quote(table.name)} AS {quote(name)}"
         for token in tokens[at + 1 : after]:
@@ -287,7 +287,7 @@ class _Tables:
             return self._catalog.find("", written[1:])
         return self._catalog.find(written)
 
-    def _alias(self, at: int) -> tuple[Token | None, int]:
+    def _alias(self, at: int) -> tuple[SqlToken | None, int]:
         """Return the alias at `at`, if there is one, and the index behind it."""
         tokens = self._tokens
         if at < len(tokens) and tokens[at].upper == "AS":
@@ -301,7 +301,7 @@ class _Tables:
         return None, at
 
 
-def _refuse_path(tokens: Sequence[Token], at: int, end: int) -> None:
+def _refuse_path(tokens: Sequence[SqlToken], at: int, end: int) -> None:
     """Refuse the names up to `end` where an index follows them: `orders.0.items`, `orders[0]`."""
     stop = end
     while (
@@ -314,7 +314,7 @@ def _refuse_path(tokens: Sequence[Token], at: int, end: int) -> None:
         raise refuse(f"expected a table behind FROM or JOIN, found the path {path[:_MAX_SHOWN]!r}; {reason}")
 
 
-def _find_aliases(tokens: list[Token], scope: Scope) -> None:
+def _find_aliases(tokens: list[SqlToken], scope: SqlScope) -> None:
     """Collect the names that the query gives to columns: behind AS, and behind an operand of a SELECT without it."""
     in_select = [False]
     for at, token in enumerate(tokens):
@@ -328,14 +328,14 @@ def _find_aliases(tokens: list[Token], scope: Scope) -> None:
             _derive(token, scope)
 
 
-def _is_alias(tokens: list[Token], at: int) -> bool:
+def _is_alias(tokens: list[SqlToken], at: int) -> bool:
     token, previous = tokens[at], tokens[at - 1]
     if previous.upper == "AS":
         return token.is_name or token.kind == "string"
     return token.is_name and not is_keyword(tokens, at) and _ends_operand(tokens, at - 1)
 
 
-def _ends_operand(tokens: list[Token], at: int) -> bool:
+def _ends_operand(tokens: list[SqlToken], at: int) -> bool:
     token = tokens[at]
     if token.kind in ("string", "number", "quoted") or token.text == ")":
         return True

@@ -20,9 +20,9 @@ from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.number import spelling_decoder
 from accp_core.strict_json import escape_halves
 
-__all__ = ["ABSENT", "StoredColumn", "is_numeral", "store_column"]
+__all__ = ["NO_CELL", "StoredColumn", "is_numeral", "store_column"]
 
-ABSENT: Final = ...
+NO_CELL: Final = ...
 """A cell that a row does not have."""
 _MIN_INTEGER: Final = -(2**63)
 _MAX_INTEGER: Final = 2**63 - 1
@@ -30,7 +30,7 @@ _MAX_EXACT: Final = 2**53
 """Integers up to this one are the same as REAL."""
 _NUMERAL: Final = re.compile(r"\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?\s*")
 _KINDS: Final = {
-    type(ABSENT): "absent", type(None): "null", bool: "boolean", str: "text", list: "arrays", dict: "objects",
+    type(NO_CELL): "absent", type(None): "null", bool: "boolean", str: "text", list: "arrays", dict: "objects",
 }  # fmt: skip
 # SQLite reads over it at the end of a number; it keeps the number 5 apart from the text "5" in one column.
 _MARK: Final = "\v"
@@ -76,7 +76,7 @@ def store_column(cells: Iterable[Any]) -> tuple[StoredColumn, list[Any]]:
     values = list(cells)
     kinds = Counter(_KINDS.get(type(value), "number") for value in values)
     if kinds["absent"]:
-        values = [None if value is ABSENT else value for value in values]
+        values = [None if value is NO_CELL else value for value in values]
     column, stored = _store(values)
     column.kinds = kinds
     column.numbers = kinds["number"] + sum(type(value) is str and is_numeral(value) for value in values)

@@ -9,7 +9,7 @@ from typing import Final
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["MAX_QUERY_CHARS", "Token", "refuse", "tokenize"]
+__all__ = ["MAX_QUERY_CHARS", "SqlToken", "refuse", "tokenize"]
 
 MAX_QUERY_CHARS: Final = 10_000
 """Characters of a query."""
@@ -31,7 +31,7 @@ _TOKEN: Final = re.compile(
 
 
 @dataclass(slots=True)
-class Token:
+class SqlToken:
     """A word of a query, and what is written in its place."""
 
     kind: str
@@ -67,7 +67,7 @@ def refuse(reason: str) -> ProtocolError:
     return ProtocolError(reason, code=ErrorCode.INVALID_TYPE)
 
 
-def tokenize(query: str) -> list[Token]:
+def tokenize(query: str) -> list[SqlToken]:
     """Return the tokens of one statement; a semicolon at its end is left out.
 
     Raises:
@@ -78,13 +78,13 @@ def tokenize(query: str) -> list[Token]:
         reason = f"expected a query of at most {MAX_QUERY_CHARS:,} characters, found {len(query):,}"
         raise ProtocolError(reason, code=ErrorCode.BUDGET_EXCEEDED)
     text = query.rstrip().rstrip(";")
-    tokens: list[Token] = []
+    tokens: list[SqlToken] = []
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup == "comment":
             raise refuse(f"expected one SELECT without comments or parameters, found {text[at : at + _MAX_SHOWN]!r}")
         if found.lastgroup != "blank":
-            tokens.append(Token(str(found.lastgroup), found[0], at, found.end()))
+            tokens.append(SqlToken(str(found.lastgroup), found[0], at, found.end()))
         at = found.end()
     return tokens

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from accp_adapters.inspector.live.frame_record import FrameRecord, recipients
-from accp_adapters.inspector.live.threads import Event, Kind
+from accp_adapters.inspector.live.threads import EventKind, ThreadEvent
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay import RecordedMessage, Role, Run
 from accp_adapters.replay.contents.secrets import hide_secrets
@@ -22,20 +22,20 @@ MAX_TITLE: Final = 140
 """Characters of a title."""
 _READ: Final = 600
 """Characters of a text of which its title is made."""
-_KINDS: Final[Mapping[Intent, Kind]] = {
-    Intent.REQUEST: Kind.REQUEST,
-    Intent.QUERY: Kind.REQUEST,
-    Intent.COMPLETE: Kind.DONE,
-    Intent.ACKNOWLEDGE: Kind.DONE,
-    Intent.STREAM: Kind.STREAM,
-    Intent.END_STREAM: Kind.STREAM,
-    Intent.FAILURE: Kind.FAILURE,
-    Intent.ESCALATE: Kind.FAILURE,
-    Intent.CANCEL: Kind.FAILURE,
+_KINDS: Final[Mapping[Intent, EventKind]] = {
+    Intent.REQUEST: EventKind.REQUEST,
+    Intent.QUERY: EventKind.REQUEST,
+    Intent.COMPLETE: EventKind.DONE,
+    Intent.ACKNOWLEDGE: EventKind.DONE,
+    Intent.STREAM: EventKind.STREAM,
+    Intent.END_STREAM: EventKind.STREAM,
+    Intent.FAILURE: EventKind.FAILURE,
+    Intent.ESCALATE: EventKind.FAILURE,
+    Intent.CANCEL: EventKind.FAILURE,
 }
 
 
-def run_events(run: Run, number: int) -> Iterator[Event]:
+def run_events(run: Run, number: int) -> Iterator[ThreadEvent]:
     """Yield the events of a run, the one of the thread with this number."""
     speakers, later = (_next_speakers(run.messages, across=across) for across in (False, True))
     callers = {message.call_id: message.sender for message in run.messages if message.by_model and message.call_id}
@@ -46,22 +46,28 @@ def run_events(run: Run, number: int) -> Iterator[Event]:
         answered = callers.get(message.call_id) or caller or message.recipient
         speaker = later[position] if message.role is Role.INSTRUCTIONS else speakers[position]
         kind, sender, recipient = _lanes(message, speaker, answered, agents)
-        if kind is Kind.HANDOFF:
+        if kind is EventKind.HANDOFF:
             task = _task(message)
         elif task and message.role is Role.USER and message.text.startswith(task):
             # What the next agent reads as the words of a user are those of the agent before.
-            kind, sender, task = Kind.HANDOFF, caller, ""
-        yield Event(kind=kind, sender=sender, recipient=recipient, title=_title(message), place=(number, position))
+            kind, sender, task = EventKind.HANDOFF, caller, ""
+        yield ThreadEvent(
+            kind=kind, sender=sender, recipient=recipient, title=_title(message), place=(number, position)
+        )
 
 
-def frame_events(records: Sequence[FrameRecord]) -> Iterator[Event]:
+def frame_events(records: Sequence[FrameRecord]) -> Iterator[ThreadEvent]:
     """Yield the events of a session of frames."""
     for record, recipient in zip(records, recipients(records), strict=True):
         kind = (
-            Kind.FAILURE if record.refusal else _KINDS.get(record.intent, Kind.OTHER) if record.intent else Kind.OTHER
+            EventKind.FAILURE
+            if record.refusal
+            else _KINDS.get(record.intent, EventKind.OTHER)
+            if record.intent
+            else EventKind.OTHER
         )
         title = f"{record.intent} {record.operation}" if record.intent else record.operation
-        yield Event(
+        yield ThreadEvent(
             kind=kind,
             sender=record.sender,
             recipient=recipient,
@@ -79,19 +85,19 @@ def handed_to(tool: str, agents: set[str]) -> str:
     return next((agent for agent in sorted(agents) if _plain(agent) == _plain(found["agent"])), found["agent"])
 
 
-def _lanes(message: RecordedMessage, next_speaker: str, caller: str, agents: set[str]) -> tuple[Kind, str, str]:
+def _lanes(message: RecordedMessage, next_speaker: str, caller: str, agents: set[str]) -> tuple[EventKind, str, str]:
     match message.role:
         case Role.TOOL:
-            return Kind.RESULT, caller, ""
+            return EventKind.RESULT, caller, ""
         case Role.INSTRUCTIONS:
-            return Kind.OTHER, next_speaker, ""
+            return EventKind.OTHER, next_speaker, ""
         case Role.AGENT if message.tool:
             agent = handed_to(message.tool, agents)
-            return (Kind.HANDOFF, message.sender, agent) if agent else (Kind.CALL, message.sender, "")
+            return (EventKind.HANDOFF, message.sender, agent) if agent else (EventKind.CALL, message.sender, "")
         case Role.AGENT:
             to = message.recipient if message.recipient in agents else next_speaker or USER
-            return Kind.WORDS, message.sender, USER if to == message.sender else to
-    return Kind.WORDS, message.sender or USER, next_speaker
+            return EventKind.WORDS, message.sender, USER if to == message.sender else to
+    return EventKind.WORDS, message.sender or USER, next_speaker
 
 
 def _task(message: RecordedMessage) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from accp_adapters.inspector.live.threads import Event, Kind
+from accp_adapters.inspector.live.threads import EventKind, ThreadEvent
 from accp_adapters.inspector.page.plain_text import shorten, shorten_apart
 
 __all__ = ["ROW", "Arrows", "Lanes", "Overview", "arrows_of", "lanes_of", "overview_of"]
@@ -102,7 +102,7 @@ class Overview:
     """The first event of each page, where it begins and how wide it is."""
 
 
-def lanes_of(events: Iterable[Event]) -> Lanes:
+def lanes_of(events: Iterable[ThreadEvent]) -> Lanes:
     """Return the lanes of a thread: those with the most events, in the order in which they come first."""
     counts = Counter(name for event in events for name in (event.sender, event.recipient) if name)
     if len(counts) > _MAX_LANES:
@@ -118,7 +118,7 @@ def lanes_of(events: Iterable[Event]) -> Lanes:
     )
 
 
-def arrows_of(events: Sequence[Event], lanes: Lanes) -> Arrows:
+def arrows_of(events: Sequence[ThreadEvent], lanes: Lanes) -> Arrows:
     """Return the marks of `events`, one row each."""
     lines: defaultdict[str, list[str]] = defaultdict(list)
     heads: defaultdict[str, list[str]] = defaultdict(list)
@@ -136,7 +136,7 @@ def arrows_of(events: Sequence[Event], lanes: Lanes) -> Arrows:
     return Arrows(height=len(events) * ROW, lines=_joined(lines), heads=_joined(heads))
 
 
-def overview_of(events: Sequence[Event], lanes: Lanes, page: int) -> Overview:
+def overview_of(events: Sequence[ThreadEvent], lanes: Lanes, page: int) -> Overview:
     """Return the overview of a thread whose pages have `page` events each."""
     columns = min(_COLUMNS, max(len(events), 1))
     width = _WIDTH / columns
@@ -146,7 +146,7 @@ def overview_of(events: Sequence[Event], lanes: Lanes, page: int) -> Overview:
         if (lane := lanes.column(event.sender)) is not None:
             cell = lane, number * columns // len(events)
             counts[cell] += 1
-            failed |= {cell} if event.kind is Kind.FAILURE else set()
+            failed |= {cell} if event.kind is EventKind.FAILURE else set()
     most = max(counts.values(), default=1)
     cells: defaultdict[str, list[str]] = defaultdict(list)
     for (lane, column), count in counts.items():

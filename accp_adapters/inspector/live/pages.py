@@ -10,11 +10,11 @@ from accp_adapters.inspector.live.agents import agents_of
 from accp_adapters.inspector.live.events import MAX_TITLE
 from accp_adapters.inspector.live.frames import show_frame, shown_time
 from accp_adapters.inspector.live.lanes import arrows_of, lanes_of, overview_of
-from accp_adapters.inspector.live.prompts import Projection, count_tokens, totals
+from accp_adapters.inspector.live.prompts import ShownProjection, count_tokens, totals
 from accp_adapters.inspector.live.references import Reference, ask, references_of
 from accp_adapters.inspector.live.sources.cold_texts import ColdTexts
-from accp_adapters.inspector.live.threads import Event, Observed, Thread
-from accp_adapters.inspector.page.bars import KINDS
+from accp_adapters.inspector.live.threads import Observed, Thread, ThreadEvent
+from accp_adapters.inspector.page.bars import SEGMENT_KINDS
 from accp_adapters.inspector.page.environment import render_template
 from accp_adapters.inspector.page.plain_text import shorten, shorten_middle
 from accp_adapters.replay import StrategyName
@@ -61,7 +61,9 @@ class Pages:
         """Project prompts under `policy` unless a page asks for another one; `store` keeps texts of references."""
         self._store: Final = store
         self._policy: Final = policy
-        self._projections: Final[BoundedDict[tuple[int, int, str], tuple[Any, Projection]]] = BoundedDict(_PROJECTIONS)
+        self._projections: Final[BoundedDict[tuple[int, int, str], tuple[Any, ShownProjection]]] = BoundedDict(
+            _PROJECTIONS
+        )
 
     def render(self, shown: Shown, wanted: Mapping[str, str]) -> str:
         """Return a page.
@@ -88,7 +90,7 @@ class Pages:
             name=shorten(thread.name, _MAX_NAME) if thread else "",
             tab=tab,
             tabs=_TABS,
-            kinds=KINDS,
+            kinds=SEGMENT_KINDS,
             **values,
         )
 
@@ -108,7 +110,7 @@ class Pages:
             "detail": None if event is None else self._detail(thread, thread.events[event], wanted),
         }
 
-    def _detail(self, thread: Thread, event: Event, wanted: Mapping[str, str]) -> dict[str, Any]:
+    def _detail(self, thread: Thread, event: ThreadEvent, wanted: Mapping[str, str]) -> dict[str, Any]:
         """Return what is shown of one event."""
         frame = show_frame(event.frame) if event.frame else None
         detail: dict[str, Any] = {"event": event, "frame": frame, "message": None}
@@ -174,7 +176,7 @@ class Pages:
         }
         return references_of(thread, cited, self._store)
 
-    def _projection(self, thread: Thread, number: int, wanted: Mapping[str, str]) -> Projection:
+    def _projection(self, thread: Thread, number: int, wanted: Mapping[str, str]) -> ShownProjection:
         """Return the projection of a run; without the LangGraph adapter that is what was recorded."""
         run = thread.runs[number]
         policy = next((each for each in _POLICIES if each == wanted.get("policy")), self._policy)
@@ -183,9 +185,9 @@ class Pages:
         if kept is not None and kept[0] is run:
             return kept[1]
         try:
-            projection = Projection(run, policy)
+            projection = ShownProjection(run, policy)
         except ImportError:
-            projection = Projection(run, StrategyName.AS_RECORDED)
+            projection = ShownProjection(run, StrategyName.AS_RECORDED)
         self._projections.put(key, (run, projection))
         return projection
 
@@ -215,13 +217,13 @@ def _first(thread: Thread, given: str | None, event: int | None) -> int:
     return (first if first is not None else event or 0) // _PAGE * _PAGE
 
 
-def _who(event: Event) -> str:
+def _who(event: ThreadEvent) -> str:
     if not event.recipient:
         return shorten_middle(event.sender, _WHO)
     return f"{shorten_middle(event.sender, _WHO // 2)} → {shorten_middle(event.recipient, _WHO // 2)}"
 
 
-def _row(number: int, event: Event) -> dict[str, Any]:
+def _row(number: int, event: ThreadEvent) -> dict[str, Any]:
     return {
         "number": number,
         "kind": event.kind,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from accp_adapters.inspector.page.bars import KINDS, Bar, make_bar
+from accp_adapters.inspector.page.bars import SEGMENT_KINDS, Bar, make_bar
 from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.replay import AS_RECORDED, RecordedCall, RecordedMessage, Run, SentMessage, Strategy, StrategyName
 from accp_adapters.replay.contents.kinds import Contents, contents_of, kind_of
@@ -17,7 +17,7 @@ from accp_adapters.replay.prompts import PromptBuilder, SentPrompt
 from accp_adapters.replay.strategies import to_strategy
 from accp_adapters.tokens import count_o200k
 
-__all__ = ["MAX_CALLS", "Projection", "PromptPart", "PromptRow", "count_tokens", "totals", "warm_up"]
+__all__ = ["MAX_CALLS", "PromptPart", "PromptRow", "ShownProjection", "count_tokens", "totals", "warm_up"]
 
 MAX_CALLS: Final = 300
 """Model calls of a run that are projected."""
@@ -58,7 +58,7 @@ class PromptPart:
     sender: str
     """Who it is from; empty: it has no sender."""
     kind: str
-    """What it is, a key of `KINDS`."""
+    """What it is, a key of `SEGMENT_KINDS`."""
     before: int
     """Tokens as recorded."""
     after: int
@@ -71,7 +71,7 @@ class PromptPart:
     """Whether there is more of it."""
 
 
-class Projection:
+class ShownProjection:
     """What the models of one run are sent under one policy."""
 
     def __init__(self, run: Run, policy: StrategyName) -> None:
@@ -167,7 +167,7 @@ def _label(message: RecordedMessage) -> str:
 
 
 def _sum(contents: Contents) -> int:
-    return sum(getattr(contents, kind) for kind in KINDS)
+    return sum(getattr(contents, kind) for kind in SEGMENT_KINDS)
 
 
 def totals(rows: Sequence[PromptRow]) -> tuple[int, int]:

@@ -23,9 +23,9 @@ from accp_core.errors import ProtocolError
 from accp_core.references import find_references, key_of, parse_reference, uri_to_key
 from accp_core.strict_json import compact_json
 
-__all__ = ["MAX_REFERENCES", "Reference", "ask", "references_of", "refused_fetches"]
+__all__ = ["MAX_LISTED", "Reference", "ask", "references_of", "refused_fetches"]
 
-MAX_REFERENCES: Final = 500
+MAX_LISTED: Final = 500
 """References of a thread that are listed."""
 _MAX_NAME: Final = 60
 _ANSWER: Final = 4_000
@@ -73,7 +73,7 @@ def references_of(
     """
     found: dict[str, Reference] = {}
     for key in filter(_KEY.fullmatch, _cited(thread, projected)):
-        if len(found) >= MAX_REFERENCES:
+        if len(found) >= MAX_LISTED:
             break
         found.setdefault(key, Reference(key=key))
     _find_texts(thread, found)

@@ -12,14 +12,14 @@ from accp_adapters.inspector.live.frame_record import FrameRecord
 from accp_adapters.replay import Run
 from accp_core.aci import AgentContext, TaskContext
 
-__all__ = ["MAX_THREADS", "Event", "Kind", "Observed", "Thread", "identified"]
+__all__ = ["MAX_THREADS", "EventKind", "Observed", "Thread", "ThreadEvent", "identified"]
 
 MAX_THREADS: Final = 2_000
 """Threads of a source that are shown."""
 _DIGITS: Final = 12
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What an event is."""
 
     WORDS = "words"
@@ -34,10 +34,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class ThreadEvent:
     """Something that an agent, a tool or a person said."""
 
-    kind: Kind
+    kind: EventKind
     """What it is."""
     sender: str
     """The agent in whose lane it is; empty: it is in none."""
@@ -59,7 +59,7 @@ class Thread:
 
     name: str
     """What it is called."""
-    events: tuple[Event, ...]
+    events: tuple[ThreadEvent, ...]
     """What happened, in order."""
     id: str = ""
     """Names it in addresses of pages; the same as long as its name is."""

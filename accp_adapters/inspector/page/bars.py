@@ -8,11 +8,11 @@ from typing import Final
 
 from accp_adapters.replay.contents.kinds import Contents
 
-__all__ = ["KINDS", "WIDTH", "Bar", "Segment", "add_contents", "make_bar"]
+__all__ = ["SEGMENT_KINDS", "WIDTH", "Bar", "BarSegment", "add_contents", "make_bar"]
 
 WIDTH: Final = 1000
 """Units of the longest bar."""
-KINDS: Final = {
+SEGMENT_KINDS: Final = {
     "instructions": "instructions",
     "tools": "tool definitions",
     "user": "user",
@@ -24,11 +24,11 @@ KINDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class BarSegment:
     """A part of a bar."""
 
     kind: str
-    """What it holds, a key of `KINDS`."""
+    """What it holds, a key of `SEGMENT_KINDS`."""
     tokens: int
     """Its tokens."""
     x: float
@@ -41,7 +41,7 @@ class Segment:
 class Bar:
     """One prompt, or the sum of several."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[BarSegment, ...]
     """Its parts, those of no tokens left out."""
     cached: float
     """How long the line of its cached part is."""
@@ -58,8 +58,8 @@ def make_bar(contents: Contents, cached: int, longest: int) -> Bar:
         longest: Tokens of the longest bar beside it.
     """
     scale = WIDTH / max(longest, 1)
-    parts = {kind: tokens for kind in KINDS if (tokens := getattr(contents, kind))}
-    words = ", ".join(f"{KINDS[kind]} {tokens:,}" for kind, tokens in parts.items())
+    parts = {kind: tokens for kind in SEGMENT_KINDS if (tokens := getattr(contents, kind))}
+    words = ", ".join(f"{SEGMENT_KINDS[kind]} {tokens:,}" for kind, tokens in parts.items())
     return Bar(
         segments=tuple(_segments(parts, scale)),
         cached=round(cached * scale, 1),
@@ -72,8 +72,8 @@ def add_contents(one: Contents, other: Contents) -> Contents:
     return Contents(**{each.name: getattr(one, each.name) + getattr(other, each.name) for each in fields(Contents)})
 
 
-def _segments(parts: dict[str, int], scale: float) -> Iterator[Segment]:
+def _segments(parts: dict[str, int], scale: float) -> Iterator[BarSegment]:
     x = 0.0
     for kind, tokens in parts.items():
-        yield Segment(kind=kind, tokens=tokens, x=round(x, 1), width=round(tokens * scale, 1))
+        yield BarSegment(kind=kind, tokens=tokens, x=round(x, 1), width=round(tokens * scale, 1))
         x += tokens * scale

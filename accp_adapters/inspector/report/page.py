@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accp_adapters.inspector.page.bars import KINDS, make_bar
+from accp_adapters.inspector.page.bars import SEGMENT_KINDS, make_bar
 from accp_adapters.inspector.page.environment import render_page
-from accp_adapters.inspector.report.runs import MAX_RUNS, contents_of_runs, dots_of, run_rows
+from accp_adapters.inspector.report.runs import MAX_SHOWN_RUNS, contents_of_runs, dots_of, run_rows
 from accp_adapters.inspector.report.summary import policy_row, tiles, verdict
 from accp_adapters.inspector.report.texts import text_rows
 from accp_adapters.replay.formats.findings import Finding
@@ -15,9 +15,9 @@ from accp_adapters.replay.prices import Prices
 from accp_adapters.replay.report import Report
 from accp_adapters.replay.strategies import StrategyName
 
-__all__ = ["MAX_BYTES", "html_report"]
+__all__ = ["MAX_PAGE_BYTES", "html_report"]
 
-MAX_BYTES: Final = 6_000_000
+MAX_PAGE_BYTES: Final = 6_000_000
 """Bytes of a page at most, whatever was replayed."""
 _MAX_FINDINGS: Final = 20
 
@@ -45,10 +45,10 @@ def html_report(
         tiles=list(tiles(row)),
         policies=[policy_row(report, prices) for report in reports],
         main=row,
-        kinds=KINDS,
+        kinds=SEGMENT_KINDS,
         contents=_contents(reports, main),
         kept_runs=len(main.runs),
-        first_runs=min(len(main.runs), MAX_RUNS),
+        first_runs=min(len(main.runs), MAX_SHOWN_RUNS),
         rows=rows,
         dots=dots_of(rows),
         texts=text_rows(main.texts),
@@ -66,11 +66,13 @@ def _contents(reports: Sequence[Report], main: Report) -> dict[str, Any]:
     return {
         "names": [name for name, _, _ in sides],
         "bars": [(name, make_bar(contents, cached, longest)) for name, contents, cached in sides],
-        "rows": [(label, [getattr(contents, kind) for _, contents, _ in sides]) for kind, label in KINDS.items()],
+        "rows": [
+            (label, [getattr(contents, kind) for _, contents, _ in sides]) for kind, label in SEGMENT_KINDS.items()
+        ],
         "cached": [cached for _, _, cached in sides],
         "totals": [_tokens(contents) for _, contents, _ in sides],
     }
 
 
 def _tokens(contents: Any) -> int:
-    return sum(getattr(contents, kind) for kind in KINDS)
+    return sum(getattr(contents, kind) for kind in SEGMENT_KINDS)

@@ -13,9 +13,9 @@ from accp_adapters.replay.contents.kinds import Contents
 from accp_adapters.replay.replay import CallFigures
 from accp_adapters.replay.report import Report, RunComparison
 
-__all__ = ["MAX_RUNS", "CallRow", "Dot", "Dots", "RunRow", "contents_of_runs", "dots_of", "run_name", "run_rows"]
+__all__ = ["MAX_SHOWN_RUNS", "CallRow", "Dot", "Dots", "RunRow", "contents_of_runs", "dots_of", "run_name", "run_rows"]
 
-MAX_RUNS: Final = 400
+MAX_SHOWN_RUNS: Final = 400
 """Runs that are shown one by one, besides the costliest ones."""
 _MAX_CALLS: Final = 60
 """Calls of one run that are shown one by one."""
@@ -94,7 +94,7 @@ class Dots:
 
 def run_rows(report: Report) -> list[RunRow]:
     """Return the runs that the report kept, the costliest first, with as many of their calls as there is room for."""
-    first = report.runs[:MAX_RUNS]
+    first = report.runs[:MAX_SHOWN_RUNS]
     known = {id(run) for run in first}
     runs = [*first, *(run for run in report.costliest if id(run) not in known)]
     rows = []

@@ -10,13 +10,13 @@ from accp_adapters.inspector.page.plain_text import shorten
 from accp_adapters.inspector.report.runs import run_name
 from accp_adapters.replay.contents.largest_texts import ShownText
 
-__all__ = ["Named", "Part", "TextRow", "text_rows"]
+__all__ = ["Named", "ReportPart", "TextRow", "text_rows"]
 
 _MAX_NAME: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ReportPart:
     """A part of a text as shown."""
 
     text: str
@@ -51,7 +51,7 @@ class TextRow:
     """Who sent it, shortened."""
     run: str
     """The name of its run, shortened."""
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
     """Its text as shown."""
     named: tuple[Named, ...]
     """What its repeat markers name."""
@@ -83,10 +83,10 @@ def _row(text: ShownText, anchor: str, anchors: dict[tuple[str, int], str]) -> T
     )
 
 
-def _parts(text: ShownText, anchor: str) -> Iterator[Part]:
+def _parts(text: ShownText, anchor: str) -> Iterator[ReportPart]:
     done = 0
     for number, each in enumerate(text.named, 1):
-        yield Part(text=text.sent[done : each.start])
-        yield Part(text=text.sent[each.start : each.end], anchor=f"{anchor}-named-{number}")
+        yield ReportPart(text=text.sent[done : each.start])
+        yield ReportPart(text=text.sent[each.start : each.end], anchor=f"{anchor}-named-{number}")
         done = each.end
-    yield Part(text=text.sent[done:])
+    yield ReportPart(text=text.sent[done:])

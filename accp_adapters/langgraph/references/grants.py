@@ -15,10 +15,10 @@ from langchain_core.messages import BaseMessage
 from accp_adapters.langchain.messages import texts_in
 from accp_adapters.langgraph.fold import FOLD_KEY, Fold, folded_source
 from accp_adapters.langgraph.runtime import messages_of, state_value
-from accp_adapters.remote.graphs import TEXTS_KEY
+from accp_adapters.remote.graphs import HANDED_TEXTS_KEY
 from accp_core.references import find_references, key_of, reference_to
 
-__all__ = ["TEXTS_KEY", "expand", "find_text", "find_texts", "has_grants", "keys_handed_over"]
+__all__ = ["HANDED_TEXTS_KEY", "expand", "find_text", "find_texts", "has_grants", "keys_handed_over"]
 
 MAX_FOUND: Final = 32
 """Texts that one answer of a model may cite and pass on."""
@@ -65,17 +65,17 @@ def expand(text: str, state: Any) -> str:
 
 def keys_handed_over(state: Any) -> list[str]:
     """Return the keys of the texts that another agent handed over."""
-    entries = state_value(state, TEXTS_KEY)
+    entries = state_value(state, HANDED_TEXTS_KEY)
     found = entries if isinstance(entries, Mapping) else {}
     return [key for key, text in found.items() if isinstance(text, str) and key_of(text) == key]
 
 
 def has_grants(state: Any) -> bool:
     """Return whether another agent handed anything over."""
-    return bool(state_value(state, TEXTS_KEY))
+    return bool(state_value(state, HANDED_TEXTS_KEY))
 
 
 def _handed_over(key: str, state: Any) -> str | None:
-    entries = state_value(state, TEXTS_KEY)
+    entries = state_value(state, HANDED_TEXTS_KEY)
     value = entries.get(key) if isinstance(entries, Mapping) else None
     return value if isinstance(value, str) else None

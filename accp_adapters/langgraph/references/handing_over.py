@@ -15,7 +15,7 @@ from typing import Any, Final
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from accp_adapters.langgraph.references.grants import TEXTS_KEY, find_texts
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_texts
 
 __all__ = ["hand_over", "receiving", "with_texts"]
 
@@ -46,7 +46,7 @@ def with_texts(answer: ToolMessage | Command[Any], texts: Mapping[str, str]) -> 
     if not texts:
         return answer
     if isinstance(answer, ToolMessage):
-        return Command(update={"messages": [answer], TEXTS_KEY: dict(texts)})
+        return Command(update={"messages": [answer], HANDED_TEXTS_KEY: dict(texts)})
     if answer.graph is None and isinstance(answer.update, Mapping):
-        return replace(answer, update={**answer.update, TEXTS_KEY: dict(texts)})
+        return replace(answer, update={**answer.update, HANDED_TEXTS_KEY: dict(texts)})
     return answer

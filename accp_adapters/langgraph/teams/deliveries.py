@@ -38,13 +38,13 @@ from accp_core.ports import ColdStore
 from accp_core.references import StoredText, uri_to_key
 
 __all__ = [
+    "ACI_SESSION_KEY",
+    "ACI_TEXTS_KEY",
     "CONTEXT_KEY",
     "DELIVERY_KEY",
-    "SESSION_KEY",
-    "TEXTS_KEY",
-    "Attempt",
     "Deliveries",
-    "Delivery",
+    "WorkAttempt",
+    "WorkDelivery",
     "delivery_state",
 ]
 
@@ -52,14 +52,14 @@ CONTEXT_KEY: Final = "agent_context"
 """The key under which a `Send` carries the context."""
 DELIVERY_KEY: Final = "aci_delivery"
 """The key of the delivery's id, where a master sends."""
-TEXTS_KEY: Final = "aci_texts"
+ACI_TEXTS_KEY: Final = "aci_texts"
 """The key of the texts behind references, key to text, where no store has them."""
-SESSION_KEY: Final = "aci_session"
+ACI_SESSION_KEY: Final = "aci_session"
 """The key of the session whose store the task uses, where a master sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class WorkDelivery:
     """One context on its way to an agent."""
 
     planned: AgentContext
@@ -82,7 +82,7 @@ class Delivery:
 
 
 @dataclass(slots=True, kw_only=True)
-class Attempt:
+class WorkAttempt:
     """One call of an agent."""
 
     config: RunnableConfig
@@ -114,7 +114,7 @@ class Deliveries:
     reporter: Reporter | None = None
     """Reads results from the agent's transcript where its answer lacks them."""
 
-    def open(self, state: Any) -> Delivery:
+    def open(self, state: Any) -> WorkDelivery:
         """Return the delivery that a `Send`, or the state of a node, holds for this agent.
 
         Raises:
@@ -133,13 +133,13 @@ class Deliveries:
                 code=ErrorCode.POLICY_DENIED,
             )
         sent = planned if is_sent else _with_upstream(planned, state["agent_contexts"])
-        return Delivery(
+        return WorkDelivery(
             planned=planned,
             sent=sent,
-            session_id=state.get(SESSION_KEY) or thread_session(runtime) or new_session(),
+            session_id=state.get(ACI_SESSION_KEY) or thread_session(runtime) or new_session(),
             id=state.get(DELIVERY_KEY),
             store=stores.choose(self.policy, self.store, runtime.store),
-            texts={key: text for key, text in (state.get(TEXTS_KEY) or {}).items() if key in _cited(sent)},
+            texts={key: text for key, text in (state.get(ACI_TEXTS_KEY) or {}).items() if key in _cited(sent)},
         )
 
     def _open_context(self, state: Mapping[str, Any]) -> AgentContext:
@@ -151,7 +151,7 @@ class Deliveries:
             raise _refusal(f"one open context of agent {self.agent_id!r}; Send each where there are several", names)
         return own[0]
 
-    def input_for(self, agent: Any, delivery: Delivery) -> Any:
+    def input_for(self, agent: Any, delivery: WorkDelivery) -> Any:
         """Return what the agent is invoked with."""
         texts = dict(delivery.texts)
         for key in delivery.missing:
@@ -159,7 +159,7 @@ class Deliveries:
                 texts[key] = text
         return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
-    async def ainput_for(self, agent: Any, delivery: Delivery) -> Any:
+    async def ainput_for(self, agent: Any, delivery: WorkDelivery) -> Any:
         """`input_for`, asynchronously."""
         texts = dict(delivery.texts)
         for key in delivery.missing:
@@ -168,10 +168,10 @@ class Deliveries:
         return agent_input(agent, delivery.sent, texts, counter=self.policy.counter)
 
     @contextmanager
-    def attempt(self, config: RunnableConfig) -> Iterator[Attempt]:
+    def attempt(self, config: RunnableConfig) -> Iterator[WorkAttempt]:
         """Yield the attempt to call the agent in; an exception that is to be caught loses it."""
         counter = UsageCounter(self.policy.counter)
-        attempt = Attempt(config=counter.added_to(config), counter=counter)
+        attempt = WorkAttempt(config=counter.added_to(config), counter=counter)
         try:
             yield attempt
         except GraphBubbleUp:  # an interrupt of the agent is no failure
@@ -195,7 +195,7 @@ class Deliveries:
                 raise
             raise TimeoutError(f"no answer within {self.timeout:g} s") from error
 
-    def close(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
+    def close(self, delivery: WorkDelivery, attempt: WorkAttempt) -> dict[str, Any]:
         """Return the update for the parent, after the texts that it cites were stored; else it carries them."""
         if attempt.lost is not None:
             return self._lost(delivery, attempt, attempt.lost)
@@ -209,7 +209,7 @@ class Deliveries:
                 texts = []
         return self._update(delivery, accepted, texts)
 
-    async def aclose(self, delivery: Delivery, attempt: Attempt) -> dict[str, Any]:
+    async def aclose(self, delivery: WorkDelivery, attempt: WorkAttempt) -> dict[str, Any]:
         """`close`, asynchronously."""
         if attempt.lost is not None:
             return self._lost(delivery, attempt, attempt.lost)
@@ -224,7 +224,7 @@ class Deliveries:
         return self._update(delivery, accepted, texts)
 
     def _accept(
-        self, delivery: Delivery, reply: AgentReply, messages: list[BaseMessage]
+        self, delivery: WorkDelivery, reply: AgentReply, messages: list[BaseMessage]
     ) -> tuple[AcceptedReply, list[StoredText]]:
         """Return the accepted reply and what to store; a reply that breaks a rule is unread."""
         sent = delivery.sent
@@ -241,7 +241,7 @@ class Deliveries:
         new = tuple(uri for uri in context.context_uri if uri not in sent.context_uri)
         return replace(accepted, context=context, full={}, stored=new), [*long, *cited]
 
-    def _lost(self, delivery: Delivery, attempt: Attempt, reason: str) -> dict[str, Any]:
+    def _lost(self, delivery: WorkDelivery, attempt: WorkAttempt, reason: str) -> dict[str, Any]:
         """Return the update for the parent after an exception: nothing is done, for `reason`."""
         failed = AcceptedReply.of(delivery.planned, failed_reply(delivery.planned, reason)).context
         update: dict[str, Any] = {"agent_contexts": {failed.subtask_id: failed.to_json()}}
@@ -249,7 +249,7 @@ class Deliveries:
             update["aci_replies"] = {delivery.id: {"lost": reason, "usage": attempt.counter.usage.to_json()}}
         return update
 
-    def _update(self, delivery: Delivery, reply: AcceptedReply, texts: Iterable[StoredText]) -> dict[str, Any]:
+    def _update(self, delivery: WorkDelivery, reply: AcceptedReply, texts: Iterable[StoredText]) -> dict[str, Any]:
         """Return the update for the parent: the agent's own context, and the texts that no store has."""
         planned = delivery.planned
         kept = replace(reply.context, context=planned.context, context_uri=(*planned.context_uri, *reply.stored))
@@ -257,7 +257,7 @@ class Deliveries:
         if delivery.id:
             update["aci_replies"] = {delivery.id: reply.to_json()}
         carried = {text.key: text.text for text in texts}
-        return {**update, TEXTS_KEY: carried} if carried else update
+        return {**update, ACI_TEXTS_KEY: carried} if carried else update
 
 
 @contextmanager
@@ -274,11 +274,11 @@ def delivery_state(delivery: aci.Delivery, session_id: str, texts: Mapping[str, 
     """Return what an agent's node is sent for a delivery, with those of `texts` that the agent may open."""
     keys = set(_cited(delivery.context))
     granted = {key: text for key, text in texts.items() if key in keys}
-    sent = {CONTEXT_KEY: delivery.payload, DELIVERY_KEY: delivery.id, SESSION_KEY: session_id}
-    return {**sent, TEXTS_KEY: granted} if granted else sent
+    sent = {CONTEXT_KEY: delivery.payload, DELIVERY_KEY: delivery.id, ACI_SESSION_KEY: session_id}
+    return {**sent, ACI_TEXTS_KEY: granted} if granted else sent
 
 
-def _paid(reply: AgentReply, attempt: Attempt, messages: list[BaseMessage]) -> AgentReply:
+def _paid(reply: AgentReply, attempt: WorkAttempt, messages: list[BaseMessage]) -> AgentReply:
     """Return the reply with what the work cost; calls before an interrupt are known by their messages only."""
     counted, left = attempt.counter.usage, usage_of(messages)
     usage = left if left.calls > counted.calls else counted

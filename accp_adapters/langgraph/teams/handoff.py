@@ -22,7 +22,7 @@ from langgraph.types import Command, Send
 
 from accp_adapters.fetching import FETCH_NAME
 from accp_adapters.langgraph.fetch import refusals_as_tool_errors
-from accp_adapters.langgraph.references.grants import TEXTS_KEY, find_text
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_text
 from accp_adapters.langgraph.runtime import messages_of
 from accp_adapters.langgraph.turns import has_thoughts, without_thoughts
 from accp_adapters.policy import Policy
@@ -93,7 +93,7 @@ class _Handoff:
         texts |= stored
         words = f"{task}{answers}" if task else _last_user_content(messages)
         brief = HumanMessage(words, id=_identity(turn, call, "task"))
-        granted = {TEXTS_KEY: texts} if texts else {}
+        granted = {HANDED_TEXTS_KEY: texts} if texts else {}
         return {**_picked(runtime.state, self.keys), self.messages_key: [brief], **granted}
 
     def _quoted(self, task: str, messages: Sequence[BaseMessage]) -> tuple[str, dict[str, str]]:

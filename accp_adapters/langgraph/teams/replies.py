@@ -11,7 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from accp_adapters.langgraph.references.grants import TEXTS_KEY, find_text
+from accp_adapters.langgraph.references.grants import HANDED_TEXTS_KEY, find_text
 from accp_adapters.langgraph.runtime import messages_of
 from accp_core.aci import (
     AcceptedReply,
@@ -47,7 +47,7 @@ def agent_input(agent: Any, context: AgentContext, texts: Mapping[str, str], *, 
     message = HumanMessage(words, id=str(uuid5(NAMESPACE_OID, f"{context.agent_id}/{context.subtask_id}/{words}")))
     if isinstance(agent, BaseLanguageModel):
         return [message]
-    return {"messages": [message], **({TEXTS_KEY: dict(texts)} if texts else {})}
+    return {"messages": [message], **({HANDED_TEXTS_KEY: dict(texts)} if texts else {})}
 
 
 def read_reply(context: AgentContext, result: Any) -> AgentReply:

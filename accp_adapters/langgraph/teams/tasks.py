@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langgraph.func import task
 from langgraph.types import RetryPolicy
 
-from accp_adapters.langgraph.teams.deliveries import DELIVERY_KEY, TEXTS_KEY
+from accp_adapters.langgraph.teams.deliveries import ACI_TEXTS_KEY, DELIVERY_KEY
 from accp_adapters.langgraph.teams.verifier import Judge
 from accp_core.aci import Claim, NotJudged, TaskContext, Verdict
 
@@ -87,7 +87,7 @@ def _call(node: Runnable[Any, Json], *, awaited: bool) -> Callable[[Json], Any]:
 
 def _result(sent: Json, update: Json) -> Json:
     reply = update["aci_replies"][sent[DELIVERY_KEY]]
-    return {"reply": reply, "texts": update.get(TEXTS_KEY, {}), "ended": time.time()}
+    return {"reply": reply, "texts": update.get(ACI_TEXTS_KEY, {}), "ended": time.time()}
 
 
 def _verdict(judge: Judge, *, awaited: bool) -> Callable[[Json], Any]:

@@ -22,7 +22,7 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Interrupt
 
 from accp_adapters.langgraph.runtime import new_session, thread_session
-from accp_adapters.langgraph.teams.deliveries import TEXTS_KEY, delivery_state
+from accp_adapters.langgraph.teams.deliveries import ACI_TEXTS_KEY, delivery_state
 from accp_adapters.langgraph.teams.state import interaction_update, receive_reply, start_interaction
 from accp_adapters.langgraph.teams.tasks import Tasks, start_time, verdict_from_json
 from accp_adapters.langgraph.teams.verifier import Judge
@@ -107,7 +107,7 @@ def _course(team: Team, tasks: Tasks, state: Mapping[str, Any], config: Runnable
         raise ValueError(f"expected max_concurrency of at least {_MIN_CONCURRENCY} for a master graph, found {limit}")
     interaction = start_interaction(state, agents=team.agents, mode=team.mode, retries=team.retries)
     session_id = thread_session(get_runtime()) or new_session()
-    return _Course(team, tasks, interaction, session_id, state.get(TEXTS_KEY) or {})
+    return _Course(team, tasks, interaction, session_id, state.get(ACI_TEXTS_KEY) or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class _Course:
             self._take(self._running.pop(future), future.result())
             self._call()
         update = interaction_update(self._interaction, self._session_id)
-        return {**update, TEXTS_KEY: self._new_texts} if self._new_texts else update
+        return {**update, ACI_TEXTS_KEY: self._new_texts} if self._new_texts else update
 
     def _call(self) -> None:
         """Call the tasks of all verdicts and deliveries that are due."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accp_adapters.mcp.clients.entries import Entry, Place, entries
+from accp_adapters.mcp.clients.entries import ClientEntry, EntryPlace, entries
 from accp_adapters.mcp.clients.jsonc import Edit, edited, parse_jsonc, refuse
 from accp_adapters.mcp.clients.wrapping import is_wrapped, obstacle, unwrap, wrap
 from accp_core.errors import DecodeError
@@ -18,7 +18,7 @@ __all__ = ["Change", "Original", "Wrapped", "unwrap_text", "wrap_text"]
 class Change:
     """What became of one server."""
 
-    place: Place
+    place: EntryPlace
     outcome: str
     """"wrapped", "rewritten", "unwrapped", "unchanged" or "left"."""
     reason: str = ""
@@ -29,7 +29,7 @@ class Change:
 class Original:
     """A server that was wrapped."""
 
-    place: Place
+    place: EntryPlace
     text: str
     """The entry as the user wrote it."""
     written: Any
@@ -48,7 +48,7 @@ class Wrapped:
 _ALREADY: Final = "it already starts accp mcp"
 
 
-def wrap_text(text: str, command: str, *, names: Collection[str] = (), named: Collection[Place] = ()) -> Wrapped:
+def wrap_text(text: str, command: str, *, names: Collection[str] = (), named: Collection[EntryPlace] = ()) -> Wrapped:
     """Return a file whose servers `command` starts.
 
     Args:
@@ -62,7 +62,7 @@ def wrap_text(text: str, command: str, *, names: Collection[str] = (), named: Co
     """
     edits: list[Edit] = []
     changes: list[Change] = []
-    wrapped: list[Entry] = []
+    wrapped: list[ClientEntry] = []
     for entry in entries(text):
         if not (entry.place in named or not names or entry.name in names):
             continue
@@ -107,7 +107,7 @@ def unwrap_text(
     return written, changes
 
 
-def _unwrap_entry(entry: Entry, text: str, original: Original | None) -> tuple[Change, list[Edit]]:
+def _unwrap_entry(entry: ClientEntry, text: str, original: Original | None) -> tuple[Change, list[Edit]]:
     if original is not None and entry.node.value == original.written:
         return Change(entry.place, "unwrapped"), [(entry.node.start, entry.node.end, original.text)]
     try:
@@ -117,7 +117,7 @@ def _unwrap_entry(entry: Entry, text: str, original: Original | None) -> tuple[C
     return Change(entry.place, "unwrapped", "edited since it was wrapped" if original else "not recorded here"), edits
 
 
-def _checked(before: str, after: str, changed: Collection[Place]) -> Mapping[Place, Any]:
+def _checked(before: str, after: str, changed: Collection[EntryPlace]) -> Mapping[EntryPlace, Any]:
     """Return the values of the `changed` entries of `after`, once it is sure that nothing else is different.
 
     Raises:
@@ -131,7 +131,7 @@ def _checked(before: str, after: str, changed: Collection[Place]) -> Mapping[Pla
     return {place: new[place] for place in changed}
 
 
-def _without(text: str, places: Collection[Place]) -> Any:
+def _without(text: str, places: Collection[EntryPlace]) -> Any:
     """Return the value of a document with None at `places`."""
     root = parse_jsonc(text).value
     for *way, name in places:

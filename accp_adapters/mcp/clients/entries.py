@@ -12,19 +12,19 @@ from typing import Final, TypeAlias
 
 from accp_adapters.mcp.clients.jsonc import Node, parse_jsonc, refuse
 
-__all__ = ["Entry", "Place", "entries"]
+__all__ = ["ClientEntry", "EntryPlace", "entries"]
 
-Place: TypeAlias = tuple[str, ...]
+EntryPlace: TypeAlias = tuple[str, ...]
 """The names that lead from the document to a value."""
 
-_TABLES: Final[tuple[Place, ...]] = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"))
+_TABLES: Final[tuple[EntryPlace, ...]] = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"))
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ClientEntry:
     """One server."""
 
-    place: Place
+    place: EntryPlace
     node: Node
 
     @property
@@ -47,7 +47,7 @@ class Entry:
         return words if is_words else None
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[ClientEntry]:
     """Return the servers of a configuration file.
 
     Raises:
@@ -59,7 +59,7 @@ def entries(text: str) -> list[Entry]:
     return [entry for place, table in _tables(root) for entry in _servers(text, place, table)]
 
 
-def _tables(root: Node) -> Iterator[tuple[Place, Node]]:
+def _tables(root: Node) -> Iterator[tuple[EntryPlace, Node]]:
     for place in _TABLES:
         if table := _find(root, place):
             yield place, table
@@ -69,7 +69,7 @@ def _tables(root: Node) -> Iterator[tuple[Place, Node]]:
             yield ("projects", folder, "mcpServers"), table
 
 
-def _find(node: Node, place: Place) -> Node | None:
+def _find(node: Node, place: EntryPlace) -> Node | None:
     for name in place:
         member = node.members.get(name)
         if member is None:
@@ -78,10 +78,10 @@ def _find(node: Node, place: Place) -> Node | None:
     return node
 
 
-def _servers(text: str, place: Place, table: Node) -> Iterator[Entry]:
+def _servers(text: str, place: EntryPlace, table: Node) -> Iterator[ClientEntry]:
     if not isinstance(table.content, dict):
         refuse(text, table.start, "an object with the servers by name")
     for name, member in table.members.items():
         if not isinstance(member.node.content, dict):
             refuse(text, member.node.start, f"an object for the server {name!r}")
-        yield Entry((*place, name), member.node)
+        yield ClientEntry((*place, name), member.node)

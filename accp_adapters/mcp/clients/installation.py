@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from accp_adapters.mcp.clients.changes import Change, Original, Wrapped, unwrap_text, wrap_text
-from accp_adapters.mcp.clients.entries import Place, entries
+from accp_adapters.mcp.clients.entries import EntryPlace, entries
 from accp_adapters.mcp.clients.files import decode, replace_file
 
 __all__ = ["Installation", "installed_files"]
@@ -62,7 +62,7 @@ class Installation:
         text, record = decode(content), self._record()
         # Without what an earlier call wrapped: the backup is what uninstalling has to give.
         bare, before = unwrap_text(text, record.originals) if record else (text, [])
-        again: set[Place] = {change.place for change in before if change.outcome == "unwrapped"}
+        again: set[EntryPlace] = {change.place for change in before if change.outcome == "unwrapped"}
         wrapped = wrap_text(bare, command, names=names, named=again)
         if not dry_run and wrapped.text != text:
             replace_file(self.backup, bare.encode())

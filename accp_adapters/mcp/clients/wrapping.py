@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from accp_adapters.mcp.clients.entries import Entry
+from accp_adapters.mcp.clients.entries import ClientEntry
 from accp_adapters.mcp.clients.jsonc import Edit, Member, refuse
 
 __all__ = ["is_wrapped", "obstacle", "unwrap", "wrap"]
@@ -26,7 +26,7 @@ _LOGINS: Final = ("headersHelper", "oauth", "auth")
 """Members by which a client itself gets the credentials of a remote server."""
 
 
-def is_wrapped(entry: Entry) -> bool:
+def is_wrapped(entry: ClientEntry) -> bool:
     """Return whether an entry starts `accp mcp`, as `install` or a person wrote it."""
     words, command = entry.words_of("args") or [], entry.text_of("command") or ""
     program = command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
@@ -37,7 +37,7 @@ def _is_ours(words: list[str]) -> bool:
     return words[:1] == ["mcp"] and len(words) > 1 and words[1].startswith(_MARK)
 
 
-def obstacle(entry: Entry, *, is_named: bool) -> str:
+def obstacle(entry: ClientEntry, *, is_named: bool) -> str:
     """Return why an entry cannot be wrapped, empty if it can.
 
     Args:
@@ -51,7 +51,7 @@ def obstacle(entry: Entry, *, is_named: bool) -> str:
     return _remote_obstacle(entry, is_named=is_named)
 
 
-def _remote_obstacle(entry: Entry, *, is_named: bool) -> str:
+def _remote_obstacle(entry: ClientEntry, *, is_named: bool) -> str:
     members = entry.node.members
     kind = entry.text_of("type") or ("http" if "type" not in members else "")
     if kind not in _HTTP:
@@ -68,12 +68,12 @@ def _remote_obstacle(entry: Entry, *, is_named: bool) -> str:
     return ""
 
 
-def wrap(entry: Entry, text: str, command: str) -> list[Edit]:
+def wrap(entry: ClientEntry, text: str, command: str) -> list[Edit]:
     """Return the edits that put `command`, the path of this program, before the server of an entry without obstacle."""
     return list(_wrap_command(entry, text, command) if "command" in entry.node.members else _wrap_url(entry, command))
 
 
-def _wrap_command(entry: Entry, text: str, command: str) -> Iterator[Edit]:
+def _wrap_command(entry: ClientEntry, text: str, command: str) -> Iterator[Edit]:
     members = entry.node.members
     old, args = members["command"].node, members.get("args")
     words = _words(["mcp", f"{_MARK}{entry.name}", "--"]) + f", {text[old.start : old.end]}"
@@ -86,7 +86,7 @@ def _wrap_command(entry: Entry, text: str, command: str) -> Iterator[Edit]:
     yield start, start, f"{words},{blank}" if args.node.items else words
 
 
-def _wrap_url(entry: Entry, command: str) -> Iterator[Edit]:
+def _wrap_url(entry: ClientEntry, command: str) -> Iterator[Edit]:
     members = entry.node.members
     url, headers, kind = members["url"], members.get("headers"), members.get("type")
     words, variables = _remote_words(entry)
@@ -106,7 +106,7 @@ def _wrap_url(entry: Entry, command: str) -> Iterator[Edit]:
             yield headers.node.start + 1, headers.node.start + 1, f"{hidden}{comma}"
 
 
-def _remote_words(entry: Entry) -> tuple[list[str], list[str]]:
+def _remote_words(entry: ClientEntry) -> tuple[list[str], list[str]]:
     """Return the words after the command, and the variable of each header."""
     url, headers = entry.text_of("url") or "", entry.node.members.get("headers")
     names = list(headers.node.members) if headers else []
@@ -126,7 +126,7 @@ def _is_secret(url: str) -> bool:
     return bool(parts.query or parts.username or parts.password)
 
 
-def unwrap(entry: Entry, text: str) -> list[Edit]:
+def unwrap(entry: ClientEntry, text: str) -> list[Edit]:
     """Return the edits that take our words out of an entry that a client or a person has changed since.
 
     Raises:
@@ -138,7 +138,7 @@ def unwrap(entry: Entry, text: str) -> list[Edit]:
     return list(_unwrap_command(entry, text, words) if "--" in words else _unwrap_url(entry, text, words))
 
 
-def _unwrap_command(entry: Entry, text: str, words: list[str]) -> Iterator[Edit]:
+def _unwrap_command(entry: ClientEntry, text: str, words: list[str]) -> Iterator[Edit]:
     members, first = entry.node.members, words.index("--") + 1
     items = members["args"].node.items
     if first >= len(items):
@@ -152,7 +152,7 @@ def _unwrap_command(entry: Entry, text: str, words: list[str]) -> Iterator[Edit]
     yield items[0].start, end, ""
 
 
-def _unwrap_url(entry: Entry, text: str, words: list[str]) -> Iterator[Edit]:
+def _unwrap_url(entry: ClientEntry, text: str, words: list[str]) -> Iterator[Edit]:
     members = entry.node.members
     options = list(zip(words[2::2], words[3::2], strict=False))
     names = {
@@ -186,7 +186,7 @@ def _renamed(env: Member, names: dict[str, str]) -> Iterator[Edit]:
         yield members[_URL_VARIABLE].start, end, ""
 
 
-def _with_comma(entry: Entry, name: str, text: str) -> tuple[int, int]:
+def _with_comma(entry: ClientEntry, name: str, text: str) -> tuple[int, int]:
     """Return the place of a member that follows another one, with the comma before it."""
     members = list(entry.node.members)
     before = entry.node.members[members[members.index(name) - 1]].node.end

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from accp_adapters.mcp.clients.entries import Entry, entries
+from accp_adapters.mcp.clients.entries import ClientEntry, entries
 from accp_adapters.mcp.clients.jsonc import refuse
 from accp_adapters.mcp.gateway.names import server_names
 
@@ -68,12 +68,12 @@ def _named(settings: ServerSettings, name: str) -> ServerSettings:
     return settings if name == settings.name else replace(settings, name=name, given_name=settings.name)
 
 
-def _is_disabled(entry: Entry) -> bool:
+def _is_disabled(entry: ClientEntry) -> bool:
     member = entry.node.members.get("disabled")
     return member is not None and member.node.content is True
 
 
-def _settings(entry: Entry, text: str, environment: Mapping[str, str]) -> ServerSettings:
+def _settings(entry: ClientEntry, text: str, environment: Mapping[str, str]) -> ServerSettings:
     position = entry.node.start
     for unknown in _UNKNOWN:
         if unknown in entry.node.members:
@@ -95,7 +95,7 @@ def _settings(entry: Entry, text: str, environment: Mapping[str, str]) -> Server
 class _Reader:
     """The members of one entry, with their variables replaced."""
 
-    entry: Entry
+    entry: ClientEntry
     text: str
     environment: Mapping[str, str]
 

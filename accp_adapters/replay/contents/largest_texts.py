@@ -11,11 +11,11 @@ from accp_adapters.replay.contents.named_lines import NamedLines, find_named_lin
 from accp_adapters.replay.contents.secrets import hide_secrets, secrets_in
 from accp_adapters.replay.recorded_run import RecordedMessage
 
-__all__ = ["MAX_TEXTS", "MAX_TEXT_CHARS", "LargestTexts", "ShownText", "beginning_of", "largest_of"]
+__all__ = ["MAX_LARGEST_CHARS", "MAX_LARGEST_TEXTS", "LargestTexts", "ShownText", "beginning_of", "largest_of"]
 
-MAX_TEXTS: Final = 10
+MAX_LARGEST_TEXTS: Final = 10
 """Messages whose texts are kept."""
-MAX_TEXT_CHARS: Final = 8_000
+MAX_LARGEST_CHARS: Final = 8_000
 """Characters of a text that are kept."""
 _MAX_NAMED_CHARS: Final = 500
 _LONGEST_SECRET: Final = 500
@@ -50,7 +50,7 @@ class ShownText:
 
 def largest_of(texts: Sequence[ShownText]) -> list[ShownText]:
     """Return those of `texts` with the most tokens as recorded, the largest first."""
-    return heapq.nsmallest(MAX_TEXTS, texts, key=lambda text: -text.recorded_tokens)
+    return heapq.nsmallest(MAX_LARGEST_TEXTS, texts, key=lambda text: -text.recorded_tokens)
 
 
 class LargestTexts:
@@ -64,7 +64,7 @@ class LargestTexts:
 
     def wants(self, tokens: int) -> bool:
         """Return whether a message with so many tokens as recorded is one of the largest so far."""
-        return len(self.texts) < MAX_TEXTS or tokens > self.texts[-1].recorded_tokens
+        return len(self.texts) < MAX_LARGEST_TEXTS or tokens > self.texts[-1].recorded_tokens
 
     def add(
         self,
@@ -85,7 +85,7 @@ class LargestTexts:
             above: Position and text of each message before it in the prompt, as sent.
         """
         secrets = secrets_in(message.text)
-        sent = beginning_of(text, secrets, MAX_TEXT_CHARS)
+        sent = beginning_of(text, secrets, MAX_LARGEST_CHARS)
         named = (
             replace(each, text=beginning_of(each.text, secrets, _MAX_NAMED_CHARS))
             for each in find_named_lines(sent, position, above)
@@ -96,7 +96,7 @@ class LargestTexts:
             sender=message.tool or message.sender,
             recorded_tokens=tokens[0],
             sent_tokens=tokens[1],
-            recorded=beginning_of(message.text, secrets, MAX_TEXT_CHARS),
+            recorded=beginning_of(message.text, secrets, MAX_LARGEST_CHARS),
             recorded_chars=len(message.text),
             sent=sent,
             sent_chars=len(text),

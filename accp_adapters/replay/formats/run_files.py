@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.assembly import Assembler
 from accp_adapters.replay.formats.checkpoints.postgres_url import is_postgres, read_postgres
-from accp_adapters.replay.formats.checkpoints.threads import SQLITE, Checkpoint, read_threads
+from accp_adapters.replay.formats.checkpoints.threads import SQLITE, StoredCheckpoint, read_threads
 from accp_adapters.replay.formats.conversation import Item, written
 from accp_adapters.replay.formats.documents import Limits, open_bounded, read_document, read_documents
 from accp_adapters.replay.formats.findings import Findings
@@ -23,9 +23,9 @@ from accp_adapters.replay.formats.streams.joining import joined_exchange, stream
 from accp_adapters.replay.formats.table import FORMATS, Format, detect, format_named
 from accp_adapters.replay.recorded_run import Run
 
-__all__ = ["STDIN", "find_files", "parse_runs", "read_runs", "runs_of", "runs_of_files"]
+__all__ = ["find_files", "parse_runs", "read_runs", "runs_of", "runs_of_files"]
 
-STDIN: Final = "-"
+_STDIN: Final = "-"
 """The path that stands for standard input."""
 _SUFFIXES: Final = (
     *(f"{suffix}{packed}" for suffix in (".json", ".jsonl", ".ndjson") for packed in ("", ".gz")),
@@ -154,7 +154,7 @@ def find_files(path: str | os.PathLike[str]) -> list[str]:
         UnreadableRun: a folder has no file of a known kind, or nothing matches the pattern.
     """
     name = os.fspath(path)
-    if name == STDIN or is_postgres(name) or Path(name).is_file():
+    if name == _STDIN or is_postgres(name) or Path(name).is_file():
         return [name]
     if Path(name).is_dir():
         found = sorted(str(each) for each in Path(name).rglob("*") if _is_log(each))
@@ -229,7 +229,7 @@ class _Reader:
         """Yield the runs of the file."""
         if is_postgres(self._path):
             yield from self._assembled(self._threads(read_postgres(self._path, self._limits.record)))
-        elif self._path == STDIN:
+        elif self._path == _STDIN:
             yield from self.runs_in(sys.stdin.buffer)
         elif self._is_database():
             # Few runs come from a database.
@@ -273,7 +273,7 @@ class _Reader:
             self._findings.move_to(self._path, line)
             yield from self._read(document, line)
 
-    def _threads(self, checkpoints: Iterator[Checkpoint]) -> Iterator[Item]:
+    def _threads(self, checkpoints: Iterator[StoredCheckpoint]) -> Iterator[Item]:
         yield from read_threads(checkpoints, self._findings)
 
     def _read(self, document: object, line: int) -> Iterator[Item]:
@@ -327,7 +327,7 @@ def _unknown(document: object) -> str:
 
 
 def _tools_beside(path: str) -> str:
-    beside = Path(path).with_suffix(_TOOLS) if path != STDIN else None
+    beside = Path(path).with_suffix(_TOOLS) if path != _STDIN else None
     if beside is None or not beside.is_file():
         return ""
     return written(read_document(beside.read_text(encoding="utf-8"), str(beside)))

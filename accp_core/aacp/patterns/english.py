@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["BETWEEN", "CHOICES", "ENDS", "GRAMMAR", "GUARDS", "NO_NAMES", "PARTS", "POLITE", "REQUESTS"]
+__all__ = ["BETWEEN", "CHOICES", "ENDS", "ENGLISH_GRAMMAR", "GUARDS", "NO_NAMES", "PARTS", "POLITE", "REQUESTS"]
 
 BETWEEN: Final = frozenset({",", ";", ":", ".", "!", "?", "(", ")", "-", "\u2013", "\u2014", "and", "this", "our"})
 """Words and marks between phrases."""
@@ -93,10 +93,10 @@ within since till ever yet still already also too very please thanks thank kindl
 immediately urgently asap eod fyi soon later monday tuesday wednesday thursday friday saturday sunday week weeks month
 months year years day days
 """
-GRAMMAR: Final = frozenset(_GRAMMAR.split())
+ENGLISH_GRAMMAR: Final = frozenset(_GRAMMAR.split())
 """Words of grammar and of time, which are no value."""
 _LINKS: Final = "a an the and of in on at by for with to from me us our"
-GUARDS: Final = GRAMMAR - frozenset(_LINKS.split())
+GUARDS: Final = ENGLISH_GRAMMAR - frozenset(_LINKS.split())
 """Words that change what is asked: no threshold allows them to be left over."""
 _TERMS: Final = """
 gbp eur usd chf jpy cad aud po ref no id q1 q2 q3 q4 pdf xlsx json csv vpn crm invoice invoices payment payments
@@ -105,5 +105,5 @@ status recommendation supplier vendor counterparty party amount log audit proces
 sign approve reject fetch get create delete cancel add record write match against net nda msa sow sla dpa spa loi mou
 hi hello hey dear good morning afternoon ask mark raise legal we got have statement work agreement
 """
-NO_NAMES: Final = GRAMMAR | frozenset(_TERMS.split())
+NO_NAMES: Final = ENGLISH_GRAMMAR | frozenset(_TERMS.split())
 """Words that are no part of a company's name; the names of the months are none either."""

@@ -17,7 +17,7 @@ from accp_core.aacp.packet import Packet
 from accp_core.aacp.patterns.english import BETWEEN, ENDS, GUARDS, POLITE, REQUESTS
 from accp_core.aacp.patterns.notation import Captures, merge, read_phrase
 from accp_core.aacp.patterns.sayings import Saying, read_sayings
-from accp_core.aacp.patterns.tokens import Sentence, Token, read_sentence
+from accp_core.aacp.patterns.tokens import Sentence, WordToken, read_sentence
 from accp_core.aacp.steps import PLACEHOLDER, Workflow, WorkflowStep
 from accp_core.errors import EncodeError
 
@@ -128,7 +128,7 @@ class PatternBook:
                     if (both := merge(state.captures, more)) is not None:
                         yield _State(end, state.used | 1 << number, both, state.spare)
 
-    def _is_spare(self, token: Token) -> bool:
+    def _is_spare(self, token: WordToken) -> bool:
         """Return whether a word may be left over below a threshold of 1."""
         return token.source.isalpha() and token.source.islower() and token.word not in self._kept
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from accp_core.aacp.patterns.tokens import Sentence
-from accp_core.aacp.patterns.values import Reader, Value
+from accp_core.aacp.patterns.values import FoundValue, Reader
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 20
 """Brackets within brackets."""
 ANYTHING: Final = "{}"
 """Stands for the first word of a slot."""
-Captures: TypeAlias = "Mapping[str, Value]"
+Captures: TypeAlias = "Mapping[str, FoundValue]"
 """Arguments that were read, by name."""
 _SYMBOL: Final = re.compile(r"[()\[\]|]|\{\w+(?:,\w+)*(?::\w+\*?)?\}|[^\s()\[\]|{}]+")
 
@@ -95,7 +95,7 @@ def _follow(
                 yield from _follow((*option, *rest), sentence, at, captures)
 
 
-def _captured(slot: _Slot, value: Value) -> Captures:
+def _captured(slot: _Slot, value: FoundValue) -> Captures:
     values = dict(zip(slot.names, value, strict=True)) if len(slot.names) > 1 else {slot.names[0]: value}
     return {name: value for name, value in values.items() if name != "_"}
 
@@ -115,7 +115,7 @@ def merge(captures: Captures, more: Captures) -> Captures | None:
 def several(read: Reader) -> Reader:
     """Return a reader of one value, or of several with "," or "and" between them; a value may be some itself."""
 
-    def read_several(sentence: Sentence, at: int) -> tuple[int, Value] | None:
+    def read_several(sentence: Sentence, at: int) -> tuple[int, FoundValue] | None:
         items: list[str] = []
         end = at
         while found := read(sentence, at):

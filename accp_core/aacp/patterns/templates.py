@@ -24,7 +24,7 @@ from accp_core.aacp.vocabulary import PRIORITY, RETURN, VERSION_KEY
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import EncodeError
 
-__all__ = ["Shape", "fill_template", "make_template", "read_shape"]
+__all__ = ["SentenceShape", "fill_template", "make_template", "read_shape"]
 
 _NUMBERED: Final = re.compile(r"[A-Za-z]{0,8}(?:[-/_]?\d{1,15})+")
 """A number, or letters and numbers: "17", "E-17", "INV-2024-03"."""
@@ -34,7 +34,7 @@ _STAMPED: Final = frozenset({RETURN, PRIORITY, VERSION_KEY})
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SentenceShape:
     """An instruction without its values."""
 
     key: str
@@ -55,11 +55,11 @@ class _Found:
     """The value as a packet has it."""
 
 
-def read_shape(instruction: Instruction) -> Shape:
+def read_shape(instruction: Instruction) -> SentenceShape:
     """Return the shape of an instruction; politeness and articles are no part of it."""
     sentence = read_sentence(" ".join(spellings(instruction.wording)))
     if sentence is None:
-        return Shape("")
+        return SentenceShape("")
     words: list[str] = []
     values: list[str] = []
     at = 0
@@ -71,7 +71,7 @@ def read_shape(instruction: Instruction) -> Shape:
         else:
             words.append(sentence.tokens[at].source)
             at += 1
-    return Shape(digest("shape", instruction.domain, *words), tuple(values)) if values else Shape("")
+    return SentenceShape(digest("shape", instruction.domain, *words), tuple(values)) if values else SentenceShape("")
 
 
 def _find_value(sentence: Sentence, at: int) -> _Found | None:
@@ -88,7 +88,7 @@ def _find_value(sentence: Sentence, at: int) -> _Found | None:
     return _Found(at + 1, "user", source) if "." in source and is_user(source) else None
 
 
-def make_template(instruction: Instruction, shape: Shape, packet: Packet) -> Packet | None:
+def make_template(instruction: Instruction, shape: SentenceShape, packet: Packet) -> Packet | None:
     """Return `packet` with slots "{1}", "{2}" for the values of the text; None where that is not safe."""
     own = {key: value for key, value in packet.fields.items() if key not in _STAMPED}
     if len(set(shape.values)) < len(shape.values) or any(set("{}") & set(value) for value in own.values()):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Sentence", "Token", "read_sentence"]
+__all__ = ["Sentence", "WordToken", "read_sentence"]
 
 MAX_TOKENS: Final = 120
 """Words and marks of a text that patterns are tried on; a longer one says more than a step of a workflow."""
@@ -23,7 +23,7 @@ _COMPOUND: Final = re.compile(r"[A-Za-z]+(?:-[a-z]+)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class WordToken:
     """One word or mark."""
 
     word: str
@@ -45,7 +45,7 @@ class Sentence:
 
     text: str
     """The text, with plain quotes."""
-    tokens: tuple[Token, ...]
+    tokens: tuple[WordToken, ...]
     """Its tokens, in order."""
 
     def word(self, at: int) -> str:
@@ -64,7 +64,7 @@ class Sentence:
 def read_sentence(english: str) -> Sentence | None:
     """Return the tokens of a text; None where there are too many."""
     text = english.translate(QUOTES)
-    tokens: list[Token] = []
+    tokens: list[WordToken] = []
     for chunk in re.finditer(r"\S+", text):
         for token in _read_chunk(chunk[0], chunk.start(), quoted=_has_open_quote(tokens)):
             starts = not tokens or tokens[-1].word in MARKS
@@ -75,11 +75,11 @@ def read_sentence(english: str) -> Sentence | None:
     return Sentence(text, tuple(tokens))
 
 
-def _has_open_quote(tokens: list[Token]) -> bool:
+def _has_open_quote(tokens: list[WordToken]) -> bool:
     return sum(token.source == "'" for token in tokens) % 2 == 1
 
 
-def _read_chunk(chunk: str, start: int, *, quoted: bool) -> list[Token]:
+def _read_chunk(chunk: str, start: int, *, quoted: bool) -> list[WordToken]:
     """Return the tokens of a text without blanks; `quoted`: a single quotation mark is still open."""
     before, after = [], []
     while chunk and chunk[0] in OPENING:
@@ -94,16 +94,16 @@ def _read_chunk(chunk: str, start: int, *, quoted: bool) -> list[Token]:
     return [*before, *_read_word(chunk, start), *reversed(after)]
 
 
-def _read_word(chunk: str, start: int) -> list[Token]:
+def _read_word(chunk: str, start: int) -> list[WordToken]:
     if not chunk:
         return []
     if chunk.lower().endswith(("'s", "s'")):
         cut = len(chunk) - (2 if chunk.lower().endswith("'s") else 1)
-        return [*_read_word(chunk[:cut], start), Token(POSSESSIVE, chunk[cut:], start + cut)]
+        return [*_read_word(chunk[:cut], start), WordToken(POSSESSIVE, chunk[cut:], start + cut)]
     if _COMPOUND.fullmatch(chunk):
         return [_token(match[0], start + match.start()) for match in re.finditer("[A-Za-z]+", chunk)]
     return [_token(chunk, start)]
 
 
-def _token(source: str, start: int) -> Token:
-    return Token(source.lower(), source, start)
+def _token(source: str, start: int) -> WordToken:
+    return WordToken(source.lower(), source, start)

@@ -13,24 +13,24 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from accp_core.aacp.patterns.english import GRAMMAR, NO_NAMES
+from accp_core.aacp.patterns.english import ENGLISH_GRAMMAR, NO_NAMES
 from accp_core.aacp.patterns.tokens import Sentence
 
 __all__ = [
     "MONTHS",
     "READERS",
     "Found",
+    "FoundValue",
     "Money",
     "Reader",
-    "Value",
     "is_user",
     "read_date",
     "read_money",
     "read_period",
 ]
 
-Value: TypeAlias = "str | tuple[str, ...]"
-Found: TypeAlias = "tuple[int, Value] | None"
+FoundValue: TypeAlias = "str | tuple[str, ...]"
+Found: TypeAlias = "tuple[int, FoundValue] | None"
 """The token after a value, and the value."""
 Reader: TypeAlias = "Callable[[Sentence, int], Found]"
 
@@ -188,7 +188,7 @@ def _read_account(sentence: Sentence, at: int) -> Found:
 def _read_login(sentence: Sentence, at: int) -> Found:
     """Return a name after a word such as "username", which may look like any other word."""
     source = sentence.source(at)
-    return (at + 1, source) if _LOGIN.fullmatch(source) and source.lower() not in GRAMMAR else None
+    return (at + 1, source) if _LOGIN.fullmatch(source) and source.lower() not in ENGLISH_GRAMMAR else None
 
 
 def _read_reference(sentence: Sentence, at: int) -> Found:

@@ -8,7 +8,7 @@ from accp_core.accp.profiles import read_error, reply_correlation
 from accp_core.accp.session.delivery import PendingRequests
 from accp_core.accp.session.effects import NO_EFFECTS, Effects
 from accp_core.accp.session.events import ExchangeClosed, ExchangeOpened, StreamChunkReceived, StreamEnded
-from accp_core.accp.session.exchanges import FINISHED, UNMOVED, Exchange, Exchanges, Move
+from accp_core.accp.session.exchanges import FINISHED, UNMOVED, Exchange, ExchangeMove, Exchanges
 from accp_core.accp.session.options import SessionOptions
 from accp_core.accp.session.streams import FrameJoiner, Streams
 from accp_core.accp.vocabulary import Intent
@@ -58,7 +58,7 @@ class RequestChains:
         if asks:
             parent = None if envelope.causation_id is None else self.exchanges.find(envelope.causation_id)
             exchange = Exchange(id=exchange.id, state=exchange.state, request_id=envelope.msg_id, parent=parent)
-        return exchange.moved(Move.FINAL_CHUNK if final else intent)
+        return exchange.moved(ExchangeMove.FINAL_CHUNK if final else intent)
 
     def update(self, after: Exchange | None, message: Message, now: int, *, ours: bool) -> Effects:
         """Store the exchange that `next_exchange` returned for a message.

@@ -17,7 +17,7 @@ from accp_core.bounded import BoundedDict
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 
-__all__ = ["FINISHED", "TRANSITIONS", "UNMOVED", "Exchange", "ExchangeState", "Exchanges", "Move"]
+__all__ = ["FINISHED", "TRANSITIONS", "UNMOVED", "Exchange", "ExchangeMove", "ExchangeState", "Exchanges"]
 
 
 class ExchangeState(StrEnum):
@@ -37,18 +37,18 @@ class ExchangeState(StrEnum):
     """Answered or aborted; only a retry opens it again."""
 
 
-class Move(StrEnum):
+class ExchangeMove(StrEnum):
     """What moves an exchange and is not an intent."""
 
     FINAL_CHUNK = "final"
     """A `stream` frame whose `is_final` is true (section 10.4)."""
 
 
-_ANSWERS: Final[Mapping[Intent | Move, ExchangeState]] = {
+_ANSWERS: Final[Mapping[Intent | ExchangeMove, ExchangeState]] = {
     Intent.WAITING: ExchangeState.WAITING,
     Intent.ESCALATE: ExchangeState.OPEN,
     Intent.STREAM: ExchangeState.STREAMING,
-    Move.FINAL_CHUNK: ExchangeState.STREAMED,
+    ExchangeMove.FINAL_CHUNK: ExchangeState.STREAMED,
     Intent.COMPLETE: ExchangeState.CLOSED,
     Intent.FAILURE: ExchangeState.CLOSED,
     Intent.CANCEL: ExchangeState.CLOSED,
@@ -56,18 +56,18 @@ _ANSWERS: Final[Mapping[Intent | Move, ExchangeState]] = {
 
 # "Frames with retryable error codes MAY be retransmitted with the same "correlation_id"" (3.7, item 3): a request
 # for a chain that is open, or closed by a failure, is a retry.
-_REQUESTED: Final[Mapping[Intent | Move, ExchangeState]] = {
+_REQUESTED: Final[Mapping[Intent | ExchangeMove, ExchangeState]] = {
     Intent.REQUEST: ExchangeState.OPEN,
     Intent.QUERY: ExchangeState.OPEN,
 }
 
-_TABLE: Final[Mapping[ExchangeState, Mapping[Intent | Move, ExchangeState]]] = {
+_TABLE: Final[Mapping[ExchangeState, Mapping[Intent | ExchangeMove, ExchangeState]]] = {
     ExchangeState.IDLE: {**_REQUESTED, **_ANSWERS, Intent.END_STREAM: ExchangeState.STREAMED},
     ExchangeState.OPEN: {**_REQUESTED, **_ANSWERS},
     ExchangeState.WAITING: {**_REQUESTED, **_ANSWERS},
     ExchangeState.STREAMING: {
         Intent.STREAM: ExchangeState.STREAMING,
-        Move.FINAL_CHUNK: ExchangeState.STREAMED,
+        ExchangeMove.FINAL_CHUNK: ExchangeState.STREAMED,
         Intent.END_STREAM: ExchangeState.STREAMED,
         Intent.COMPLETE: ExchangeState.CLOSED,
         Intent.FAILURE: ExchangeState.CLOSED,
@@ -83,7 +83,7 @@ _TABLE: Final[Mapping[ExchangeState, Mapping[Intent | Move, ExchangeState]]] = {
     ExchangeState.CLOSED: {**_REQUESTED, Intent.CANCEL: ExchangeState.CLOSED},
 }
 
-TRANSITIONS: Final[Mapping[tuple[ExchangeState, Intent | Move], ExchangeState]] = MappingProxyType(
+TRANSITIONS: Final[Mapping[tuple[ExchangeState, Intent | ExchangeMove], ExchangeState]] = MappingProxyType(
     {(state, move): after for state, moves in _TABLE.items() for move, after in moves.items()}
 )
 """State and move to the next state; an absent pair is refused with E1002, and nothing changes."""
@@ -115,7 +115,7 @@ class Exchange:
         """Whether an answer is awaited."""
         return self.state not in FINISHED and self.state is not ExchangeState.IDLE
 
-    def moved(self, move: Intent | Move) -> Exchange:
+    def moved(self, move: Intent | ExchangeMove) -> Exchange:
         """Return the exchange after `move`.
 
         Raises:

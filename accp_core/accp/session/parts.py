@@ -14,7 +14,7 @@ from accp_core.accp.profiles import ToolSignature, Transactions
 from accp_core.accp.schema import SchemaRegistry
 from accp_core.accp.session.chains import RequestChains
 from accp_core.accp.session.context_tracker import ContextTracker
-from accp_core.accp.session.delivery import Inbox, Link, Outbox
+from accp_core.accp.session.delivery import Inbox, Outbox, SessionLink
 from accp_core.accp.session.effects import Effects
 from accp_core.accp.session.negotiation import Negotiation
 from accp_core.accp.session.options import SessionOptions
@@ -72,7 +72,7 @@ class SessionParts:
     observe: Observer | None = None
     now: int = 0
     """The current time, in seconds of the Unix epoch."""
-    link: Link = field(default_factory=Link)
+    link: SessionLink = field(default_factory=SessionLink)
     inbox: Inbox[Arrival] = field(init=False)
     outbox: Outbox = field(init=False)
     chains: RequestChains = field(init=False)

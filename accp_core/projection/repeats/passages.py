@@ -9,7 +9,7 @@ from typing import Final
 
 from accp_core.ports import TokenCounter
 from accp_core.projection.repeats.marker import MIN_SAVING, PassageMarker, is_quotable
-from accp_core.projection.repeats.read_lines import KEY_CHARS, WORD, Place, ReadLines, Span, pieces_of
+from accp_core.projection.repeats.read_lines import KEY_CHARS, WORD_PATTERN, LinePlace, ReadLines, TextSpan, pieces_of
 
 __all__ = ["MIN_PASSAGE", "PassageWriter", "find_passage"]
 
@@ -44,16 +44,16 @@ class PassageWriter:
         self._piece_ends: Final[list[int]] = []
         """The offsets in the line where its markers begin."""
         self._parts: list[str] = []
-        self._spans: Final[list[Span]] = []
+        self._spans: Final[list[TextSpan]] = []
         self._length = 0
         """Characters of the line as it is shown so far."""
         self._done = 0
         """Characters of the line that are shown so far, or that a marker stands for."""
 
-    def write(self) -> tuple[str, list[Span]]:
+    def write(self) -> tuple[str, list[TextSpan]]:
         """Return the line as the reader is shown it, and its markers."""
         searched = 0
-        for word in WORD.finditer(self._line):
+        for word in WORD_PATTERN.finditer(self._line):
             key = self._line[word.end() : word.end() + KEY_CHARS]
             if word.start() < self._done or len(key) < KEY_CHARS:
                 continue
@@ -75,7 +75,7 @@ class PassageWriter:
         """Return whether the character at `index` is a break, or outside the line."""
         return not 0 <= index < len(self._line) or self._line[index] in _BREAKS
 
-    def _find(self, key: str, word: Match[str]) -> Place | None:
+    def _find(self, key: str, word: Match[str]) -> LinePlace | None:
         """Return the nearest place above where `key` follows as many characters as `word` has."""
         offset = self._left.get(key)
         if offset is None:
@@ -83,16 +83,16 @@ class PassageWriter:
         else:
             piece = bisect_left(self._piece_ends, offset)
             end = self._piece_ends[piece] if piece < len(self._piece_ends) else word.start()
-            place = Place(self._line, offset, end)
+            place = LinePlace(self._line, offset, end)
         size = word.end() - word.start()
         return place._replace(offset=place.offset - size) if place and place.offset >= size else None
 
-    def _common_length(self, start: int, place: Place) -> int:
+    def _common_length(self, start: int, place: LinePlace) -> int:
         """Return how many characters from `start` on stand at `place`, too."""
         limit = min(len(self._line) - start, place.end - place.offset)
         return _common_length(self._line, start, place.line, place.offset, limit)
 
-    def _end(self, start: int, length: int, place: Place) -> int:
+    def _end(self, start: int, length: int, place: LinePlace) -> int:
         """Return where the passage ends that begins at `start`: at a break here and there; `start`: there is none."""
         for end in range(start + length, max(start + length - _MAX_CUT, start), -1):
             there = place.offset + end - start
@@ -116,7 +116,7 @@ class PassageWriter:
 
     def _marker(self, start: int, first_end: int, end: int) -> str | None:
         """Return the marker of a passage that quotes at least what is before `first_end`; None: it would mislead."""
-        rest = WORD.match(self._line, first_end, first_end + _MAX_REST_OF_WORD)
+        rest = WORD_PATTERN.match(self._line, first_end, first_end + _MAX_REST_OF_WORD)
         first_end = rest.end() if rest else first_end
         first = self._line[start:first_end]
         for chars in _LAST_CHARS:
@@ -127,7 +127,7 @@ class PassageWriter:
         return None
 
 
-def find_passage(marker: PassageMarker, line: str, spans: Sequence[Span], read: ReadLines) -> str | None:
+def find_passage(marker: PassageMarker, line: str, spans: Sequence[TextSpan], read: ReadLines) -> str | None:
     """Return the passage that a marker stands for, None where it stands for none.
 
     Args:
@@ -139,7 +139,7 @@ def find_passage(marker: PassageMarker, line: str, spans: Sequence[Span], read: 
     above = ReadLines(read)
     for _, piece in pieces_of(line, spans):
         above.add(piece)
-    word = WORD.match(marker.first)
+    word = WORD_PATTERN.match(marker.first)
     place = above.find_place(marker.first[word.end() :][:KEY_CHARS]) if word else None
     if word is None or place is None or place.offset < word.end():
         return None

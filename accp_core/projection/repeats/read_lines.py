@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from accp_core.projection.repeats.marker import MIN_QUOTE, beginning_of, beginnings_of
 
-__all__ = ["KEY_CHARS", "WORD", "Place", "ReadLines", "Span", "pieces_of"]
+__all__ = ["KEY_CHARS", "WORD_PATTERN", "LinePlace", "ReadLines", "TextSpan", "pieces_of"]
 
-Span = tuple[int, int]
+TextSpan = tuple[int, int]
 """The first character of a marker, and the one after its last."""
 
-WORD: Final = re.compile(r"\w+")
+WORD_PATTERN: Final = re.compile(r"\w+")
 KEY_CHARS: Final = 16
 """Characters from the end of a word on by which a passage is found.
 
@@ -27,7 +27,7 @@ _ENTRY_BYTES: Final = 100
 """Memory of a beginning or a passage and its index, beside their place in a dictionary."""
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """A place in a line that was read."""
 
     line: str
@@ -67,7 +67,7 @@ class ReadLines:
         """Return the number of lines, those above included."""
         return self._start + len(self._lines)
 
-    def add(self, line: str, markers: Sequence[Span] = ()) -> None:
+    def add(self, line: str, markers: Sequence[TextSpan] = ()) -> None:
         """Add the next line as the reader is shown it; no marker names a line that has `markers` itself."""
         for beginning in beginnings_of(line):
             if len(beginning) == MIN_QUOTE and not self._is_last_with(beginning, line):
@@ -76,7 +76,7 @@ class ReadLines:
         index = len(self) << _OFFSET_BITS
         for start, piece in pieces_of(line, markers) if len(line) > KEY_CHARS else ():
             last = len(piece) - KEY_CHARS
-            ends = [end for word in WORD.finditer(piece) if (end := word.end()) <= last]
+            ends = [end for word in WORD_PATTERN.finditer(piece) if (end := word.end()) <= last]
             self._last_at.update((piece[end : end + KEY_CHARS], index + start + end) for end in ends)
         if markers:
             self._marked[len(self)] = line, [start for start, _ in markers]
@@ -108,7 +108,7 @@ class ReadLines:
         index = self._last_with.get(beginning_of(quote))
         return self._above.find_line(quote) if index is None and self._above else index
 
-    def find_place(self, key: str) -> Place | None:
+    def find_place(self, key: str) -> LinePlace | None:
         """Return the nearest place above where a word ends and `key` follows, None where there is none."""
         place = self._last_at.get(key)
         if place is None:
@@ -116,10 +116,10 @@ class ReadLines:
         index, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
         line, markers = self._marked.get(index) or (self._lines[index - self._start] or "", [])
         marker = bisect_left(markers, offset)
-        return Place(line, offset, markers[marker] if marker < len(markers) else len(line))
+        return LinePlace(line, offset, markers[marker] if marker < len(markers) else len(line))
 
 
-def pieces_of(line: str, markers: Sequence[Span]) -> Iterator[tuple[int, str]]:
+def pieces_of(line: str, markers: Sequence[TextSpan]) -> Iterator[tuple[int, str]]:
     """Yield the parts of a line between its markers, each with its offset."""
     start = 0
     for first, end in markers:

@@ -19,7 +19,7 @@ from accp_core.markers import MarkerStart
 from accp_core.ports import TokenCounter
 from accp_core.projection.repeats.marker import MIN_SAVING, LineMarker, parse_marker, quotes_of
 from accp_core.projection.repeats.passages import MIN_PASSAGE, PassageWriter, find_passage
-from accp_core.projection.repeats.read_lines import ReadLines, Span
+from accp_core.projection.repeats.read_lines import ReadLines, TextSpan
 
 __all__ = ["Repeats", "Shortened"]
 
@@ -33,7 +33,7 @@ class Shortened:
 
     text: str
     """The text that the reader gets."""
-    markers: tuple[Span, ...] = ()
+    markers: tuple[TextSpan, ...] = ()
     """Where its markers stand, in order. What looks like a marker and was in the source is not among them."""
 
 
@@ -98,7 +98,7 @@ class _Writer:
     def write(self) -> Shortened:
         """Return the text with its markers."""
         shown: list[str] = []
-        markers: list[Span] = []
+        markers: list[TextSpan] = []
         at = position = 0
         while at < len(self._lines):
             line, spans, length = self._write_line(at)
@@ -112,7 +112,7 @@ class _Writer:
             return Shortened(text=self._text)
         return short
 
-    def _write_line(self, at: int) -> tuple[str, list[Span], int]:
+    def _write_line(self, at: int) -> tuple[str, list[TextSpan], int]:
         """Return the next line to show, its markers, and how many lines of the text it stands for."""
         marker, length = self._find_marker(at)
         if marker:
@@ -158,7 +158,7 @@ def _add(read: ReadLines, text: Shortened) -> None:
     read.end_text()
 
 
-def _lines_of(text: Shortened) -> Iterator[tuple[str, list[Span]]]:
+def _lines_of(text: Shortened) -> Iterator[tuple[str, list[TextSpan]]]:
     """Yield each line with its markers."""
     markers = deque(text.markers)
     position = 0
@@ -181,7 +181,7 @@ def _restore(short: Shortened, read: ReadLines) -> str:
     return "\n".join(lines)
 
 
-def _restore_line(line: str, spans: Sequence[Span], read: ReadLines) -> str:
+def _restore_line(line: str, spans: Sequence[TextSpan], read: ReadLines) -> str:
     parts = []
     done = 0
     for number, (start, end) in enumerate(spans):
@@ -191,7 +191,7 @@ def _restore_line(line: str, spans: Sequence[Span], read: ReadLines) -> str:
     return "".join([*parts, line[done:]])
 
 
-def _resolve(written: str, left: str, spans: Sequence[Span], read: ReadLines) -> str:
+def _resolve(written: str, left: str, spans: Sequence[TextSpan], read: ReadLines) -> str:
     """Return what a marker stands for, of the line that has `left` and the markers `spans` before it."""
     marker = parse_marker(written)
     if isinstance(marker, LineMarker):

@@ -11,7 +11,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, ListTasksResponse, Message, SendMessageRequest, Task
 
 from accp_adapters.a2a import AccpRequestHandler
-from accp_adapters.a2a.wire.envelope_flag import Event
+from accp_adapters.a2a.wire.envelope_flag import A2aEvent
 from accp_adapters.a2a.wire.events import decode, encode
 from accp_adapters.a2a.wire.extension import is_requested
 from accp_adapters.a2a.wire.part_counter import PartCounter
@@ -28,7 +28,7 @@ def framed(params: SendMessageRequest, context: ServerCallContext) -> SendMessag
     return request
 
 
-async def decoded(stream: AsyncGenerator[Event, None]) -> AsyncIterator[Any]:
+async def decoded(stream: AsyncGenerator[A2aEvent, None]) -> AsyncIterator[Any]:
     """Yield the events of a stream of frames as a client decodes them."""
     parts = PartCounter()
     async with aclosing(stream) as events:
@@ -47,12 +47,12 @@ class RoundTripHandler(AccpRequestHandler):
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
+    ) -> AsyncGenerator[A2aEvent, None]:
         """Send a request by frames, and decode its events."""
         async for event in decoded(super().on_message_send_stream(framed(params, context), context)):
             yield event
 
-    async def on_subscribe_to_task(self, params: Any, context: ServerCallContext) -> AsyncGenerator[Event, None]:
+    async def on_subscribe_to_task(self, params: Any, context: ServerCallContext) -> AsyncGenerator[A2aEvent, None]:
         """Decode the events of a task."""
         async for event in decoded(super().on_subscribe_to_task(params, context)):
             yield event

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from accp_adapters.cli.app import app
 from accp_adapters.evaluation import Document
 from accp_adapters.evaluation.models import mailbox
-from accp_adapters.evaluation.reading.forms import FORMS
+from accp_adapters.evaluation.reading.forms import READING_FORMS
 from accp_adapters.evaluation.reading.questions import questions_of
 from accp_adapters.evaluation.reading.run import make_prompt
 from accp_adapters.tokens import o200k_base
@@ -25,7 +25,7 @@ def answer_all(folder: Path, document: Document, form: str, *, wrong: bool = Fal
     with pytest.raises(TimeoutError):
         mailbox(folder, counter=COUNTER, wait=0)("to make the folder")
     for question in questions_of(document, seed=0):
-        prompt = make_prompt(document, FORMS[form](document, COUNTER), [question])
+        prompt = make_prompt(document, READING_FORMS[form](document, COUNTER), [question])
         with pytest.raises(TimeoutError):
             mailbox(folder, counter=COUNTER, wait=0)(prompt)
         written = next(path for path in folder.glob("*.prompt.txt") if path.read_text(encoding="utf-8") == prompt)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from accp_adapters.evaluation import Document, read_documents, shipped_documents
-from accp_adapters.evaluation.reading.forms import FORMS
+from accp_adapters.evaluation.reading.forms import READING_FORMS
 from accp_adapters.evaluation.reading.grading import grade
-from accp_adapters.evaluation.reading.questions import KINDS, Question, questions_of
+from accp_adapters.evaluation.reading.questions import QUESTION_KINDS, Question, questions_of
 from accp_adapters.tokens import o200k_base
 from accp_core.view import read
 from tests.adapters.evaluation.solver import answers_to
@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_documents_and_questions() -> None:
 @pytest.mark.slow
 def test_every_kind_of_question_is_asked_about_several_documents() -> None:
     asked = Counter(question.kind for document in DOCUMENTS for question in asked_about(document.name))
-    assert set(asked) == set(KINDS)
+    assert set(asked) == set(QUESTION_KINDS)
     assert min(asked.values()) >= 10
 
 
@@ -58,7 +58,7 @@ def test_every_kind_of_question_is_asked_about_several_documents() -> None:
 def test_another_program_finds_the_one_answer_in_the_json_and_in_the_view(document: Document) -> None:
     values = [value_of_text(document, document.source)]
     if document.kind not in ("cut off", "read again"):
-        values.append(read(FORMS["view"](document, o200k_base())))
+        values.append(read(READING_FORMS["view"](document, o200k_base())))
     for value in values:
         for question in asked_about(document.name):
             assert_one_answer(question, answers_to(question.asks, value))
@@ -74,7 +74,7 @@ def assert_one_answer(question: Question, found: list[Any]) -> None:
 def test_no_form_of_ours_is_longer_than_the_json() -> None:
     counter = o200k_base()
     for document in DOCUMENTS:
-        assert counter(FORMS["view"](document, counter)) <= counter(document.source), document.name
+        assert counter(READING_FORMS["view"](document, counter)) <= counter(document.source), document.name
 
 
 def test_documents_of_a_user_are_read_from_files_and_folders(tmp_path: Path) -> None:

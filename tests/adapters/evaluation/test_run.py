@@ -21,7 +21,7 @@ from accp_adapters.evaluation import (
     models,
     shipped_documents,
 )
-from accp_adapters.evaluation.reading.forms import FORMS
+from accp_adapters.evaluation.reading.forms import READING_FORMS
 from accp_adapters.evaluation.reading.questions import questions_of
 from accp_adapters.evaluation.reading.run import ReadingOptions
 from accp_adapters.evaluation.run_file import read_run
@@ -56,7 +56,7 @@ class Knowing:
 
 
 ANSWERS = {
-    FORMS[form](document, COUNTER): (form, {each.text: each.answer for each in questions_of(document, seed=0)})
+    READING_FORMS[form](document, COUNTER): (form, {each.text: each.answer for each in questions_of(document, seed=0)})
     for form in ("json", "view")
     for document in DOCUMENTS
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accp_adapters.fetching.paths import ABSENT, find_rows, follow
+from accp_adapters.fetching.paths import NO_VALUE, find_rows, follow
 
 PEOPLE = [{"id": 1, "name": "Ann", "city": {"name": "Oslo"}}, {"id": 2, "name": "Bo"}]
 VALUE = {"data": {"people": PEOPLE}, "a.b": {"c": 5}, "x[0]": 6}
@@ -43,7 +43,7 @@ def test_a_path_leads_to_keys_that_look_like_one() -> None:
 def test_of_several_keys_that_begin_a_path_the_first_that_leads_on_counts() -> None:
     value = {"a": {"b": {"x": 1}}, "a.b": {"c": 2, "x": 3}}
     assert [follow(value, path) for path in ("a.b.x", "a.b.c", "a.b")] == [1, 2, value["a.b"]]
-    assert follow(value, "a.b.d") is ABSENT
+    assert follow(value, "a.b.d") is NO_VALUE
 
 
 @pytest.mark.slow
@@ -53,13 +53,13 @@ def test_a_path_may_have_as_many_keys_as_a_value_is_deep() -> None:
         value = {"a": [value]}
     path = ".".join(["a", "0"] * 50_000)
     assert follow(value, path) == "deep"
-    assert follow(value, f"{path}.x") is ABSENT
+    assert follow(value, f"{path}.x") is NO_VALUE
 
 
 @pytest.mark.parametrize("path", ["data.people.2", "data.people.-1", "data.people.name", "data.x", "x[1]", "0" * 5000])
 def test_a_path_that_leads_nowhere_is_absent(path: str) -> None:
-    assert follow(VALUE, path) is ABSENT
-    assert follow([1], "9" * 5000) is ABSENT
+    assert follow(VALUE, path) is NO_VALUE
+    assert follow([1], "9" * 5000) is NO_VALUE
 
 
 def test_the_rows_of_an_object_are_those_of_its_only_list() -> None:

@@ -13,8 +13,8 @@ import pytest
 import accp_adapters.inspector
 from accp_adapters.inspector.page.plain_text import printable, shorten
 from accp_adapters.inspector.report import html_report
-from accp_adapters.inspector.report.page import MAX_BYTES
-from accp_adapters.inspector.report.runs import MAX_RUNS, dots_of, run_rows
+from accp_adapters.inspector.report.page import MAX_PAGE_BYTES
+from accp_adapters.inspector.report.runs import MAX_SHOWN_RUNS, dots_of, run_rows
 from accp_adapters.replay import Findings, Report, StrategyName
 from accp_adapters.replay.prices import Prices
 from tests.adapters.inspector.pages import elements_of, page_of, report_full_of, report_of, run_full_of, usual_run
@@ -185,8 +185,8 @@ def many_runs() -> Report:
 def test_many_runs_and_long_texts_give_a_page_of_bounded_size_that_says_what_it_left_out() -> None:
     report = many_runs()
     page = html_report([report], made="x")
-    assert len(page.encode()) < MAX_BYTES
-    assert MAX_RUNS < page.count("<details") <= MAX_RUNS + 10 + 10
+    assert len(page.encode()) < MAX_PAGE_BYTES
+    assert MAX_SHOWN_RUNS < page.count("<details") <= MAX_SHOWN_RUNS + 10 + 10
     assert "501 runs were replayed, and all of them count in the sums." in page
     assert "more calls are not shown; all of them count." in page
     assert "the first 8,000 of 12,000 characters" in page
@@ -195,7 +195,7 @@ def test_many_runs_and_long_texts_give_a_page_of_bounded_size_that_says_what_it_
 
 
 def test_dots_that_would_lie_on_each_other_are_stacked_within_a_bound() -> None:
-    pairs = [(replayed(f"r{n}", 1000), replayed(f"r{n}", 900)) for n in range(MAX_RUNS)]
+    pairs = [(replayed(f"r{n}", 1000), replayed(f"r{n}", 900)) for n in range(MAX_SHOWN_RUNS)]
     dots = dots_of(run_rows(Report.of(pairs)))
     assert len({(dot.x, dot.y) for dot in dots.dots}) > 300
     assert dots.height < 400

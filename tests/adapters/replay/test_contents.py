@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 from accp_adapters.replay import SentMessage, Strategy, StrategyName, replay
-from accp_adapters.replay.contents.largest_texts import MAX_TEXT_CHARS, MAX_TEXTS
+from accp_adapters.replay.contents.largest_texts import MAX_LARGEST_CHARS, MAX_LARGEST_TEXTS
 from accp_adapters.replay.contents.named_lines import find_named_lines
 from accp_adapters.tokens import count_o200k
 from tests.adapters.replay.runs import answers, asks, run_of, says, user
@@ -33,17 +33,17 @@ def test_the_kinds_of_content_add_up_to_the_prompt() -> None:
 
 def test_the_largest_texts_are_kept_as_recorded_and_as_sent() -> None:
     messages = [user("go")]
-    for n in range(MAX_TEXTS + 5):
+    for n in range(MAX_LARGEST_TEXTS + 5):
         messages += [asks({"n": n}, n, call_id=f"c{n}"), answers(f"{n} " * (n + 9), n, call_id=f"c{n}")]
     run = run_of(*messages, says("done", 99))
     assert replay(run, StrategyName.DEFAULT).texts == ()
     texts = replay(run, StrategyName.DEFAULT, texts=True).texts
-    assert len(texts) == MAX_TEXTS
+    assert len(texts) == MAX_LARGEST_TEXTS
     assert [text.recorded_tokens for text in texts] == sorted((text.recorded_tokens for text in texts), reverse=True)
     assert texts[0].recorded == run.messages[texts[0].position].text
     long = run_of(asks({}, 0), answers("x " * 9_000, 0), says("done", 1))
     (text,) = replay(long, StrategyName.AS_RECORDED, texts=True).texts
-    assert (len(text.recorded), text.recorded_chars, text.sent_chars) == (MAX_TEXT_CHARS, 18_000, 18_000)
+    assert (len(text.recorded), text.recorded_chars, text.sent_chars) == (MAX_LARGEST_CHARS, 18_000, 18_000)
 
 
 def test_a_repeat_marker_leads_to_the_lines_that_it_names() -> None:

@@ -18,7 +18,7 @@ from accp_core.aci import (
     interaction_from_json,
     interaction_to_json,
 )
-from accp_core.aci.progress import TRANSITIONS, Move, Progress
+from accp_core.aci.progress import TRANSITIONS, ItemMove, Progress
 from accp_core.errors import LocalProtocolError, ProtocolError
 from tests.core.aci.plans import TASK, ids, reply, start, subtask
 
@@ -265,8 +265,8 @@ def test_retries_are_a_bounded_whole_number(retries: Any) -> None:
 
 
 @pytest.mark.parametrize("state", SubtaskState)
-@pytest.mark.parametrize("move", Move)
-def test_a_subtask_moves_as_the_table_says_or_not_at_all(state: SubtaskState, move: Move) -> None:
+@pytest.mark.parametrize("move", ItemMove)
+def test_a_subtask_moves_as_the_table_says_or_not_at_all(state: SubtaskState, move: ItemMove) -> None:
     progress = Progress(state=state)
     if (state, move) in TRANSITIONS:
         assert progress.advance(move).state is TRANSITIONS[state, move]
@@ -277,7 +277,7 @@ def test_a_subtask_moves_as_the_table_says_or_not_at_all(state: SubtaskState, mo
 
 def test_completed_is_reached_by_verification_only() -> None:
     assert [pair for pair, after in TRANSITIONS.items() if after is SubtaskState.COMPLETED] == [
-        (SubtaskState.RETURNED, Move.COMPLETE)
+        (SubtaskState.RETURNED, ItemMove.COMPLETE)
     ]
 
 

@@ -22,7 +22,7 @@ from accp_core.acp import (
     parse_envelope,
     serialize_envelope,
 )
-from accp_core.acp.document import MAX_MESSAGE_BYTES
+from accp_core.acp.document import MAX_ACP_BYTES
 from accp_core.acp.envelope import timestamp
 from accp_core.errors import DecodeError, EncodeError
 
@@ -84,14 +84,14 @@ def test_a_role_can_be_required() -> None:
 
 
 def test_a_message_is_bounded_in_bytes_in_both_directions() -> None:
-    long = replace(HELLO, parts=(TextPart(content="é" * (MAX_MESSAGE_BYTES // 2)),))
+    long = replace(HELLO, parts=(TextPart(content="é" * (MAX_ACP_BYTES // 2)),))
     with pytest.raises(EncodeError) as unsent:
         serialize_envelope(long)
-    text = serialize_envelope(long, limit=2 * MAX_MESSAGE_BYTES)
+    text = serialize_envelope(long, limit=2 * MAX_ACP_BYTES)
     with pytest.raises(DecodeError) as refused:
         parse_envelope(text)
     assert unsent.value.code == refused.value.code == "ERR_MSG_TOO_LARGE"
-    assert parse_envelope(text, limit=2 * MAX_MESSAGE_BYTES) == long
+    assert parse_envelope(text, limit=2 * MAX_ACP_BYTES) == long
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, '{"type":"x","n":' + "9" * 5_000 + "}"])

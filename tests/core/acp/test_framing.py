@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accp_core.acp import (
     AcpError,
     AcpMessage,
-    LineReader,
+    ByteLineReader,
     SseEvent,
     SseReader,
     TextPart,
@@ -36,7 +36,7 @@ CUTS = st.lists(st.integers(min_value=0), max_size=5)
 @pytest.mark.slow
 @given(st.lists(MESSAGES, max_size=4), CUTS)
 def test_lines_come_back_however_the_stream_is_cut(messages: list[AcpMessage], cuts: list[int]) -> None:
-    reader = LineReader()
+    reader = ByteLineReader()
     stream = "".join(f"{serialize_envelope(message)}\n" for message in messages).encode()
     lines = [line for piece in pieces(stream, cuts) for line in reader.feed(piece)]
     assert [parse_envelope(line) for line in lines] == messages
@@ -55,7 +55,7 @@ def test_events_come_back_however_the_stream_is_cut(messages: list[AcpMessage], 
 
 
 def test_only_a_line_feed_ends_a_line() -> None:
-    reader = LineReader()
+    reader = ByteLineReader()
     assert reader.feed("a\u2028b\x0bc\r\n\n  \nd".encode()) == ["a\u2028b\x0bc"]
     with pytest.raises(DecodeError, match="expected a line end"):
         reader.end()
@@ -64,7 +64,7 @@ def test_only_a_line_feed_ends_a_line() -> None:
 
 @pytest.mark.parametrize("stream", [[b"x" * 11], [b"x" * 11 + b"\n"], [b"x" * 6, b"x" * 5]])
 def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
-    reader = LineReader(limit=10)
+    reader = ByteLineReader(limit=10)
     with pytest.raises(DecodeError) as refusal:
         for piece in stream:
             reader.feed(piece)
@@ -73,7 +73,7 @@ def test_a_line_is_bounded_before_it_ends(stream: list[bytes]) -> None:
 
 def test_a_line_of_another_encoding_is_refused() -> None:
     with pytest.raises(DecodeError, match="expected UTF-8"):
-        LineReader().feed(b"\xff\n")
+        ByteLineReader().feed(b"\xff\n")
 
 
 def test_an_event_has_a_name_an_id_and_several_lines() -> None:

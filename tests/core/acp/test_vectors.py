@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accp_core.acp import LineReader, parse_envelope, parse_link, serialize_envelope
+from accp_core.acp import ByteLineReader, parse_envelope, parse_link, serialize_envelope
 from accp_core.errors import DecodeError
 from tests.conformance.vectors import ROOT, files, load
 
@@ -36,7 +36,7 @@ def test_an_envelope_is_read_and_written_canonically(vector: dict[str, Any]) -> 
     assert type(envelope).__name__.removeprefix("Acp") == vector["kind"]
     assert serialize_envelope(envelope) == vector["canonical"]
     assert parse_envelope(vector["canonical"]) == envelope
-    (line,) = LineReader().feed(f"{serialize_envelope(envelope)}\n".encode())
+    (line,) = ByteLineReader().feed(f"{serialize_envelope(envelope)}\n".encode())
     assert parse_envelope(line) == envelope
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import httpx2
 
-from accp_adapters.bindings.acp.http_sse.stream import READY
+from accp_adapters.bindings.acp.http_sse.stream import STREAM_READY
 from accp_adapters.bindings.acp.sessions.channel import ChannelClosed
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.acp.sessions.signal import Signal
@@ -171,7 +171,7 @@ class _Channel:
         try:
             async for data in self._stream.aiter_bytes():
                 for event in self._reader.feed(data):
-                    self._put(self._card_of(event.data) if event.event == READY else event.data)
+                    self._put(self._card_of(event.data) if event.event == STREAM_READY else event.data)
                 while len(self._texts) > _BUFFERED:
                     await self._changed.wait()
             self._ended = ChannelClosed("the stream has ended")

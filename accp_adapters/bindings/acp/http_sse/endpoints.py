@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from accp_adapters.bindings.acp.http_sse.requests import AcpGate, answer, refuse
 from accp_adapters.bindings.acp.http_sse.stream import EventStream
-from accp_adapters.bindings.acp.http_sse.tasks import Tasks
+from accp_adapters.bindings.acp.http_sse.tasks import HttpTasks
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import Principal
 from accp_core.acp import Acknowledged, AcpError, AcpMessage, ErrorReceived, ReplyReceived, read_request
@@ -52,7 +52,7 @@ class HttpEndpoints:
         self._gate = gate
         self._require_role = require_role
         self._controllers = frozenset(controllers)
-        self._tasks: WeakKeyDictionary[AcpSession, Tasks] = WeakKeyDictionary()
+        self._tasks: WeakKeyDictionary[AcpSession, HttpTasks] = WeakKeyDictionary()
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
@@ -189,9 +189,9 @@ class HttpEndpoints:
     async def _cancel_task(self, request: Request) -> Response:
         return answer(self._tasks_of(await self._gate.session(request)).cancel(request.path_params["id"]))
 
-    def _tasks_of(self, session: AcpSession) -> Tasks:
+    def _tasks_of(self, session: AcpSession) -> HttpTasks:
         if session not in self._tasks:
-            self._tasks[session] = Tasks(session)
+            self._tasks[session] = HttpTasks(session)
         return self._tasks[session]
 
     async def _peers(self, request: Request) -> Response:

@@ -16,9 +16,9 @@ from accp_core.acp.framing import KEEPALIVE
 from accp_core.errors import LocalProtocolError
 from accp_core.strict_json import compact_json
 
-__all__ = ["READY", "EventStream"]
+__all__ = ["STREAM_READY", "EventStream"]
 
-READY: Final = "acp.ready"
+STREAM_READY: Final = "acp.ready"
 """The first event: `log`, the log that is numbered; `server_seq`, the last number; `window`, see `AcpLimits`."""
 _BATCH: Final = 64
 
@@ -64,12 +64,12 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         connection = self._session.connection
         ready = {
-            "type": READY,
+            "type": STREAM_READY,
             "log": connection.log_id,
             "server_seq": self._cursor,
             "window": self._session.limits.window,
         }
-        await self._put(send, f"event: {READY}\ndata: {compact_json(ready)}\n\n".encode())
+        await self._put(send, f"event: {STREAM_READY}\ndata: {compact_json(ready)}\n\n".encode())
         while True:
             batch = connection.sent_after(self._cursor, _BATCH)
             if batch:

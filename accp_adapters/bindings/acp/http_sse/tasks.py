@@ -18,7 +18,7 @@ from accp_core.acp.parts import part_to_json
 from accp_core.bounded import BoundedDict
 from accp_core.errors import LocalProtocolError, ProtocolError
 
-__all__ = ["TaskStatus", "Tasks"]
+__all__ = ["HttpTasks", "TaskStatus"]
 
 
 class TaskStatus(StrEnum):
@@ -53,7 +53,7 @@ class _Task:
         }
 
 
-class Tasks:
+class HttpTasks:
     """The tasks of one peer, the oldest forgotten for those too many."""
 
     def __init__(self, session: AcpSession) -> None:

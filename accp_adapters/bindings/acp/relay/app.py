@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from accp_adapters.bindings.acp.http_sse.requests import answer
-from accp_adapters.bindings.acp.relay.limits import DEFAULT_LIMITS, RelayLimits
+from accp_adapters.bindings.acp.relay.limits import DEFAULT_RELAY_LIMITS, RelayLimits
 from accp_adapters.bindings.acp.relay.rooms import Room, RoomRefused, Rooms
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.serving.bodies import BodyRefused, ByteBudget, read_body
@@ -38,7 +38,7 @@ MAX_POLL: Final = 200
 """Messages of one answer to a poll."""
 
 
-def relay_app(*, limits: RelayLimits = DEFAULT_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
+def relay_app(*, limits: RelayLimits = DEFAULT_RELAY_LIMITS, hosts: Iterable[str] = ()) -> Starlette:
     """Return the application of a relay.
 
     Args:

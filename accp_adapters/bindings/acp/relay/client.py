@@ -21,7 +21,7 @@ from urllib.parse import quote
 from accp_adapters.bindings.acp.http_sse.client import HttpClient
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, ChannelClosed
 from accp_adapters.bindings.acp.sessions.host import AcpAgent, AcpHost, host_of
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.identity import AccessDenied, Authenticate, Principal, loopback_only, with_bearer_token
 from accp_core.acp import Binding, ErrorMessage, Link, parse_link, serialize_envelope
 from accp_core.acp.document import read_object
@@ -85,7 +85,7 @@ async def serve_relay(
     *,
     tls: ssl.SSLContext | None = None,
     authenticate: Authenticate = loopback_only,
-    limits: AcpLimits = DEFAULT_LIMITS,
+    limits: AcpLimits = DEFAULT_ACP_LIMITS,
 ) -> None:
     """Serve an agent to the guest who comes to its room of a relay, until cancelled.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from accp_adapters.serving.responses import WRITE_SECONDS
-from accp_core.acp.document import MAX_MESSAGE_BYTES
+from accp_core.acp.document import MAX_ACP_BYTES
 
-__all__ = ["DEFAULT_LIMITS", "RelayLimits"]
+__all__ = ["DEFAULT_RELAY_LIMITS", "RelayLimits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class RelayLimits:
     """Messages that a room keeps."""
     room_bytes: int = 8 << 20
     """Bytes of the messages that a room keeps."""
-    message_bytes: int = 2 * MAX_MESSAGE_BYTES
+    message_bytes: int = 2 * MAX_ACP_BYTES
     """Bytes of one message with what a relay adds."""
     total_bytes: int = 256 << 20
     """Bytes of all rooms, and as many of all bodies and unread answers."""
@@ -57,4 +57,4 @@ class RelayLimits:
     """Requests with an unknown token that an address may send at once after a pause."""
 
 
-DEFAULT_LIMITS: Final = RelayLimits()
+DEFAULT_RELAY_LIMITS: Final = RelayLimits()

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from accp_adapters.bindings.acp.sessions.channel import Channel, ChannelClosed
 from accp_adapters.bindings.acp.sessions.content import Content
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.session import AcpSession
 from accp_adapters.bindings.identity import ANONYMOUS, Authenticate, Principal, loopback_only
 from accp_core.acp import AcpError, AcpMessage, AgentCard, Binding, CardMessage, SendResult, parse_envelope
@@ -53,7 +53,7 @@ class AcpHost:
     """
 
     def __init__(
-        self, agent: AcpAgent, *, authenticate: Authenticate = loopback_only, limits: AcpLimits = DEFAULT_LIMITS
+        self, agent: AcpAgent, *, authenticate: Authenticate = loopback_only, limits: AcpLimits = DEFAULT_ACP_LIMITS
     ) -> None:
         """Serve `agent` to whom `authenticate` lets in."""
         self.agent = agent

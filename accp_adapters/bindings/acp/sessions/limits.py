@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from accp_core.acp.document import MAX_MESSAGE_BYTES
+from accp_core.acp.document import MAX_ACP_BYTES
 
-__all__ = ["DEFAULT_LIMITS", "AcpLimits"]
+__all__ = ["DEFAULT_ACP_LIMITS", "AcpLimits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcpLimits:
     """The limits of a server or a client of ACP. Times are in seconds."""
 
-    message_bytes: int = MAX_MESSAGE_BYTES
+    message_bytes: int = MAX_ACP_BYTES
     """Bytes of a message in UTF-8; more is refused by ERR_MSG_TOO_LARGE."""
     window: int = 256
     """Messages for a peer that it has not received, whether it is connected or not; then sending waits."""
@@ -44,4 +44,4 @@ class AcpLimits:
     """Tasks that are kept for a peer."""
 
 
-DEFAULT_LIMITS: Final = AcpLimits()
+DEFAULT_ACP_LIMITS: Final = AcpLimits()

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from accp_adapters.bindings.acp.sessions.channel import REPLACED, Channel, ChannelClosed, EndOfInput
 from accp_adapters.bindings.acp.sessions.content import Content, to_message, to_parts
-from accp_adapters.bindings.acp.sessions.limits import DEFAULT_LIMITS, AcpLimits
+from accp_adapters.bindings.acp.sessions.limits import DEFAULT_ACP_LIMITS, AcpLimits
 from accp_adapters.bindings.acp.sessions.signal import Signal
 from accp_adapters.bindings.clock import SteadyClock
 from accp_adapters.bindings.identity import ANONYMOUS, Principal
@@ -41,7 +41,7 @@ from accp_core.acp import (
 from accp_core.bounded import BoundedDict
 from accp_core.errors import DecodeError, LocalProtocolError, ProtocolError, RemoteProtocolError
 
-__all__ = ["FATAL_CODES", "AcpSession", "Handler"]
+__all__ = ["FATAL_CODES", "AcpHandler", "AcpSession"]
 
 _LOGGER: Final = logging.getLogger("accp.acp")
 _BATCH: Final = 16
@@ -52,7 +52,7 @@ FATAL_CODES: Final = frozenset({"invalid_token", "duplicate_connection"})
 
 T = TypeVar("T")
 E = TypeVar("E", bound=AcpEvent)
-Handler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
+AcpHandler: TypeAlias = "Callable[[AcpMessage, AcpSession], Awaitable[Content | None]]"
 """Handles a message of the peer; what it returns is sent as the reply."""
 
 
@@ -65,8 +65,8 @@ class AcpSession:
         *,
         name: str = "",
         principal: Principal = ANONYMOUS,
-        handler: Handler | None = None,
-        limits: AcpLimits = DEFAULT_LIMITS,
+        handler: AcpHandler | None = None,
+        limits: AcpLimits = DEFAULT_ACP_LIMITS,
     ) -> None:
         """Exchange messages for the agent of `card`.
 
@@ -354,7 +354,7 @@ class AcpSession:
         if self._handler is not None and (self._worker is None or self._worker.done()):
             self._worker = asyncio.create_task(self._handle_all(self._handler))
 
-    async def _handle_all(self, handler: Handler) -> None:
+    async def _handle_all(self, handler: AcpHandler) -> None:
         while self._inbox:
             received = self._inbox.popleft()
             self._is_handling = True
@@ -367,7 +367,7 @@ class AcpSession:
                 self._is_handling = False
         self.changed.notify()
 
-    async def _handle(self, handler: Handler, received: AcpMessageReceived) -> None:
+    async def _handle(self, handler: AcpHandler, received: AcpMessageReceived) -> None:
         message = received.message
         try:
             content = await handler(message, self)

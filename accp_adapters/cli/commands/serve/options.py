@@ -20,7 +20,7 @@ __all__ = [
     "Log",
     "Preset",
     "PresetOption",
-    "Relay",
+    "RelayAddress",
     "ServeCommand",
     "Served",
     "Stdio",
@@ -94,7 +94,7 @@ Log: TypeAlias = Annotated[
     str, typer.Option(help="Where sessions are kept: memory, sqlite:PATH, redis://HOST or nats://HOST.")
 ]
 Tcp: TypeAlias = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Serve TCP (E) there.")]
-Relay: TypeAlias = Annotated[
+RelayAddress: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="acp+wss://HOST", help="Serve the guest of each token in its room of this relay (C)."),
 ]

@@ -30,15 +30,15 @@ from accp_adapters.fetching.sql.comparing.kinds import (
     TEXT,
     TEXTS,
     UNKNOWN,
-    Kinds,
+    OperandKinds,
     stored_column,
 )  # fmt: skip
 from accp_adapters.fetching.sql.comparing.numerals import ASCENDING, DESCENDING
-from accp_adapters.fetching.sql.comparing.spans import ORDERS, Span, Spans
-from accp_adapters.fetching.sql.resolver import Comparison, Resolver
-from accp_adapters.fetching.sql.scope import Scope, is_keyword
+from accp_adapters.fetching.sql.comparing.spans import ORDERS, Spans, TokenSpan
+from accp_adapters.fetching.sql.resolver import ComparedColumn, Resolver
+from accp_adapters.fetching.sql.scope import SqlScope, is_keyword
 from accp_adapters.fetching.sql.storage import is_numeral
-from accp_adapters.fetching.sql.tokens import Token
+from accp_adapters.fetching.sql.tokens import SqlToken
 from accp_core.strict_json import compact_json
 
 __all__ = ["as_written", "compare_by_value"]
@@ -47,7 +47,7 @@ _EQUALS: Final = {"=": "", "==": "", "!=": "NOT ", "<>": "NOT "}
 _MAX_EXACT_DIGITS: Final = 15
 """Digits of a number that every float keeps."""
 
-_Wrap: TypeAlias = tuple[Span, str, str]
+_Wrap: TypeAlias = tuple[TokenSpan, str, str]
 """A span, and what is written in front of it and behind it."""
 
 # No query of a model has a form feed: what stands between two of them is not shown.
@@ -63,8 +63,8 @@ def as_written(name: str) -> str:
 
 
 def compare_by_value(
-    tokens: Sequence[Token], resolver: Resolver, scope: Scope, aliases: Sequence[int]
-) -> list[Comparison]:
+    tokens: Sequence[SqlToken], resolver: Resolver, scope: SqlScope, aliases: Sequence[int]
+) -> list[ComparedColumn]:
     """Change what is written for each operator and call whose operands may be texts.
 
     Args:
@@ -89,17 +89,17 @@ def _ours(text: str) -> str:
 class _Rewriting:
     """One walk over the operators and calls of a query."""
 
-    def __init__(self, tokens: Sequence[Token], resolver: Resolver, scope: Scope, aliases: Sequence[int]) -> None:
+    def __init__(self, tokens: Sequence[SqlToken], resolver: Resolver, scope: SqlScope, aliases: Sequence[int]) -> None:
         self._tokens = tokens
         self._columns = resolver.columns
         self._derived = resolver.derived
         self._spans = Spans(tokens)
-        self._kinds = Kinds(tokens, resolver, scope.sources, self._spans)
+        self._kinds = OperandKinds(tokens, resolver, scope.sources, self._spans)
         self._kinds.learn(aliases)
         self._casts: list[_Wrap] = []
         """What is written around calls; it is inside what is written around them as operands."""
         self._wraps: list[_Wrap] = []
-        self.numeric: list[Comparison] = []
+        self.numeric: list[ComparedColumn] = []
 
     def rewrite(self) -> None:
         """Write all operators and calls."""
@@ -129,17 +129,17 @@ class _Rewriting:
             for item in self._spans.sorted_items(at):
                 self._sort(item)
 
-    def _wrap(self, span: Span, before: str, behind: str) -> None:
+    def _wrap(self, span: TokenSpan, before: str, behind: str) -> None:
         self._wraps.append((span, _ours(before), _ours(behind)))
 
-    def _note(self, span: Span) -> None:
+    def _note(self, span: TokenSpan) -> None:
         if (column := self._kinds.column(span)) and not stored_column(column).is_number:
             self.numeric.append(column)
 
-    def _has_collation(self, *spans: Span) -> bool:
+    def _has_collation(self, *spans: TokenSpan) -> bool:
         return any(self._tokens[at].upper == "COLLATE" for first, last in spans for at in range(first, last + 1))
 
-    def _is_order_of_texts(self, *spans: Span) -> bool:
+    def _is_order_of_texts(self, *spans: TokenSpan) -> bool:
         """Return whether operands are compared as texts: one is a text that is no number, and none is a number."""
         kinds = list(map(self._kinds.kind, spans))
         texts = [text for span in spans if (text := self._kinds.literal(span)) is not None]
@@ -147,7 +147,7 @@ class _Rewriting:
             any(not is_numeral(text) for text in texts) or all(kind == TEXT for kind in kinds)
         )
 
-    def _orders_by_sqlite(self, *spans: Span) -> bool:
+    def _orders_by_sqlite(self, *spans: TokenSpan) -> bool:
         """Return whether SQLite compares the operands as it should; arrays and objects, then, are none of them."""
         if self._has_collation(*spans) or any(first > last for first, last in spans):
             return True
@@ -160,7 +160,7 @@ class _Rewriting:
                 self._wrap(span, "accp_scalar(", ")")
         return True
 
-    def _exact(self, *spans: Span) -> None:
+    def _exact(self, *spans: TokenSpan) -> None:
         """Write long numbers as texts: a float has not all of their digits."""
         for span in spans:
             digits = self._kinds.digits(span)
@@ -218,7 +218,7 @@ class _Rewriting:
         self._operator(at, ",")
         self._wrap((left[0], right[1]), f"({negated}accp_equals(", "))")
 
-    def _joins(self, left: Span, right: Span, other: Span) -> bool:
+    def _joins(self, left: TokenSpan, right: TokenSpan, other: TokenSpan) -> bool:
         """Write `id = code` so that SQLite makes an index for it, where `other` has the texts; return whether it is so.
 
         By the type of a column of numbers SQLite reads 01234 as 1234: that is looked at where both are equal.
@@ -260,7 +260,7 @@ class _Rewriting:
                 self._note(span)
                 self._wrap(span, "accp_number(", ")")
 
-    def _extreme(self, span: Span, kind: str) -> None:
+    def _extreme(self, span: TokenSpan, kind: str) -> None:
         if kind == NUMERALS:
             self._note(span)
             self._wrap(span, "accp_numeral(", f") COLLATE {ASCENDING}")
@@ -310,7 +310,7 @@ class _Rewriting:
         self._tokens[closing].out = f"'{listed}'"
         self._wrap((left[0], closing), f"({'NOT ' * is_not}accp_among(", "))")
 
-    def _member(self, span: Span) -> str | None:
+    def _member(self, span: TokenSpan) -> str | None:
         """Return a text or a number in JSON; None: it is neither."""
         text, digits = self._kinds.literal(span), self._kinds.digits(span)
         if text is not None:
@@ -319,14 +319,14 @@ class _Rewriting:
             return None
         return digits if is_numeral(digits) else repr(float(digits))
 
-    def _among_rows(self, left: Span, item: Span) -> None:
+    def _among_rows(self, left: TokenSpan, item: TokenSpan) -> None:
         """Compare numbers with texts that a query finds; none of them is converted by the type of the other."""
         kinds = (self._kinds.kind(left), self._kinds.kind(item))
         if NUMBER in kinds and not TEXTS.isdisjoint(kinds):
             for span, kind in zip((left, item), kinds, strict=True):
                 self._wrap(span, *(("+", "") if kind == NUMBER else ("accp_either(", ")")))
 
-    def _sort(self, item: Span) -> None:
+    def _sort(self, item: TokenSpan) -> None:
         first, last = item
         while last > first and self._tokens[last].upper in ("FIRST", "LAST", "NULLS", "ASC", "DESC"):
             last -= 1

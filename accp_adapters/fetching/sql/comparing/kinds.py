@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from accp_adapters.fetching.sql.comparing.spans import Span, Spans
-from accp_adapters.fetching.sql.resolver import Comparison, Resolver
-from accp_adapters.fetching.sql.scope import Source, is_keyword
+from accp_adapters.fetching.sql.comparing.spans import Spans, TokenSpan
+from accp_adapters.fetching.sql.resolver import ComparedColumn, Resolver
+from accp_adapters.fetching.sql.scope import FromTable, is_keyword
 from accp_adapters.fetching.sql.storage import StoredColumn
-from accp_adapters.fetching.sql.tokens import Token
+from accp_adapters.fetching.sql.tokens import SqlToken
 
-__all__ = ["ADDS", "EXTREMES", "NUMBERS", "TAKES_NUMBER", "TEXTS", "Kinds", "stored_column"]
+__all__ = ["ADDS", "EXTREMES", "NUMBERS", "TAKES_NUMBER", "TEXTS", "OperandKinds", "stored_column"]
 __all__ += ["ARITHMETIC", "CASTS_TO_TEXT", "NUMBER", "NUMERALS", "TEXT", "UNKNOWN"]
 
 ADDS: Final = frozenset(("SUM", "AVG", "TOTAL"))
@@ -31,10 +31,12 @@ NUMBERS: Final = frozenset((NUMBER, NULL))
 TEXTS: Final = frozenset((TEXT, NUMERALS))
 
 
-class Kinds:
+class OperandKinds:
     """What the operands of a query are whose tokens are resolved."""
 
-    def __init__(self, tokens: Sequence[Token], resolver: Resolver, sources: Sequence[Source], spans: Spans) -> None:
+    def __init__(
+        self, tokens: Sequence[SqlToken], resolver: Resolver, sources: Sequence[FromTable], spans: Spans
+    ) -> None:
         self._tokens = tokens
         self._columns = resolver.columns
         self._derived = resolver.derived
@@ -53,18 +55,18 @@ class Kinds:
                 name, kind = self._tokens[at].name.casefold(), self.kind((first, last))
                 self._named[name] = kind if self._named.get(name, kind) == kind else UNKNOWN
 
-    def column(self, span: Span) -> Comparison | None:
+    def column(self, span: TokenSpan) -> ComparedColumn | None:
         """Return the column that is all of a span."""
         end, column = self._columns.get(span[0], (0, None))
         return column if end == span[1] + 1 else None
 
-    def literal(self, span: Span) -> str | None:
+    def literal(self, span: TokenSpan) -> str | None:
         """Return the text that is all of a span."""
         first, *others = (self._tokens[at].out or "" for at in range(span[0], span[1] + 1))
         is_text = first.startswith("'") and not any(others)
         return first[1:-1].replace("''", "'") if is_text else None
 
-    def digits(self, span: Span) -> str | None:
+    def digits(self, span: TokenSpan) -> str | None:
         """Return the number that is all of a span."""
         first, last = span
         sign = self._tokens[first].text if self._tokens[first].text in ("-", "+") else ""
@@ -72,7 +74,7 @@ class Kinds:
         is_number = first + len(sign) == last and token.kind == "number" and token.out == token.text
         return sign.strip("+") + token.text if is_number else None
 
-    def kind(self, span: Span) -> str:
+    def kind(self, span: TokenSpan) -> str:
         """Return what the operand is that a span has."""
         first, last = span
         tokens = self._tokens
@@ -99,26 +101,26 @@ class Kinds:
         if name in self._named:
             return self._named[name]
         found = {
-            _kind_of(Comparison(source.table, column))
+            _kind_of(ComparedColumn(source.table, column))
             for source in self._sources
             for column in source.table.columns
             if column.casefold() == name
         }
         return found.pop() if len(found) == 1 else UNKNOWN
 
-    def _kind_in(self, span: Span) -> str:
+    def _kind_in(self, span: TokenSpan) -> str:
         """Return the kind of a value in parentheses, or of the first column of a query in them."""
         first, last = span
         if self._tokens[first + 1].upper == "SELECT":
             return self.kind(self.selected(first + 1))
         return self.kind((first + 1, last - 1))
 
-    def selected(self, select: int) -> Span:
+    def selected(self, select: int) -> TokenSpan:
         """Return the first item behind a SELECT."""
         start = select + 1 if self._tokens[select + 1].upper in ("DISTINCT", "ALL") else select
         return self._spans.after(start)
 
-    def _kind_of_expression(self, span: Span) -> str:
+    def _kind_of_expression(self, span: TokenSpan) -> str:
         first, last = span
         tokens, at, signs = self._tokens, first, set()
         while at <= last:
@@ -142,12 +144,12 @@ class Kinds:
         return UNKNOWN
 
 
-def stored_column(column: Comparison) -> StoredColumn:
+def stored_column(column: ComparedColumn) -> StoredColumn:
     """Return how a column is kept."""
     return column.table.stored.columns[column.column]
 
 
-def _kind_of(column: Comparison) -> str:
+def _kind_of(column: ComparedColumn) -> str:
     stored = stored_column(column)
     if stored.is_number:
         return NUMBER

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from accp_adapters.fetching.sql.scope import is_keyword
-from accp_adapters.fetching.sql.tokens import Token, refuse, tokenize
+from accp_adapters.fetching.sql.tokens import SqlToken, refuse, tokenize
 
-__all__ = ["ORDERS", "Span", "Spans", "spread_chains"]
+__all__ = ["ORDERS", "Spans", "TokenSpan", "spread_chains"]
 
-Span: TypeAlias = tuple[int, int]
+TokenSpan: TypeAlias = tuple[int, int]
 """The indices of the first and the last token; the last before the first: there is none."""
 
 ORDERS: Final = frozenset(("<", ">", "<=", ">="))
@@ -30,7 +30,7 @@ _ENDS_ITEM: Final = frozenset(("SELECT", "DISTINCT", "ALL", "FROM", "JOIN", "WIT
 class Spans:
     """The parts of a query whose tokens are resolved."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[SqlToken]) -> None:
         """Find the pairs of parentheses; E1004: there are too many within each other."""
         self._tokens = tokens
         self._pairs: dict[int, int] = {}
@@ -59,15 +59,15 @@ class Spans:
         """Return the index of the end of what `(` or CASE at `at` begins."""
         return self._pairs.get(at, len(self._tokens) - 1)
 
-    def before(self, at: int) -> Span:
+    def before(self, at: int) -> TokenSpan:
         """Return the operand in front of the operator at `at`."""
         return self._before(at, _ENDS_OPERAND)
 
-    def item_before(self, at: int) -> Span:
+    def item_before(self, at: int) -> TokenSpan:
         """Return the item of a SELECT whose alias, or the AS in front of it, is at `at`."""
         return self._before(at, _ENDS_ITEM)
 
-    def _before(self, at: int, words: frozenset[str]) -> Span:
+    def _before(self, at: int, words: frozenset[str]) -> TokenSpan:
         start = at
         while start:
             opening = self._pairs.get(start - 1, start - 1)
@@ -76,7 +76,7 @@ class Spans:
             start = opening
         return start, at - 1
 
-    def after(self, at: int) -> Span:
+    def after(self, at: int) -> TokenSpan:
         """Return the operand behind the operator at `at`."""
         end, ends_operand = at + 1, False
         while end < len(self._tokens):
@@ -90,13 +90,13 @@ class Spans:
             end = closing + 1
         return at + 1, end - 1
 
-    def arguments(self, opening: int) -> list[Span]:
+    def arguments(self, opening: int) -> list[TokenSpan]:
         """Return the arguments of a call whose parenthesis is at `opening`, without DISTINCT."""
         closing = self.end_of(opening)
         first = opening + 2 if self._tokens[opening + 1].upper == "DISTINCT" else opening + 1
         return list(self._split(first, closing))
 
-    def _split(self, start: int, end: int) -> Iterator[Span]:
+    def _split(self, start: int, end: int) -> Iterator[TokenSpan]:
         at = start
         while at < end:
             if self._tokens[at].text == "," and self._tokens[at].kind == "sign":
@@ -106,7 +106,7 @@ class Spans:
         if start < end:
             yield start, end - 1
 
-    def sorted_items(self, by: int) -> list[Span]:
+    def sorted_items(self, by: int) -> list[TokenSpan]:
         """Return the items behind the BY of an ORDER BY, with their ASC, DESC and NULLS."""
         stops = frozenset(("LIMIT", "ROWS", "RANGE", "UNION", "EXCEPT", "INTERSECT", "OFFSET"))
         end = by + 1
@@ -116,7 +116,7 @@ class Spans:
             end = max(self._pairs.get(end, end), end) + 1
         return list(self._split(by + 1, end))
 
-    def branches(self, case: int) -> list[Span]:
+    def branches(self, case: int) -> list[TokenSpan]:
         """Return what stands behind each THEN and ELSE of the CASE at `case`."""
         end, found = self.end_of(case), []
         at = case + 1
@@ -126,7 +126,7 @@ class Spans:
             at = max(self._pairs.get(at, at), at) + 1
         return found
 
-    def _branch(self, at: int, end: int) -> Span:
+    def _branch(self, at: int, end: int) -> TokenSpan:
         stop = at + 1
         while stop < end and not (self._is_word(stop, "WHEN") or self._is_word(stop, "ELSE")):
             stop = max(self._pairs.get(stop, stop), stop) + 1

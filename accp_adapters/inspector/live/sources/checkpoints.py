@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from accp_adapters.inspector.live.events import MAX_TITLE, USER, run_events
 from accp_adapters.inspector.live.sources.subgraphs import with_own_prompts
-from accp_adapters.inspector.live.threads import MAX_THREADS, Event, Kind, Observed, Thread, identified
+from accp_adapters.inspector.live.threads import MAX_THREADS, EventKind, Observed, Thread, ThreadEvent, identified
 from accp_adapters.inspector.page.plain_text import shorten
-from accp_adapters.remote.graphs import TEXTS_KEY
+from accp_adapters.remote.graphs import HANDED_TEXTS_KEY
 from accp_adapters.replay import Findings, RecordedMessage, Run
 from accp_adapters.replay.contents.secrets import hide_secrets
 from accp_adapters.replay.formats.assembly import Assembler
-from accp_adapters.replay.formats.checkpoints.threads import Checkpoint, read_threads
+from accp_adapters.replay.formats.checkpoints.threads import StoredCheckpoint, read_threads
 from accp_core.aci import AgentContext, TaskContext
 from accp_core.errors import ProtocolError
 from accp_core.references import key_of
@@ -24,7 +24,7 @@ __all__ = ["observe_checkpoints"]
 
 _UNNAMED: Final = "assistant"
 _MASTER: Final = "master"
-_TEXTS: Final = (TEXTS_KEY, "aci_texts")
+_TEXTS: Final = (HANDED_TEXTS_KEY, "aci_texts")
 """Channels that hold texts by their keys."""
 _SESSION: Final = "accp_session"
 """The channel of `AccpMiddleware` that names the session of its store."""
@@ -32,7 +32,7 @@ _STORED: Final = "accp_stored"
 """The channel of `AccpMiddleware` that says which texts of a message its store keeps."""
 
 
-def observe_checkpoints(path: str, read: Callable[[], Iterator[Checkpoint]]) -> Observed:
+def observe_checkpoints(path: str, read: Callable[[], Iterator[StoredCheckpoint]]) -> Observed:
     """Return the threads of a database.
 
     Args:
@@ -49,7 +49,7 @@ def observe_checkpoints(path: str, read: Callable[[], Iterator[Checkpoint]]) -> 
     )
 
 
-def _thread(name: str, checkpoints: Sequence[Checkpoint], path: str, findings: Findings) -> Thread:
+def _thread(name: str, checkpoints: Sequence[StoredCheckpoint], path: str, findings: Findings) -> Thread:
     ordered = sorted(checkpoints, key=lambda each: (bool(each.namespace), each.written))
     runs = tuple(_runs(name, ordered, path, findings))
     if runs and len(ordered) > 1:
@@ -71,11 +71,11 @@ def _thread(name: str, checkpoints: Sequence[Checkpoint], path: str, findings: F
     )
 
 
-def _runs(thread: str, checkpoints: Iterable[Checkpoint], path: str, findings: Findings) -> Iterator[Run]:
+def _runs(thread: str, checkpoints: Iterable[StoredCheckpoint], path: str, findings: Findings) -> Iterator[Run]:
     """Yield the conversations of a thread; a model without a name has that of its subgraph."""
     namespace = ""
 
-    def followed() -> Iterator[Checkpoint]:
+    def followed() -> Iterator[StoredCheckpoint]:
         nonlocal namespace
         for checkpoint in checkpoints:
             namespace = checkpoint.namespace
@@ -90,7 +90,7 @@ def _runs(thread: str, checkpoints: Iterable[Checkpoint], path: str, findings: F
             yield replace(named, name=f"{thread} {agent}".strip())
 
 
-def _own_runs(checkpoint: Checkpoint, path: str) -> Iterator[Run]:
+def _own_runs(checkpoint: StoredCheckpoint, path: str) -> Iterator[Run]:
     """Yield the conversations of one subgraph, also of one whose messages its graph has, too."""
     quiet = _Quiet()
     for item in read_threads([replace(checkpoint, namespace="")], quiet):
@@ -119,16 +119,16 @@ def _renamed(run: Run, agent: str) -> Run:
     return replace(run, messages=tuple(map(rename, run.messages)), calls=calls)
 
 
-def _with_master(events: Iterable[Event], task: TaskContext) -> tuple[Event, ...]:
+def _with_master(events: Iterable[ThreadEvent], task: TaskContext) -> tuple[ThreadEvent, ...]:
     """Return the events of a team: its agents talk to their master only, and the master to the user."""
     query = shorten(hide_secrets(task.user_query), MAX_TITLE)
-    asked = Event(kind=Kind.WORDS, sender=USER, recipient=_MASTER, title=query)
+    asked = ThreadEvent(kind=EventKind.WORDS, sender=USER, recipient=_MASTER, title=query)
     return (asked, *(_of_master(event) for event in events))
 
 
-def _of_master(event: Event) -> Event:
+def _of_master(event: ThreadEvent) -> ThreadEvent:
     sender, recipient = (_MASTER if lane == USER else lane for lane in (event.sender, event.recipient))
-    kind = Kind.HANDOFF if event.sender == USER else event.kind
+    kind = EventKind.HANDOFF if event.sender == USER else event.kind
     return replace(event, kind=kind, sender=sender, recipient=recipient)
 
 

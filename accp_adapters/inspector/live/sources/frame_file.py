@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from accp_adapters.inspector.live.frame_record import FrameRecord, record_of_event, record_of_text
-from accp_adapters.inspector.live.sources.sessions import Sessions
+from accp_adapters.inspector.live.sources.sessions import LoggedSessions
 from accp_adapters.inspector.live.threads import Observed
 from accp_core.strict_json import read_json
 
@@ -27,7 +27,7 @@ class FrameFile:
         self.name = path
         self._file: tuple[int, int] | None = None
         self._read = 0
-        self._sessions = Sessions()
+        self._sessions = LoggedSessions()
         self._observed: Observed | None = None
 
     def read(self) -> Observed:
@@ -42,7 +42,7 @@ class FrameFile:
                 self._file, self._read, self._sessions, self._observed = (
                     (found.st_dev, found.st_ino),
                     0,
-                    Sessions(),
+                    LoggedSessions(),
                     None,
                 )
             if found.st_size > self._read:

@@ -12,7 +12,7 @@ from nats.js.errors import NotFoundError
 
 from accp_adapters.bindings.hosts.agreement import AGREEMENT
 from accp_adapters.bindings.logs.nats import log_token
-from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
+from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, LoggedSessions
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import Observed
 from accp_adapters.stores.passwords import without_password
@@ -38,7 +38,7 @@ class NatsLog:
         self.name = without_password(url)
         self._url: Final = url.split(",")
         self._last = 0
-        self._sessions: Final = Sessions()
+        self._sessions: Final = LoggedSessions()
         self._observed: Observed | None = None
 
     def read(self) -> Observed:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import redis
 
-from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
+from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, LoggedSessions
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed
 from accp_adapters.stores.passwords import without_password
@@ -30,7 +30,7 @@ class RedisLog:
         self.name = without_password(url)
         self._client: Final = redis.Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
         self._last: Final[dict[str, int]] = {}
-        self._sessions: Final = Sessions()
+        self._sessions: Final = LoggedSessions()
         self._observed: Observed | None = None
 
     def read(self) -> Observed:

@@ -10,7 +10,7 @@ from accp_adapters.inspector.live.events import frame_events
 from accp_adapters.inspector.live.frame_record import FrameRecord
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed, Thread, identified
 
-__all__ = ["MAX_FRAMES", "Sessions"]
+__all__ = ["MAX_FRAMES", "LoggedSessions"]
 
 MAX_FRAMES: Final = 20_000
 """Frames of one session that are kept; of more, the last ones."""
@@ -26,7 +26,7 @@ class _Session:
     thread: Thread | None = None
 
 
-class Sessions:
+class LoggedSessions:
     """The sessions of one source."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, Sessions
+from accp_adapters.inspector.live.sources.sessions import MAX_FRAMES, LoggedSessions
 from accp_adapters.inspector.live.sources.source import file_state
 from accp_adapters.inspector.live.sources.steps import record_of_step
 from accp_adapters.inspector.live.threads import MAX_THREADS, Observed
@@ -35,7 +35,7 @@ class SqliteLog:
         """Follow the file at `path`."""
         self.name = path
         self._last: dict[str, int] = {}
-        self._sessions = Sessions()
+        self._sessions = LoggedSessions()
         self._state: object = None
         self._observed: Observed | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.inspector.live.frame_record import FrameRecord, record_of_text
 from accp_core.errors import ProtocolError
 
@@ -12,7 +12,7 @@ __all__ = ["record_of_step"]
 def record_of_step(text: str) -> FrameRecord:
     """Return the record of one entry of a log."""
     try:
-        step = Step.from_text(text)
+        step = SessionStep.from_text(text)
     except ProtocolError as error:
         return FrameRecord(text=text, operation="no step of a session", refusal=error.reason)
     if step.kind in (StepKind.RECEIVE, StepKind.SEND) and step.text:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.plain_values import read_value
-from accp_adapters.replay.formats.checkpoints.threads import Checkpoint
+from accp_adapters.replay.formats.checkpoints.threads import StoredCheckpoint
 
 __all__ = ["connected", "is_postgres", "postgres_state", "read_postgres", "without_options"]
 
@@ -34,7 +34,7 @@ def is_postgres(path: str) -> bool:
     return path.startswith(("postgres://", "postgresql://"))
 
 
-def read_postgres(address: str, limit: int) -> Iterator[Checkpoint]:
+def read_postgres(address: str, limit: int) -> Iterator[StoredCheckpoint]:
     """Yield the last checkpoint of each thread and namespace.
 
     Args:
@@ -55,7 +55,7 @@ def read_postgres(address: str, limit: int) -> Iterator[Checkpoint]:
             blobs = connection.execute(_BLOBS, (versions, thread, namespace, limit)).fetchall()
             values |= {channel: read_value(kind, bytes(blob)) for channel, kind, blob in blobs}
             written = str(checkpoint.get("ts") or "")
-            yield Checkpoint(thread=thread, namespace=namespace, values=values, written=written)
+            yield StoredCheckpoint(thread=thread, namespace=namespace, values=values, written=written)
 
 
 def postgres_state(address: str) -> tuple[int, str]:

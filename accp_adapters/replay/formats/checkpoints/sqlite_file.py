@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accp_adapters.replay.errors import UnreadableRun
 from accp_adapters.replay.formats.checkpoints.plain_values import read_value
-from accp_adapters.replay.formats.checkpoints.threads import Checkpoint
+from accp_adapters.replay.formats.checkpoints.threads import StoredCheckpoint
 from accp_adapters.replay.formats.checkpoints.unchanged import open_unchanged
 
 __all__ = ["read_sqlite"]
@@ -26,7 +26,7 @@ _LAST: Final = """
 """
 
 
-def read_sqlite(path: str, limit: int, *, patience: float = 5.0) -> Iterator[Checkpoint]:
+def read_sqlite(path: str, limit: int, *, patience: float = 5.0) -> Iterator[StoredCheckpoint]:
     """Yield the last checkpoint of each thread and namespace.
 
     Args:
@@ -42,7 +42,7 @@ def read_sqlite(path: str, limit: int, *, patience: float = 5.0) -> Iterator[Che
             _check(database, path, limit)
             for thread, namespace, kind, content, _ in database.execute(_LAST, (limit,)):
                 values, written = _values(kind, content)
-                yield Checkpoint(thread=thread, namespace=namespace, values=values, written=written)
+                yield StoredCheckpoint(thread=thread, namespace=namespace, values=values, written=written)
     except (sqlite3.Error, ValueError) as error:
         if isinstance(error, UnreadableRun):
             raise

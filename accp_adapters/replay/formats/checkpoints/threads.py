@@ -10,7 +10,7 @@ from accp_adapters.replay.formats.conversation import Item
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.frameworks.langchain import state_items
 
-__all__ = ["SQLITE", "Checkpoint", "read_threads"]
+__all__ = ["SQLITE", "StoredCheckpoint", "read_threads"]
 
 SQLITE: Final = b"SQLite format 3\0"
 """The first bytes of a SQLite file."""
@@ -19,7 +19,7 @@ _INTERNAL: Final = ("__", "branch:", "start:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class StoredCheckpoint:
     """The last checkpoint of one graph or subgraph of a thread."""
 
     thread: str
@@ -32,7 +32,7 @@ class Checkpoint:
     """When it was written, in ISO 8601; empty: not recorded."""
 
 
-def read_threads(checkpoints: Iterable[Checkpoint], findings: Findings) -> Iterator[Item]:
+def read_threads(checkpoints: Iterable[StoredCheckpoint], findings: Findings) -> Iterator[Item]:
     """Yield the conversation of each checkpoint; one of a subgraph that its graph has, too, is left out.
 
     Args:

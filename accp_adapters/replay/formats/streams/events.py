@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-__all__ = ["BROKEN", "DONE", "Event", "events_of"]
+__all__ = ["BROKEN", "STREAM_END", "StreamEvent", "events_of"]
 
-Event = Mapping[str, Any]
+StreamEvent = Mapping[str, Any]
 """The JSON object that one event holds."""
-BROKEN: Final[Event] = {"broken": "event"}
+BROKEN: Final[StreamEvent] = {"broken": "event"}
 """Stands for an event that is no JSON object, such as one that breaks off."""
-DONE: Final[Event] = {"done": "stream"}
+STREAM_END: Final[StreamEvent] = {"done": "stream"}
 """Stands for the end that OpenAI's streams say."""
 _STARTS: Final = ("data:", "event:", "id:", "retry:", ":")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -24,7 +24,7 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _DONE: Final = "[DONE]"
 
 
-def events_of(recorded: Any) -> list[Event] | None:
+def events_of(recorded: Any) -> list[StreamEvent] | None:
     """Return the events of a recorded response; None: it is no stream.
 
     Args:
@@ -49,7 +49,7 @@ def _line(line: str) -> str:
     return f"data: {bare}\n" if bare.startswith(("{", _DONE)) else line
 
 
-def _from_text(text: str) -> Iterator[Event]:
+def _from_text(text: str) -> Iterator[StreamEvent]:
     """Yield the events in the text of a stream; one ends at a blank line, where a new one begins, or with the text."""
     data: list[str] = []
     for line in _LINE_END.split(text):
@@ -70,10 +70,10 @@ def _is_object(text: str) -> bool:
     return next(iter(_parsed([text])), BROKEN) is not BROKEN
 
 
-def _parsed(lines: list[str]) -> Iterator[Event]:
+def _parsed(lines: list[str]) -> Iterator[StreamEvent]:
     text = "\n".join(lines)
     if text.strip() == _DONE:
-        yield DONE
+        yield STREAM_END
         return
     try:
         event = json.loads(text)
@@ -82,7 +82,7 @@ def _parsed(lines: list[str]) -> Iterator[Event]:
     yield event if isinstance(event, dict) else BROKEN
 
 
-def _inner(recorded: Event) -> Event:
+def _inner(recorded: StreamEvent) -> StreamEvent:
     """Return the event in a record of one: `{"event": …, "data": …}`, where the data may be JSON in a text."""
     if not recorded.keys() <= {"event", "data", "id", "retry", "time", "timestamp"} or "data" not in recorded:
         return recorded

@@ -15,7 +15,7 @@ from typing import Any, Final
 from accp_adapters.replay.formats.findings import Findings
 from accp_adapters.replay.formats.parts import BOOKKEEPING
 from accp_adapters.replay.formats.streams.ends import RESPONSE_ENDS, breaks_off, first_stream
-from accp_adapters.replay.formats.streams.events import BROKEN, DONE, Event, events_of
+from accp_adapters.replay.formats.streams.events import BROKEN, STREAM_END, StreamEvent, events_of
 
 __all__ = ["join_response", "joined_exchange", "stream_kind"]
 
@@ -76,10 +76,10 @@ def join_response(recorded: object, findings: Findings) -> Any:
     whole = first_stream([event for event in events if event is not BROKEN], kind, findings)
     if breaks_off(whole, kind):
         findings.add("stream", f"of {kind} that breaks off; {_KEPT.get(kind, 'what it has is counted')}")
-    return _JOINS[kind]([event for event in whole if event is not DONE], findings)
+    return _JOINS[kind]([event for event in whole if event is not STREAM_END], findings)
 
 
-def _has_error(event: Event) -> bool:
+def _has_error(event: StreamEvent) -> bool:
     match event:
         # The error event of OpenAI Responses has its message beside its type.
         case {"type": "error" | "response.failed"} | {"response": {"error": {"code": _} | {"message": _}}}:
@@ -92,13 +92,13 @@ def stream_kind(recorded: object) -> str | None:
     return _kind_of([recorded] if isinstance(recorded, Mapping) else events_of(recorded))
 
 
-def _kind_of(events: list[Event] | None) -> str | None:
+def _kind_of(events: list[StreamEvent] | None) -> str | None:
     if not events:
         return None
     return next((kind for event in events[:3] for kind, holds in _KINDS.items() if holds(event)), None)
 
 
-def _is_chunk(event: Event) -> bool:
+def _is_chunk(event: StreamEvent) -> bool:
     match event:
         case {"object": "chat.completion.chunk"} | {"choices": [{"delta": _}, *_]}:
             return True
@@ -164,7 +164,7 @@ def _finished(value: Any) -> Any:
     return list(map(_finished, value)) if isinstance(value, list) else value
 
 
-def _join_chunks(events: list[Event], findings: Findings) -> dict[str, Any]:
+def _join_chunks(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
     choices: dict[str, dict[str, Any]] = {}
     for event in events:
         findings.fields(event, _CHUNK, "an OpenAI chunk")
@@ -176,10 +176,10 @@ def _join_chunks(events: list[Event], findings: Findings) -> dict[str, Any]:
     return {"object": "chat.completion", "choices": [{"message": message} for message in messages]}
 
 
-def _join_responses(events: list[Event], findings: Findings) -> dict[str, Any]:
-    end: Event = next((event for event in reversed(events) if event.get("type") in RESPONSE_ENDS), {})
+def _join_responses(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
+    end: StreamEvent = next((event for event in reversed(events) if event.get("type") in RESPONSE_ENDS), {})
     held = end.get("response")
-    response: Event = held if isinstance(held, Mapping) else {"object": "response"}
+    response: StreamEvent = held if isinstance(held, Mapping) else {"object": "response"}
     if end.get("type") == "response.incomplete":
         details = response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, Mapping) else None
@@ -195,7 +195,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _join_anthropic(events: list[Event], findings: Findings) -> dict[str, Any]:
+def _join_anthropic(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
     blocks: dict[str, dict[str, Any]] = {}
     message: dict[str, Any] = {"role": "assistant", "type": "message"}
     for event in events:
@@ -215,7 +215,7 @@ def _join_anthropic(events: list[Event], findings: Findings) -> dict[str, Any]:
     return message | {"content": [_anthropic_block(_finished(block), findings) for block in blocks.values() if block]}
 
 
-def _add_anthropic(block: dict[str, Any], delta: Event, findings: Findings) -> None:
+def _add_anthropic(block: dict[str, Any], delta: StreamEvent, findings: Findings) -> None:
     name = _ANTHROPIC_DELTAS.get(str(delta.get("type")))
     if name:
         _add_text(block, name, delta[name])
@@ -249,7 +249,7 @@ def _check_arguments(calls: list[Any], findings: Findings) -> None:
                 _arguments(written, findings)
 
 
-def _join_gemini(events: list[Event], findings: Findings) -> dict[str, Any]:
+def _join_gemini(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
     candidates: dict[str, list[Any]] = {}
     for candidate in (candidate for event in events for candidate in event.get("candidates") or ()):
         parts = candidates.setdefault(str(candidate.get("index") or 0), [])
@@ -258,7 +258,7 @@ def _join_gemini(events: list[Event], findings: Findings) -> dict[str, Any]:
     return {"candidates": [{"content": {"role": "model", "parts": _finished(parts)}} for parts in candidates.values()]}
 
 
-def _add_gemini(parts: list[Any], part: Event) -> None:
+def _add_gemini(parts: list[Any], part: StreamEvent) -> None:
     """Add a part; a text continues the one before it where both are words or both are thoughts."""
     filled = {name: value for name, value in part.items() if value is not None}
     is_text = filled.keys() <= _GEMINI_WORDS and isinstance(filled.get("text"), str)
@@ -271,7 +271,7 @@ def _add_gemini(parts: list[Any], part: Event) -> None:
         _add_text(parts[-1], "text", filled["text"])
 
 
-def _join_bedrock(events: list[Event], findings: Findings) -> dict[str, Any]:
+def _join_bedrock(events: list[StreamEvent], findings: Findings) -> dict[str, Any]:
     blocks: dict[str, dict[str, Any]] = {}
     for event in events:
         findings.fields(event, _BEDROCK, "an event of a Bedrock stream")
@@ -289,14 +289,14 @@ def _bedrock_block(block: dict[str, Any], findings: Findings) -> dict[str, Any]:
     return block
 
 
-_KINDS: Final[Mapping[str, Callable[[Event], bool]]] = {
+_KINDS: Final[Mapping[str, Callable[[StreamEvent], bool]]] = {
     "OpenAI chat": _is_chunk,
     "OpenAI Responses": lambda event: str(event.get("type")).startswith("response."),
     "Anthropic": lambda event: event.get("type") in _ANTHROPIC,
     "Gemini": lambda event: isinstance(event.get("candidates"), list),
     "Bedrock Converse": lambda event: len(event) == 1 and not event.keys().isdisjoint(_BEDROCK[:-1]),
 }
-_JOINS: Final[Mapping[str, Callable[[list[Event], Findings], dict[str, Any]]]] = {
+_JOINS: Final[Mapping[str, Callable[[list[StreamEvent], Findings], dict[str, Any]]]] = {
     "OpenAI chat": _join_chunks,
     "OpenAI Responses": _join_responses,
     "Anthropic": _join_anthropic,

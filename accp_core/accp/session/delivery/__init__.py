@@ -2,7 +2,7 @@
 
 from accp_core.accp.session.delivery.heartbeat import Heartbeat
 from accp_core.accp.session.delivery.inbox import Inbox, SequenceScope, has_expired
-from accp_core.accp.session.delivery.link import Link, LinkMove, LinkState
+from accp_core.accp.session.delivery.link import LinkMove, LinkState, SessionLink
 from accp_core.accp.session.delivery.outbox import FrameText, Outbox
 from accp_core.accp.session.delivery.requests import PendingRequests
 
@@ -10,11 +10,11 @@ __all__ = [
     "FrameText",
     "Heartbeat",
     "Inbox",
-    "Link",
     "LinkMove",
     "LinkState",
     "Outbox",
     "PendingRequests",
     "SequenceScope",
+    "SessionLink",
     "has_expired",
 ]

@@ -20,7 +20,7 @@ from typing import Final
 
 from accp_core.bounded import BoundedDict
 
-__all__ = ["TRANSITIONS", "Link", "LinkMove", "LinkState"]
+__all__ = ["TRANSITIONS", "LinkMove", "LinkState", "SessionLink"]
 
 
 class LinkState(StrEnum):
@@ -87,7 +87,7 @@ TRANSITIONS: Final[Mapping[tuple[LinkState, LinkMove], LinkState]] = MappingProx
 _MAX_PINGS: Final = 16
 
 
-class Link:
+class SessionLink:
     """The connection of a session, and what was said on it."""
 
     def __init__(self) -> None:

@@ -10,8 +10,8 @@ from accp_core.accp.session.snapshots.delivery import PENDING
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
     FLAG,
+    FieldShape,
     Reading,
-    Shape,
     array,
     attributes,
     choice,
@@ -38,7 +38,7 @@ def _write_exchanges(exchanges: dict[str, Exchange]) -> list[Any]:
 
 
 def _read_exchanges(data: Any, old: Any, reading: Reading) -> Any:
-    found = array(Shape(_EXCHANGE.write, _read_exchange)).read(data, None, reading)
+    found = array(FieldShape(_EXCHANGE.write, _read_exchange)).read(data, None, reading)
     by_id = {each.id: each for each in found}
     limit = getattr(old, "limit", reading.options.exchanges)
     expect(len(by_id) == len(found) <= limit, f"at most {limit} exchanges, each once", len(found))
@@ -55,7 +55,7 @@ def _answered(name: str) -> Exchange:
     return Exchange(id=name, state=ExchangeState.CLOSED, request_id=name)
 
 
-_EXCHANGES: Final = Shape(_write_exchanges, _read_exchanges)
+_EXCHANGES: Final = FieldShape(_write_exchanges, _read_exchanges)
 
 
 def _check_buffer(buffer: StreamBuffer) -> None:

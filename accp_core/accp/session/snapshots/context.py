@@ -12,8 +12,8 @@ from accp_core.accp.session.negotiation import MAX_BASES, Negotiation
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
     FLAG,
+    FieldShape,
     Reading,
-    Shape,
     array,
     attributes,
     expect,
@@ -56,7 +56,7 @@ _STATE: Final = record(
 CONTEXT: Final = attributes(state=_STATE, _resync=FLAG)
 _PAIR: Final = row(TEXT, TEXT)
 TRANSACTIONS: Final = attributes(
-    _chains=table(TEXT, TEXT), _frames=table(_PAIR, Shape(lambda _: 0, lambda *_: None)), _terms=table(_PAIR, TEXT)
+    _chains=table(TEXT, TEXT), _frames=table(_PAIR, FieldShape(lambda _: 0, lambda *_: None)), _terms=table(_PAIR, TEXT)
 )
 
 
@@ -83,7 +83,7 @@ def _check_negotiation(negotiation: Negotiation) -> None:
 
 NEGOTIATION: Final = attributes(
     _check_negotiation,
-    _bases=array(Shape(_write_registry, _read_registry), lambda found: deque(found, maxlen=MAX_BASES)),
+    _bases=array(FieldShape(_write_registry, _read_registry), lambda found: deque(found, maxlen=MAX_BASES)),
     _announced=TEXT,
     _offered=TEXT,
     _differed=TEXT,

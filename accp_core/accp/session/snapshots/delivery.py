@@ -18,8 +18,8 @@ from accp_core.accp.session.snapshots.shapes import (
     COUNT,
     FLAG,
     INTEGER,
+    FieldShape,
     Reading,
-    Shape,
     array,
     attributes,
     choice,
@@ -47,9 +47,9 @@ def _read_arrival(data: Any, old: Any, reading: Reading) -> Arrival:
     return Arrival(reading.codec.read(text), text)
 
 
-FRAME_TEXT: Final = Shape(str.__str__, _read_frame_text)
+FRAME_TEXT: Final = FieldShape(str.__str__, _read_frame_text)
 """A frame of ours; its metadata is read from its text."""
-ARRIVAL: Final = Shape(lambda arrival: arrival.text, _read_arrival)
+ARRIVAL: Final = FieldShape(lambda arrival: arrival.text, _read_arrival)
 """A frame of a peer; it is parsed again."""
 
 
@@ -88,7 +88,7 @@ def _check_inbox(inbox: Inbox[Arrival]) -> None:
 
 INBOX: Final = attributes(
     _check_inbox,
-    _seen=Shape(_write_seen, _read_seen),
+    _seen=FieldShape(_write_seen, _read_seen),
     _counts=table(TEXT, record(SequenceCount, last=optional(INTEGER), forgotten=INTEGER, held=table(COUNT, ARRIVAL))),
 )
 

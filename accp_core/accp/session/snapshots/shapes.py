@@ -20,8 +20,8 @@ __all__ = [
     "FLAG",
     "INTEGER",
     "Fault",
+    "FieldShape",
     "Reading",
-    "Shape",
     "array",
     "attributes",
     "choice",
@@ -59,7 +59,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """How a value is written and read."""
 
     write: Callable[[Any], Any]
@@ -97,31 +97,31 @@ def _read_flag(data: Any, _old: Any, _reading: Reading) -> bool:
     return bool(data)
 
 
-INTEGER: Final = Shape(_same, _read_integer)
-COUNT: Final = Shape(_same, _read_count)
+INTEGER: Final = FieldShape(_same, _read_integer)
+COUNT: Final = FieldShape(_same, _read_count)
 """A whole number from 0."""
-FLAG: Final = Shape(_same, _read_flag)
+FLAG: Final = FieldShape(_same, _read_flag)
 
 
-def optional(shape: Shape) -> Shape:
+def optional(shape: FieldShape) -> FieldShape:
     """Return the shape of a value that may be None."""
-    return Shape(
+    return FieldShape(
         lambda value: None if value is None else shape.write(value),
         lambda data, old, reading: None if data is None else shape.read(data, old, reading),
     )
 
 
-def choice(kind: type[StrEnum]) -> Shape:
+def choice(kind: type[StrEnum]) -> FieldShape:
     """Return the shape of the members of an enumeration."""
 
     def read(data: Any, _old: Any, _reading: Reading) -> StrEnum:
         expect(data in list(kind), f"one of {', '.join(kind)}", data)
         return kind(data)
 
-    return Shape(str, read)
+    return FieldShape(str, read)
 
 
-def _read_step(shape: Shape, data: Any, old: Any, reading: Reading, step: str) -> Any:
+def _read_step(shape: FieldShape, data: Any, old: Any, reading: Reading, step: str) -> Any:
     """Read a part of a container; what is wrong with it gets its place."""
     try:
         return shape.read(data, old, reading)
@@ -131,17 +131,17 @@ def _read_step(shape: Shape, data: Any, old: Any, reading: Reading, step: str) -
         raise Fault(str(error), step) from None
 
 
-def array(item: Shape, make: Callable[[list[Any]], Any] = list) -> Shape:
+def array(item: FieldShape, make: Callable[[list[Any]], Any] = list) -> FieldShape:
     """Return the shape of a sequence; `make` returns it from the list of its items."""
 
     def read(data: Any, _old: Any, reading: Reading) -> Any:
         expect(isinstance(data, list), "an array", data)
         return make([_read_step(item, each, None, reading, f"[{place}]") for place, each in enumerate(data)])
 
-    return Shape(lambda value: [item.write(each) for each in value], read)
+    return FieldShape(lambda value: [item.write(each) for each in value], read)
 
 
-def row(*cells: Shape) -> Shape:
+def row(*cells: FieldShape) -> FieldShape:
     """Return the shape of a tuple, which has one shape for each of its places."""
 
     def write(value: Any) -> list[Any]:
@@ -152,10 +152,10 @@ def row(*cells: Shape) -> Shape:
         pairs = zip(cells, data, strict=True)
         return tuple(_read_step(cell, each, None, reading, f"[{place}]") for place, (cell, each) in enumerate(pairs))
 
-    return Shape(write, read)
+    return FieldShape(write, read)
 
 
-def table(key: Shape, value: Shape) -> Shape:
+def table(key: FieldShape, value: FieldShape) -> FieldShape:
     """Return the shape of a dictionary; one with a limit, as in the fresh session, may not be over it."""
     rows = array(row(key, value))
 
@@ -170,7 +170,7 @@ def table(key: Shape, value: Shape) -> Shape:
         kept.update(found)
         return kept
 
-    return Shape(lambda value: rows.write(value.items()), read)
+    return FieldShape(lambda value: rows.write(value.items()), read)
 
 
 def members(data: Any, required: frozenset[str], known: frozenset[str]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def members(data: Any, required: frozenset[str], known: frozenset[str]) -> dict[
     return dict(data)
 
 
-def record(kind: type, **shapes: Shape) -> Shape:
+def record(kind: type, **shapes: FieldShape) -> FieldShape:
     """Return the shape of a dataclass; fields that have their default are left out."""
     defaults = {}
     for field in fields(kind):
@@ -200,10 +200,10 @@ def record(kind: type, **shapes: Shape) -> Shape:
         found = members(data, required, known).items()
         return kind(**{name: _read_step(shapes[name], each, None, reading, f".{name}") for name, each in found})
 
-    return Shape(write, read)
+    return FieldShape(write, read)
 
 
-def attributes(check: Callable[[Any], None] | None = None, **shapes: Shape) -> Shape:
+def attributes(check: Callable[[Any], None] | None = None, **shapes: FieldShape) -> FieldShape:
     """Return the shape of an object that is filled where it stands.
 
     Args:
@@ -227,15 +227,15 @@ def attributes(check: Callable[[Any], None] | None = None, **shapes: Shape) -> S
             check(old)
         return old
 
-    return Shape(write, read)
+    return FieldShape(write, read)
 
 
-def made(make: Callable[[Reading], Any], shape: Shape) -> Shape:
+def made(make: Callable[[Reading], Any], shape: FieldShape) -> FieldShape:
     """Return the shape of an object that a fresh session does not have: `make` returns it, to be filled."""
-    return Shape(shape.write, lambda data, _old, reading: shape.read(data, make(reading), reading))
+    return FieldShape(shape.write, lambda data, _old, reading: shape.read(data, make(reading), reading))
 
 
-def variant(kinds: Mapping[str, tuple[type, Shape]]) -> Shape:
+def variant(kinds: Mapping[str, tuple[type, FieldShape]]) -> FieldShape:
     """Return the shape of a value of one of several types, each of which has a name."""
     names = {kind: (name, shape) for name, (kind, shape) in kinds.items()}
 
@@ -247,4 +247,4 @@ def variant(kinds: Mapping[str, tuple[type, Shape]]) -> Shape:
         expect(isinstance(data, list) and len(data) == 2 and data[0] in list(kinds), "a name and a value", data)
         return _read_step(kinds[data[0]][1], data[1], None, reading, "[1]")
 
-    return Shape(write, read)
+    return FieldShape(write, read)

@@ -10,7 +10,16 @@ from accp_core.accp.session.delivery import SequenceScope
 from accp_core.accp.session.snapshots.chains import CHAINS
 from accp_core.accp.session.snapshots.context import CONTEXT, NEGOTIATION, TRANSACTIONS
 from accp_core.accp.session.snapshots.delivery import FRAME_TEXT, HEARTBEAT, INBOX, LINK, OUTBOX
-from accp_core.accp.session.snapshots.shapes import COUNT, Reading, Shape, array, attributes, choice, expect, record
+from accp_core.accp.session.snapshots.shapes import (
+    COUNT,
+    FieldShape,
+    Reading,
+    array,
+    attributes,
+    choice,
+    expect,
+    record,
+)
 from accp_core.accp.session.snapshots.values import STORED_TEXT, TEXT
 from accp_core.accp.session.snapshots.waiting import EVENT, RECEIVER
 from accp_core.error_codes import ErrorCode
@@ -72,7 +81,7 @@ _SNAPSHOT: Final = record(
     session_id=TEXT,
     agent_id=TEXT,
     scope=choice(SequenceScope),
-    state=Shape(_SESSION.write, lambda data, _old, _reading: data),
+    state=FieldShape(_SESSION.write, lambda data, _old, _reading: data),
 )
 
 

@@ -19,8 +19,8 @@ from accp_core.accp.frame import REMOVED, Envelope, Ref, Value
 from accp_core.accp.message import Message
 from accp_core.accp.session.snapshots.shapes import (
     COUNT,
+    FieldShape,
     Reading,
-    Shape,
     array,
     choice,
     expect,
@@ -52,7 +52,7 @@ def _read_text(data: Any, _old: Any, _reading: Reading) -> str:
         raise ValueError(f"expected the hexadecimal digits of a text, found {data['$text'][:40]!r}") from None
 
 
-TEXT: Final = Shape(_write_text, _read_text)
+TEXT: Final = FieldShape(_write_text, _read_text)
 
 
 def _write_value(value: Value) -> Any:
@@ -105,7 +105,7 @@ def _read_ref(data: Any, _old: Any, _reading: Reading) -> Ref:
     return Ref(data)
 
 
-VALUE: Final = Shape(_write_value, _read_value)
+VALUE: Final = FieldShape(_write_value, _read_value)
 _MAP: Final = table(TEXT, VALUE)
 _TAGS: Final[Mapping[str, Callable[[Any, Any, Reading], Value]]] = {
     "$ref": _read_ref,
@@ -122,9 +122,9 @@ def _read_payload(data: Any, old: Any, reading: Reading) -> Value:
     return payload
 
 
-PAYLOAD: Final = Shape(_write_value, _read_payload)
-REF: Final = Shape(lambda ref: ref.key, _read_ref)
-COLD_KEY: Final = Shape(
+PAYLOAD: Final = FieldShape(_write_value, _read_payload)
+REF: Final = FieldShape(lambda ref: ref.key, _read_ref)
+COLD_KEY: Final = FieldShape(
     lambda key: [_write_text(key.session_id), _write_text(key.key)],
     lambda data, old, reading: ColdKey(*row(TEXT, TEXT).read(data, old, reading)),
 )

@@ -14,7 +14,7 @@ from a2a.types import AgentCardSignature, Part
 from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent, declare_queries
 from accp_adapters.a2a.teams.reference_messages import request_in, request_part
 from accp_adapters.fetching import FETCH_NAME
-from accp_adapters.remote.reference_request import FETCH, ReferenceRequest
+from accp_adapters.remote.reference_request import FETCH_OPERATION, ReferenceRequest
 from accp_core.aci import AgentContext, AgentReply, ItemAnswer, Outcome, with_answers
 from accp_core.errors import ProtocolError
 from accp_core.references import StoredText, uri_to_key
@@ -177,7 +177,7 @@ def test_a_request_says_what_it_asks_for() -> None:
 
 @pytest.mark.parametrize("wrong", ["offset:x", "limit:1.5", "offset:-1"])
 def test_a_number_that_is_none_is_refused(wrong: str) -> None:
-    part = Part(text=f"@m>qry:{FETCH}{{ref:$cold.a|query:x|{wrong}}}[mid:0123456789ab,seq:1]")
+    part = Part(text=f"@m>qry:{FETCH_OPERATION}{{ref:$cold.a|query:x|{wrong}}}[mid:0123456789ab,seq:1]")
     request = request_in([part])
     assert request is not None
     with pytest.raises(ProtocolError, match=f"E1004: expected '{wrong.partition(':')[0]}' to be a whole number"):

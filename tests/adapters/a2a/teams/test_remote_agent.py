@@ -13,7 +13,7 @@ from httpx import AsyncClient, Request, Response
 
 from accp_adapters.a2a import A2aWire, GrantedReferences, RemoteAgent
 from accp_adapters.a2a.teams.reference_messages import answer_parts
-from accp_adapters.remote import OpenRequest, ReferenceRequest
+from accp_adapters.remote import AskedReference, ReferenceRequest
 from accp_core.aci import AgentContext, Interaction, ItemState, KeyInformation, TaskContext
 from accp_core.compression import ResultLimits
 from accp_core.errors import ProtocolError
@@ -56,7 +56,7 @@ class Ungranted(GrantedReferences):
     """References of a server that asks for whatever it likes."""
 
     async def open(self, reference: str) -> str:
-        asked = OpenRequest(ReferenceRequest(ref=reference), asyncio.get_running_loop().create_future())
+        asked = AskedReference(ReferenceRequest(ref=reference), asyncio.get_running_loop().create_future())
         self._requests.put_nowait(asked)
         return (await asked.answer).text
 
@@ -98,7 +98,7 @@ async def test_a_text_that_the_agent_stored_is_checked_against_its_key(monkeypat
 
 
 async def test_an_agent_stores_no_more_results_than_a_master_fetches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.remote.replies.MAX_REFERENCES", 0)
+    monkeypatch.setattr("accp_adapters.remote.replies.MAX_OPENED", 0)
     async with served(lister) as running:
         with pytest.raises(ProtocolError, match="E2003: expected at most 0 long results, found 1"):
             await RemoteAgent(A2aWire(running.url), agent_id="crm")(a_context())

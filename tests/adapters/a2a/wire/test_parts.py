@@ -7,10 +7,10 @@ import tracemalloc
 import pytest
 from a2a.types import Part
 
-from accp_adapters.a2a.wire.envelope_flag import MEDIA_TYPE
 from accp_adapters.a2a.wire.parts import PartLocation, codec, frame_to_part
 from accp_core import DecodeError
 from accp_core.accp import Message, serialize_frame
+from accp_core.accp.vocabulary import MEDIA_TYPE
 from tests.core.view.bombs import BOMBS
 
 

@@ -10,12 +10,11 @@ import httpx2
 import pytest
 
 from accp_adapters.bindings.accp.app import accp_app
-from accp_adapters.bindings.accp.http_endpoint import MEDIA_TYPE
 from accp_adapters.bindings.hosts import SessionHost
 from accp_adapters.bindings.identity import BearerTokens, Principal
 from accp_adapters.bindings.logs import SqliteFrameLog
 from accp_core.accp import StreamChunkReceived, parse_frame
-from accp_core.accp.vocabulary import Intent
+from accp_core.accp.vocabulary import MEDIA_TYPE, Intent
 from accp_core.errors import ProtocolError
 from tests.adapters.bindings.accp.serving import count, echo, serve, serving
 from tests.adapters.bindings.hosts.agents import CODEC, Client

@@ -225,12 +225,12 @@ async def test_what_no_delivery_waits_for_is_refused(message: Message, code: str
 
 
 async def test_an_agent_opens_so_many_references_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accp_adapters.bindings.agents.text_exchange.MAX_REFERENCES", 0)
+    monkeypatch.setattr("accp_adapters.bindings.agents.text_exchange.MAX_OPENED", 0)
     async with served(opener) as address:
         with pytest.raises(RequestFailed, match="E2003: expected an agent that opens at most 0"):
             await remote(address)(GRANTED)
         monkeypatch.undo()
-        monkeypatch.setattr("accp_adapters.bindings.agents.accp_wire.MAX_REFERENCES", 0)
+        monkeypatch.setattr("accp_adapters.bindings.agents.accp_wire.MAX_OPENED", 0)
         with pytest.raises(ProtocolError, match="E2003: expected an agent that opens at most 0"):
             await remote(address)(GRANTED)
 

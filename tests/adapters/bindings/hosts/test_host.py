@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accp_adapters.bindings.hosts import HOST_SESSION, HostLimits, Request, SessionHost
-from accp_adapters.bindings.hosts.journal import Place
+from accp_adapters.bindings.hosts.journal import SessionPlace
 from accp_adapters.bindings.hosts.names import session_name
 from accp_adapters.bindings.hosts.replica import Replica
 from accp_adapters.bindings.identity import Principal
@@ -32,7 +32,7 @@ def host(handler: Any = echo, **limits: Any) -> SessionHost:
     return SessionHost(handler, codec=CODEC, limits=HostLimits(**limits))
 
 
-def _place(served: SessionHost) -> Place:
+def _place(served: SessionHost) -> SessionPlace:
     """Return the place of Ann's session."""
     return served._journal.place(session_name(ANN, "s1"), "s1")
 

@@ -15,7 +15,7 @@ from accp_adapters.bindings.accp.client_session import ClientSession
 from accp_adapters.bindings.accp.connect import ClientOptions, connect
 from accp_adapters.bindings.hosts import HostLimits, SessionHost
 from accp_adapters.bindings.hosts.names import session_name
-from accp_adapters.bindings.hosts.steps import Step, StepKind
+from accp_adapters.bindings.hosts.steps import SessionStep, StepKind
 from accp_adapters.bindings.identity import ANONYMOUS
 from accp_adapters.bindings.logs import Fence, LogError, MemoryFrameLog
 from accp_core.accp import FrameRefused, Intent, Message, MessageReceived
@@ -150,7 +150,9 @@ async def test_a_client_whose_worker_has_missed_frames_connects_again() -> None:
 async def skip(host: SessionHost, name: str = NAME) -> None:
     """Take a step that changes nothing but the number of the last step."""
     place = host._journal.place(name, "s1")
-    await host._journal.commit(place, lambda replica: Step(kind=StepKind.GIVE_UP, now=replica.now, name="nothing"))
+    await host._journal.commit(
+        place, lambda replica: SessionStep(kind=StepKind.GIVE_UP, now=replica.now, name="nothing")
+    )
 
 
 async def test_a_connection_that_is_late_does_not_end_a_newer_one() -> None:

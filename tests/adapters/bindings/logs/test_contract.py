@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accp_adapters.bindings.logs import Fence, Fenced, FrameLog, LogError, MemoryFrameLog, open_log
-from accp_adapters.bindings.logs.frame_log import MAX_TEXT_BYTES
+from accp_adapters.bindings.logs.frame_log import MAX_LOG_TEXT_BYTES
 from accp_core.error_codes import ErrorCode
 from accp_core.errors import ProtocolError
 from tests.limits import PATIENCE
@@ -179,7 +179,7 @@ async def test_a_text_that_is_too_long_is_refused(opened: Callable[[], FrameLog]
     log = opened()
     fence = await held(log)
     with pytest.raises(ProtocolError, match="expected a text of at most") as refused:
-        await log.append(fence, 1, "ä" * (MAX_TEXT_BYTES // 2 + 1))
+        await log.append(fence, 1, "ä" * (MAX_LOG_TEXT_BYTES // 2 + 1))
     assert refused.value.code == ErrorCode.BUDGET_EXCEEDED
     assert await texts(log) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from accp_adapters.cli.demo.database import build_database, query_rows
 from accp_adapters.cli.demo.git_history import read_history
-from accp_adapters.cli.demo.snapshot import Snapshot, read_folder
+from accp_adapters.cli.demo.snapshot import FolderSnapshot, read_folder
 from accp_adapters.cli.demo.tools import folder_tools
 
 
@@ -31,15 +31,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def snapshot(folder: Path) -> Snapshot:
+def snapshot(folder: Path) -> FolderSnapshot:
     return read_folder(folder)
 
 
-def test_hidden_installed_binary_and_large_files_are_passed_over(snapshot: Snapshot) -> None:
+def test_hidden_installed_binary_and_large_files_are_passed_over(snapshot: FolderSnapshot) -> None:
     assert [file.path for file in snapshot.files] == ["README.md", "src/app.py"]
 
 
-def test_definitions_are_found_with_their_lines(snapshot: Snapshot) -> None:
+def test_definitions_are_found_with_their_lines(snapshot: FolderSnapshot) -> None:
     app, readme = snapshot.find("src/app.py"), snapshot.find("README.md")
     assert app and readme
     assert [(one.kind, one.name, one.line) for one in app.definitions()] == [
@@ -49,7 +49,7 @@ def test_definitions_are_found_with_their_lines(snapshot: Snapshot) -> None:
     assert [(one.kind, one.name) for one in readme.definitions()] == [("#", "Flights"), ("##", "Usage")]
 
 
-def test_the_database_holds_files_and_definitions(snapshot: Snapshot) -> None:
+def test_the_database_holds_files_and_definitions(snapshot: FolderSnapshot) -> None:
     database = build_database(snapshot)
     assert query_rows(database, "SELECT path, folder, suffix, lines FROM files ORDER BY path") == [
         {"path": "README.md", "folder": ".", "suffix": "md", "lines": 5},
@@ -58,7 +58,9 @@ def test_the_database_holds_files_and_definitions(snapshot: Snapshot) -> None:
     assert query_rows(database, "SELECT COUNT(*) AS n FROM definitions") == [{"n": 4}]
 
 
-def test_outside_git_the_history_is_that_of_the_files(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_git_the_history_is_that_of_the_files(
+    snapshot: FolderSnapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(snapshot.root.parent))
     first, second = read_history(snapshot, 10)
     assert (first["files"], first["date"]) == (["README.md"], "2023-11-14T22:21:40Z")
@@ -66,7 +68,7 @@ def test_outside_git_the_history_is_that_of_the_files(snapshot: Snapshot, monkey
 
 
 def test_without_git_installed_the_history_is_that_of_the_files(
-    snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+    snapshot: FolderSnapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
     assert [change["files"] for change in read_history(snapshot, 1)] == [["README.md"]]
@@ -84,7 +86,7 @@ def test_in_a_repository_the_history_is_that_of_its_commits(folder: Path) -> Non
     assert (only["author"], only["subject"], only["files"]) == ("Ann", "Begin", ["README.md", "src/app.py"])
 
 
-def test_tools_answer_from_the_snapshot(snapshot: Snapshot) -> None:
+def test_tools_answer_from_the_snapshot(snapshot: FolderSnapshot) -> None:
     tools = {tool.name: tool for tool in folder_tools(snapshot)}
     assert [row["path"] for row in tools["list_files"].invoke({})] == ["src/app.py", "README.md"]
     assert tools["search_text"].invoke({"words": "CLERK"}) == [
@@ -103,7 +105,7 @@ def test_tools_answer_from_the_snapshot(snapshot: Snapshot) -> None:
     ],
 )
 def test_a_tool_refuses_in_words_that_a_model_can_use(
-    snapshot: Snapshot, tool: str, arguments: dict[str, str], reason: str
+    snapshot: FolderSnapshot, tool: str, arguments: dict[str, str], reason: str
 ) -> None:
     tools = {each.name: each for each in folder_tools(snapshot)}
     assert reason in tools[tool].invoke(arguments)

@@ -15,7 +15,7 @@ from accp_adapters.fetching.sql.comparing.numerals import compare_ascending
 from accp_adapters.fetching.sql.database import DatabaseCache
 from accp_adapters.fetching.sql.resolve import resolve_select
 from accp_adapters.fetching.sql.run import run_query
-from accp_adapters.fetching.sql.storage import ABSENT, store_column
+from accp_adapters.fetching.sql.storage import NO_CELL, store_column
 from accp_core.documents.json_styles import write_styled_json
 from accp_core.packing.number import SpelledFloat
 from tests.properties.json_values import values as json_values
@@ -95,7 +95,7 @@ def test_a_column_is_kept_in_the_plainest_way(cells: list[Any], kind: str, numbe
 
 
 def test_the_kinds_of_cells_are_counted() -> None:
-    column, stored = store_column([None, ABSENT, [1], {"a": 1}, "x", 1.5, True, ABSENT])
+    column, stored = store_column([None, NO_CELL, [1], {"a": 1}, "x", 1.5, True, NO_CELL])
     kinds = {"null": 1, "absent": 2, "arrays": 1, "objects": 1, "text": 1, "number": 1, "boolean": 1}
     assert column.kinds == kinds
     assert stored == [None, None, "[1]", '{"a":1}', "x", "1.5", "true", None]

@@ -13,7 +13,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from accp_adapters.inspector.live import open_source
-from accp_adapters.inspector.live.prompts import Projection
+from accp_adapters.inspector.live.prompts import ShownProjection
 from accp_adapters.inspector.live.references import references_of
 from accp_adapters.inspector.live.threads import Observed, Thread
 from accp_adapters.replay import StrategyName, UnreadableRun
@@ -78,7 +78,7 @@ def test_a_team_is_a_master_and_its_agents_with_their_contexts(checkpoints: Path
 
 def test_a_reference_says_who_put_it_and_who_opened_it(checkpoints: Path) -> None:
     thread = thread_of(open_source(str(checkpoints)).read(), "orders")
-    cited = Projection(thread.runs[0], StrategyName.DEFAULT).references
+    cited = ShownProjection(thread.runs[0], StrategyName.DEFAULT).references
     found = references_of(thread, {reference: (0, position) for reference, position in cited.items()})
     reference = found[parse_reference(next(iter(cited)))]
     assert (reference.put_by, reference.opened, reference.refused) == ("orders", ["billing"], 0)

@@ -12,7 +12,7 @@ import pytest
 
 from accp_adapters.inspector.live import inspector_app, open_source
 from accp_adapters.inspector.live.sources.source import Source
-from accp_adapters.inspector.live.threads import Event, Kind, Observed, Thread, identified
+from accp_adapters.inspector.live.threads import EventKind, Observed, Thread, ThreadEvent, identified
 from accp_adapters.serving.listening import http_server, listen_at
 from tests.adapters.inspector.browser import found_by_axe
 from tests.adapters.inspector.live.clients import TOKEN, FixedSource
@@ -156,7 +156,7 @@ def team_of(agents: int, calls: int) -> FixedSource:
     """Return a thread of a team of agents with similar names."""
     names = [f"research-agent-{number}-of-the-team" for number in range(agents)]
     events = [
-        Event(kind=Kind.CALL, sender=names[number % agents], title="orders: those that are late")
+        ThreadEvent(kind=EventKind.CALL, sender=names[number % agents], title="orders: those that are late")
         for number in range(calls)
     ]
     return FixedSource(Observed(threads=tuple(identified([Thread(name="orders", events=tuple(events))]))))

@@ -21,7 +21,7 @@ from accp_adapters.inspector.live.events import frame_events, run_events
 from accp_adapters.inspector.live.frame_record import FrameRecord, record_of_text
 from accp_adapters.inspector.live.lanes import arrows_of, lanes_of, overview_of
 from accp_adapters.inspector.live.pages import Missing, Pages, Shown
-from accp_adapters.inspector.live.threads import Event, Kind, Observed, Thread, identified
+from accp_adapters.inspector.live.threads import EventKind, Observed, Thread, ThreadEvent, identified
 from accp_adapters.inspector.live.watched import Watched
 from accp_adapters.replay import StrategyName, UnreadableRun
 from accp_adapters.stores import RedisColdStore, SqliteColdStore
@@ -249,7 +249,12 @@ def test_a_thread_that_a_graph_goes_on_with_is_followed(tmp_path: Path) -> None:
 
 def test_many_events_are_shown_page_by_page() -> None:
     events = tuple(
-        Event(kind=Kind.FAILURE if n % 50 == 0 else Kind.REQUEST, sender=f"a{n % 13}", recipient="a0", title=f"{n}")
+        ThreadEvent(
+            kind=EventKind.FAILURE if n % 50 == 0 else EventKind.REQUEST,
+            sender=f"a{n % 13}",
+            recipient="a0",
+            title=f"{n}",
+        )
         for n in range(1_000)
     )
     (thread,) = identified([Thread(name="many", events=events)])

@@ -13,7 +13,7 @@ from accp_core.aacp.patterns.notation import read_phrase
 from accp_core.aacp.patterns.sayings import expand, read_kinds
 from accp_core.aacp.patterns.tokens import MAX_TOKENS, Sentence, read_sentence
 from accp_core.aacp.patterns.values import (
-    Value,
+    FoundValue,
     is_user,
     read_date,
     read_money,
@@ -45,7 +45,7 @@ TABLES = (PAYROLL_SAYINGS, PROVISIONING_SAYINGS, INVOICE_SAYINGS, CONTRACT_SAYIN
 KINDS = {name: read for table in TABLES for name, read in read_kinds(table, parts(table)).items()}
 
 
-def slot(kind: str, text: str) -> list[tuple[str, Value]]:
+def slot(kind: str, text: str) -> list[tuple[str, FoundValue]]:
     """Return what a slot of this kind takes at the beginning: the rest of the text, and the value."""
     said = sentence(text)
     found = read_phrase(f"{{x:{kind}}}", KINDS).find(said, 0)
@@ -268,5 +268,7 @@ def test_a_plain_word_a_file_and_an_address_are_no_account(word: str) -> None:
         ("date", "31 August 2024", [("", "2024-08-31")]),
     ],
 )
-def test_a_slot_takes_its_kind_of_value_and_nothing_else(kind: str, text: str, found: list[tuple[str, Value]]) -> None:
+def test_a_slot_takes_its_kind_of_value_and_nothing_else(
+    kind: str, text: str, found: list[tuple[str, FoundValue]]
+) -> None:
     assert slot(kind, text) == found

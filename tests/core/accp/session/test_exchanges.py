@@ -2,11 +2,19 @@
 
 import pytest
 
-from accp_core.accp.session.exchanges import FINISHED, TRANSITIONS, UNMOVED, Exchange, Exchanges, ExchangeState, Move
+from accp_core.accp.session.exchanges import (
+    FINISHED,
+    TRANSITIONS,
+    UNMOVED,
+    Exchange,
+    ExchangeMove,
+    Exchanges,
+    ExchangeState,
+)
 from accp_core.accp.vocabulary import Intent
 from accp_core.errors import ProtocolError
 
-MOVES: list[Intent | Move] = [*Intent, *Move]
+MOVES: list[Intent | ExchangeMove] = [*Intent, *ExchangeMove]
 
 
 def asked(chain: str, **fields: str) -> Exchange:
@@ -41,7 +49,7 @@ def test_what_is_not_in_the_table_is_refused_with_e1002_and_changes_nothing(stat
 def test_a_request_goes_through_these_states(moves: list[str], state: str) -> None:
     exchange = Exchange(id="c")
     for move in moves:
-        exchange = exchange.moved(Move(move) if move == "final" else Intent(move))
+        exchange = exchange.moved(ExchangeMove(move) if move == "final" else Intent(move))
     assert exchange.state == state
     assert exchange.is_live is False or state == "open"
 

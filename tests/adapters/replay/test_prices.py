@@ -29,10 +29,16 @@ def test_prices_are_given_as_numbers_or_in_a_file(tmp_path: Path) -> None:
     )
 
 
+def test_of_two_prices_the_cache_has_the_usual_shares() -> None:
+    prices = read_prices("3,15")
+    assert (prices.input, prices.output) == (3, 15)
+    assert (prices.read, prices.write) == pytest.approx((0.3, 3.75))
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("3,1", "expected four prices such as 3,0.3,3.75,15 or a price file, found '3,1'"),
+        ("3,1,2", "expected prices such as 3,15 or 3,0.3,3.75,15, or a price file, found '3,1,2'"),
         ("3,1,-1,2", "expected prices of 0 or more, found '3,1,-1,2'"),
         ("3,1,nan,2", "expected prices of 0 or more"),
         ("3,1,x,2", "could not convert"),
